@@ -12,7 +12,7 @@ use super::making::made_by;
 use super::pair::Pair;
 use super::table::Table;
 use super::watch::{
-    SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
+    SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held,
 };
 use crate::collections::traits::collecting;
 use crate::hash::HashValue;
@@ -123,19 +123,22 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise.
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
+    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let new = self.table.compute(hash, &address, |old| {
-            let new = change(old.and_then(|(watches, ())| watches.1.upgrade()));
+        let (new, held) = self.table.compute(hash, &address, |old| {
+            let old = || old.and_then(|(watches, ())| watches.1.upgrade());
+            let held = held(old);
+            let new = change(old());
             let entry = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
-            (entry, new)
+            (entry, (new, held))
         });
-        drop(change);
+        drop((change, held));
         new
     }
 

@@ -18,7 +18,7 @@ use super::limits::floor;
 use super::making::{cycle, made_by};
 use super::table::Table;
 use super::watch::{
-    AnyWatch, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
+    AnyWatch, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held,
 };
 use super::work::{Plan, fallible, infallible, running, work};
 use crate::collections::traits::collecting;
@@ -392,7 +392,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise.
+    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
+    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -402,15 +403,17 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         K: Clone,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        let new = self.table.compute(hash, &key, |old| {
-            let new = change(old.and_then(|(watch, ())| watch.upgrade()));
+        let (new, held) = self.table.compute(hash, &key, |old| {
+            let old = || old.and_then(|(watch, ())| watch.upgrade());
+            let held = held(old);
+            let new = change(old());
             let entry = new.as_ref().map(|value| {
                 let core = self.table.core();
                 (SharedWatchFor::<V>::registered(value, hash, core), ())
             });
-            (entry, new)
+            (entry, (new, held))
         });
-        drop((change, key));
+        drop((change, key, held));
         new
     }
 

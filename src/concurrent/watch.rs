@@ -139,6 +139,13 @@ pub trait UpgradesOne: WatchesOne {
     fn addr(&self) -> *const ();
 }
 
+/// For an operation that replaces what it has shown: a handle to that, unless its death would unlink the entry. Else it could
+/// die unnoticed between the two, and the entry be replaced though nothing was there any more.
+#[inline]
+pub(super) fn held<P: SharedRef>(shown: impl FnOnce() -> Option<P>) -> Option<P> {
+    (SharedWatchFor::<P>::SWEPT != Some(false)).then(shown)?
+}
+
 /// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive that long.
 #[allow(
     unreachable_pub,

@@ -4,8 +4,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::concurrent::{WeakMap, WeakSet};
-use weakly::reference::WeakKey;
+use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::reference::{WeakKey, WeakRef};
 
 use crate::common::scaled;
 use crate::faces::*;
@@ -27,6 +27,7 @@ for_each_pointer!(
     a_new_object_does_not_inherit,
     small_nor_while_other_threads_drain,
     an_element_of_a_set_is_new_where_a_dead_one_was,
+    a_value_does_not_die_unnoticed_while_it_is_changed,
 );
 
 /// Records the threads that drop.
@@ -261,4 +262,37 @@ fn an_element_of_a_set_is_new_where_a_dead_one_was<P: Kind>() {
     }
     set.purge();
     assert!(set.is_empty());
+}
+
+/// The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death, the
+/// value lives until then.
+fn a_value_does_not_die_unnoticed_while_it_is_changed<P: Kind>() {
+    type Change<L> = fn(&L, L, &mut dyn FnMut(Option<L>) -> Option<L>);
+    let changes: [Change<Life<P>>; 2] = [
+        |_, old, change| {
+            let map = WeakValueMap::new();
+            map.insert(0, &old);
+            drop(old);
+            map.compute(0, change);
+        },
+        |key, old, change| {
+            let map = WeakPairMap::new();
+            map.insert(key, &old);
+            drop(old);
+            map.compute(key, change);
+        },
+    ];
+    for change in changes {
+        let [key, old, new] = [0, 1, 2].map(Life::<P>::from);
+        let (weak, mut last) = (WeakKey::downgrade(&old), Some(old.clone()));
+        let mut shown = Vec::new();
+        change(&key, old, &mut |old| {
+            shown.push(old.is_some());
+            drop((old, last.take()));
+            assert_eq!(weak.upgrade().is_some(), !P::NOTIFIES);
+            Some(new.clone())
+        });
+        assert!(weak.upgrade().is_none());
+        assert_eq!(shown, [true, false][..1 + usize::from(P::NOTIFIES)]);
+    }
 }
