@@ -78,7 +78,7 @@ bounded! {
 bounded! {
     /// A ceiling under which one does not fit: who drops the oldest of all drops what has gone.
     FullCeiling, WeakMap<Strong<u64>, u64>, |capacity: usize| capacity.saturating_sub(1).max(1),
-    |map, limit| map.set_limit(limit, |_| 1)
+    |map, limit| map.set_ceiling(limit, |_| 1)
 }
 
 impl Shared for KeepAlive<Strong<u64>> {

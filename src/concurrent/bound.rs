@@ -54,7 +54,7 @@ impl<K, V, N> Ends<K, V, N> {
     pub(super) fn set_bound(&self, bound: Bound<V, N>) {
         assert!(
             self.bound.set(Box::new(bound)).is_ok(),
-            "this collection has a limit already: change that one"
+            "this collection has a floor or a ceiling already: `set_limit` changes its limit"
         );
     }
 }

@@ -75,13 +75,13 @@ macro_rules! ceiling {
         /// once.
         ///
         /// # Panics
-        /// If there is a limit already: [`change_limit`](Self::change_limit).
+        /// If there is a ceiling already: [`set_limit`](Self::set_limit) changes its limit.
         ///
         /// ```
         /// use weakly::{Memo, Strong, keep::Limit, memo::Value};
         ///
         /// let rendered = Memo::<(Strong<str>, Value<u32>), String>::new();
-        /// rendered.set_limit(Limit::none().weight(1000), String::len);
+        /// rendered.set_ceiling(Limit::none().weight(1000), String::len);
         /// let page = Strong::from("a page");
         /// for width in 0..1000 {
         ///     rendered.get_or_compute((&page, &width), |_| format!("{page:>100}"));
@@ -89,21 +89,22 @@ macro_rules! ceiling {
         /// assert_eq!((rendered.len(), rendered.retained_weight()), (10, 1000));
         /// ```
         #[track_caller]
-        pub fn set_limit(
+        pub fn set_ceiling(
             &self,
             limit: $crate::keep::Limit,
             weigh: impl Fn(&$value) -> usize + Send + Sync + 'static,
         ) {
-            self.table.set_limit(limit, weigh);
+            self.table.set_ceiling(limit, weigh);
         }
 
-        /// Sets another limit. What is beyond it goes at once.
+        /// Sets another limit, as [`KeepAlive::set_limit`](crate::concurrent::KeepAlive::set_limit) does. The entries beyond
+        /// the limit go at once: O(entries that go); and O(entries) if generations come to count.
         ///
         /// # Panics
-        /// If there is none yet.
+        /// If there is no [ceiling](Self::set_ceiling).
         #[track_caller]
-        pub fn change_limit(&self, limit: $crate::keep::Limit) {
-            self.table.change_limit(limit);
+        pub fn set_limit(&self, limit: $crate::keep::Limit) {
+            self.table.set_limit(limit);
         }
 
         /// Sets the listener: it is told each value that goes, and why, right before that is destroyed, or kept for
@@ -111,7 +112,8 @@ macro_rules! ceiling {
         /// puts back what goes never ends. What is there when the collection is dropped is not told.
         ///
         /// # Panics
-        /// If there is no limit. A collection that only listens has [`Limit::none`](crate::keep::Limit::none).
+        /// If there is no [ceiling](Self::set_ceiling). A collection that only listens has
+        /// [`Limit::none`](crate::keep::Limit::none).
         #[track_caller]
         pub fn set_listener(
             &self,

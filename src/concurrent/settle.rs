@@ -157,11 +157,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[track_caller]
     fn known_ceiling(&self) -> &Ceiling<V> {
         self.ceiling()
-            .expect("this collection has no limit: `set_limit` first")
+            .expect("this collection has no ceiling: `set_ceiling` first")
     }
 
     #[track_caller]
-    pub(crate) fn set_limit(
+    pub(crate) fn set_ceiling(
         &self,
         limit: Limit,
         weigh: impl Fn(&V) -> usize + Send + Sync + 'static,
@@ -179,7 +179,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// # Panics
     /// If there is none.
     #[track_caller]
-    pub(crate) fn change_limit(&self, limit: Limit) {
+    pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();
         ceiling.ring.with(|ring| ring.set_limit(limit));
         self.settle();

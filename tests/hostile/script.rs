@@ -251,13 +251,13 @@ impl Play for Asked {
                 // Refused if there is one already.
                 let limit = Limit::entries(n).weight(2 * n);
                 if !is_bounded.replace(true) {
-                    memo.set_limit(limit, |kept| {
+                    memo.set_ceiling(limit, |kept| {
                         user_code();
                         kept.number.number
                     });
                     memo.set_listener(|_, _| user_code());
                 } else {
-                    memo.change_limit(limit);
+                    memo.set_limit(limit);
                 }
             }
             20 => memo.advance(),

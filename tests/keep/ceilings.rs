@@ -26,8 +26,8 @@ trait Bounded: Default {
     fn find(&self, life: &Self::Life) -> Option<usize>;
     fn take(&self, life: &Self::Life) -> bool;
     // What all of them have.
-    fn set_limit(&self, limit: Limit, weigh: impl Fn(&usize) -> usize + Send + Sync + 'static);
-    fn change_limit(&self, limit: Limit);
+    fn set_ceiling(&self, limit: Limit, weigh: impl Fn(&usize) -> usize + Send + Sync + 'static);
+    fn set_limit(&self, limit: Limit);
     fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static);
     fn set_reclaim(&self, reclaim: Reclaim);
     fn shrink_to(&self, weight: usize) -> usize;
@@ -64,16 +64,16 @@ macro_rules! bounded {
                 $take
             }
             #[track_caller]
-            fn set_limit(
+            fn set_ceiling(
                 &self,
                 limit: Limit,
                 weigh: impl Fn(&usize) -> usize + Send + Sync + 'static,
             ) {
-                self.set_limit(limit, weigh);
+                self.set_ceiling(limit, weigh);
             }
             #[track_caller]
-            fn change_limit(&self, limit: Limit) {
-                self.change_limit(limit);
+            fn set_limit(&self, limit: Limit) {
+                self.set_limit(limit);
             }
             #[track_caller]
             fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static) {
@@ -212,7 +212,7 @@ fn there<C: Bounded>(all: &C, lives: &[C::Life]) -> Vec<usize> {
 
 fn listened<C: Bounded>(limit: Limit) -> (C, Told<usize>) {
     let (all, told) = (C::default(), Told::default());
-    all.set_limit(limit, |value| *value);
+    all.set_ceiling(limit, |value| *value);
     let hears = told.clone();
     all.set_listener(move |value, why| hears.tell(value, why));
     (all, told)
@@ -251,7 +251,7 @@ fn too_heavy<C: Bounded>() {
         (there(&all, &lives), all.retained_weight()),
         (vec![0, 1, 2, 3], 9)
     );
-    all.change_limit(Limit::none().weight(9));
+    all.set_limit(Limit::none().weight(9));
     assert_eq!(told.take(), []);
     assert_eq!(
         (all.set(&lives[4], 12), all.set(&lives[5], 9)),
@@ -314,13 +314,13 @@ fn another_limit<C: Bounded>() {
     let lives = lives::<C>(10);
     lives.iter().for_each(|life| _ = all.bring(life, 2));
     assert_eq!((all.retained_weight(), all.shrink_to(0)), (0, 0));
-    all.set_limit(Limit::entries(8), |value| *value);
+    all.set_ceiling(Limit::entries(8), |value| *value);
     assert_eq!((all.len(), all.retained_weight()), (8, 16));
-    all.change_limit(Limit::none().weight(13));
+    all.set_limit(Limit::none().weight(13));
     assert_eq!((all.len(), all.retained_weight()), (6, 12));
     assert_eq!((all.shrink_to(7), all.len()), (3, 3));
     assert_eq!((all.shrink_to(7), there(&all, &lives).len()), (0, 3));
-    all.change_limit(Limit::none());
+    all.set_limit(Limit::none());
     lives.iter().for_each(|life| _ = all.bring(life, 2));
     assert_eq!((all.len(), all.shrink_to(0), all.len()), (10, 10, 0));
 }
@@ -356,7 +356,7 @@ fn what_waits_for_its_end_makes_room() {
     lives.iter().for_each(|life| _ = all.bring(life, 1));
     lives.truncate(20);
     assert!(all.pending_dead() > 0);
-    all.change_limit(Limit::entries(20));
+    all.set_limit(Limit::entries(20));
     assert_eq!(told.take(), [(1, Gone::Died); 80]);
     lives.truncate(10);
     assert_eq!(all.shrink_to(10), 0);
@@ -421,7 +421,7 @@ fn on_request<C: Bounded>() {
 fn weighed_once<C: Bounded>() {
     let (all, asked) = (C::default(), Arc::new(AtomicUsize::new(0)));
     let counted = asked.clone();
-    all.set_limit(Limit::entries(4), move |_| counted.fetch_add(1, SeqCst));
+    all.set_ceiling(Limit::entries(4), move |_| counted.fetch_add(1, SeqCst));
     let lives = lives::<C>(4);
     for _ in 0..50 {
         lives
@@ -437,7 +437,7 @@ fn weighed_once<C: Bounded>() {
 /// O214: A weight that panics: the value is there, and is asked for again by who finds it.
 fn a_weight_that_panics<C: Bounded>() {
     let all = C::default();
-    all.set_limit(Limit::entries(1), |value| match value {
+    all.set_ceiling(Limit::entries(1), |value| match value {
         0 => quiet_panic(),
         value => *value,
     });
@@ -453,17 +453,18 @@ fn a_weight_that_panics<C: Bounded>() {
     assert!(all.take(&lives[2]) && all.len() == 1);
 }
 
-/// O215: A collection has one limit. A second one, and a change of none, panic at the caller's line.
+/// O215: A collection has one ceiling, whose limit can be changed. A second ceiling panics at the caller's line, as does
+/// another limit of none.
 fn one_limit<C: Bounded>() {
     let all = C::default();
     let panics_here = |here: u32, f: &dyn Fn()| {
         assert_eq!(place_of_panic(f), (file!().to_owned(), here));
     };
-    panics_here(line!(), &|| all.change_limit(Limit::none()));
+    panics_here(line!(), &|| all.set_limit(Limit::none()));
     panics_here(line!(), &|| all.set_listener(|_, _| ()));
     all.advance();
-    all.set_limit(Limit::entries(1), |_| 1);
-    panics_here(line!(), &|| all.set_limit(Limit::none(), |_| 1));
+    all.set_ceiling(Limit::entries(1), |_| 1);
+    panics_here(line!(), &|| all.set_ceiling(Limit::none(), |_| 1));
     (0..2).for_each(|at| _ = all.bring(&C::life(at), at));
     assert!(all.len() <= 1);
 }
@@ -471,7 +472,7 @@ fn one_limit<C: Bounded>() {
 /// O220: The weight of what is computed follows the values.
 fn a_map_that_computes<P: Pointer>() {
     let (map, told) = (WeakMap::<P, usize>::new(), Told::default());
-    map.set_limit(Limit::none().weight(10), |value| *value);
+    map.set_ceiling(Limit::none().weight(10), |value| *value);
     let hears = told.clone();
     map.set_listener(move |value, why| hears.tell(value, why));
     let (key, other) = (P::from(1), P::from(2));
@@ -504,7 +505,7 @@ fn a_map_that_computes<P: Pointer>() {
 /// O222: The statistics of a memo add up under a ceiling, whatever goes.
 fn the_statistics_add_up<P: Pointer>() {
     let memo = Memo::<(P, Value<usize>), usize>::new();
-    memo.set_limit(Limit::entries(7).weight(60).generations(2), |value| *value);
+    memo.set_ceiling(Limit::entries(7).weight(60).generations(2), |value| *value);
     let mut objects: Vec<P> = (0..4).map(P::from).collect();
     for (step, at) in crate::common::random::random(1).take(2000).enumerate() {
         let (object, parameter) = (&objects[at % 4], at / 4 % 8);
@@ -544,7 +545,7 @@ fn the_statistics_add_up<P: Pointer>() {
 /// O220: What is invalidated leaves the ceiling, with its weight; an input beside the key counts, too.
 fn what_is_invalidated_leaves_the_ceiling<P: Pointer>() {
     let (memo, told) = (Memo::<P, usize>::new(), Told::default());
-    memo.set_limit(Limit::entries(10), |value| *value);
+    memo.set_ceiling(Limit::entries(10), |value| *value);
     let hears = told.clone();
     memo.set_listener(move |value, why| hears.tell(value, why));
     let (key, input, other) = (P::from(0), P::from(1), P::from(2));

@@ -84,7 +84,7 @@ fn a_chain_through_a_ceiling() {
     on_a_small_stack(|| {
         let (map, ended) = (Arc::new(Map::new()), Count::default());
         let keys = Arc::new([0, 1].map(Strong::new));
-        map.set_limit(Limit::entries(1), |_| 1);
+        map.set_ceiling(Limit::entries(1), |_| 1);
         bring(&map, &keys, 0, &ended);
         bring(&map, &keys, 1, &ended);
         assert!(map.len() <= 1);
@@ -158,7 +158,7 @@ fn a_limit_holds_deep_in_destructors_of_others() {
         }
     }
     let ceiling = Arc::new(WeakMap::<Strong<usize>, usize>::new());
-    ceiling.set_limit(Limit::entries(3), |_| 1);
+    ceiling.set_ceiling(Limit::entries(3), |_| 1);
     let floor = Arc::new(WeakValueMap::<usize, Strong<usize>>::new());
     let kept = floor.set_keep_alive(Limit::entries(3), |_| 1);
     let keys: Arc<Vec<_>> = Arc::new((0..100).map(Strong::new).collect());

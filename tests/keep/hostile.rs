@@ -91,7 +91,7 @@ fn a_listener_and_a_destructor_that_panic() {
     assert_eq!((ended.get(), told.get(), kept.len()), (5, 5, 0));
     // Under a ceiling, likewise.
     let map = WeakMap::<Strong<usize>, Doomed>::new();
-    map.set_limit(Limit::entries(10), |_| 1);
+    map.set_ceiling(Limit::entries(10), |_| 1);
     let counted = told.clone();
     map.set_listener(move |_, _| {
         counted.add();
@@ -186,7 +186,7 @@ fn a_listener_that_uses_the_floor() {
 fn a_listener_that_uses_the_collection() {
     let memo = Arc::new(Memo::<(Strong<usize>, Value<usize>), usize>::new());
     let key = Strong::new(0);
-    memo.set_limit(Limit::entries(3), |value| *value);
+    memo.set_ceiling(Limit::entries(3), |value| *value);
     let (all, own, told) = (Arc::downgrade(&memo), key.clone(), Count::default());
     let count = told.clone();
     memo.set_listener(move |value, _| {
@@ -199,7 +199,7 @@ fn a_listener_that_uses_the_collection() {
             0 => _ = memo.insert((&own, value), number),
             1 => _ = memo.get_or_compute((&own, &number), |_| number),
             2 => memo.advance(),
-            3 => memo.change_limit(Limit::entries(1 + number % 4).generations(2)),
+            3 => memo.set_limit(Limit::entries(1 + number % 4).generations(2)),
             4 => _ = memo.remove((&own, &number)),
             5 => _ = memo.get((&own, value)),
             6 => memo.purge(),
@@ -253,7 +253,7 @@ fn forgotten_handles() {
     drop(kept);
     // An iterator that was forgotten.
     let map = WeakMap::<Strong<usize>, usize>::new();
-    map.set_limit(Limit::entries(2), |_| 1);
+    map.set_ceiling(Limit::entries(2), |_| 1);
     let keys: Vec<_> = (0..5).map(Strong::new).collect();
     keys.iter().take(2).for_each(|key| _ = map.insert(key, 1));
     #[expect(clippy::mem_forget, reason = "what it owns is leaked")]
@@ -347,7 +347,7 @@ fn keys_that_lie_under_a_ceiling() {
     in_time(|| {
         let mood = Arc::new(Mood::default());
         let memo = Memo::<(Strong<usize>, Value<Liar>), usize>::new();
-        memo.set_limit(Limit::entries(6).weight(50), |value| *value);
+        memo.set_ceiling(Limit::entries(6).weight(50), |value| *value);
         let told = Told::default();
         let hears = told.clone();
         memo.set_listener(move |value, why| hears.tell(value, why));
@@ -425,7 +425,7 @@ fn what_is_let_go_goes_though_the_operation_panics() {
         }
     }
     let map = WeakMap::<Strong<usize>, Fails>::new();
-    map.set_limit(
+    map.set_ceiling(
         Limit::none().weight(10),
         |fails| if fails.0 { 4 } else { 5 },
     );
@@ -433,14 +433,14 @@ fn what_is_let_go_goes_though_the_operation_panics() {
     map.insert(&keys[0], Fails(false));
     map.insert(&keys[1], Fails(true));
     assert_eq!(map.retained_weight(), 9);
-    map.change_limit(Limit::none().weight(9));
+    map.set_limit(Limit::none().weight(9));
     assert!(panics(|| _ = map.insert(&keys[1], Fails(false))));
     assert_eq!((map.len(), map.retained_weight()), (1, 5));
     // A weight of one of those that are there when the limit is set.
     let map = WeakMap::<Strong<usize>, usize>::new();
     let keys: Vec<_> = (0..20).map(Strong::new).collect();
     keys.iter().for_each(|key| _ = map.insert(key, **key));
-    assert!(panics(|| map.set_limit(Limit::entries(3), |number| {
+    assert!(panics(|| map.set_ceiling(Limit::entries(3), |number| {
         if *number == 7 {
             quiet_panic();
         }

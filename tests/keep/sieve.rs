@@ -131,7 +131,7 @@ fn compare_told<I: Iterator<Item = usize>>(name: &str, requests: impl Fn() -> I)
         let floor = WeakValueMap::new();
         floor.set_keep_alive(Limit::entries(size), |_| 1);
         let ceiling = WeakMap::new();
-        ceiling.set_limit(Limit::entries(size), |_| 1);
+        ceiling.set_ceiling(Limit::entries(size), |_| 1);
         let keys: Vec<_> = (0..UNIVERSE).map(weakly::Strong::new).collect();
         let mut hits = [0, 0];
         for object in requests().take(FEWER) {

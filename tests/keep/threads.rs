@@ -224,10 +224,10 @@ fn a_ceiling_is_exact_at_rest<P: Pointer>() {
         let map = WeakMap::<P, Arc<(usize, Doomed)>>::new();
         let memo = Memo::<(P, Value<usize>), usize>::new();
         let (made, ended, told) = (Count::default(), Count::default(), Count::default());
-        map.set_limit(Limit::entries(20).weight(500).generations(3), |value| {
+        map.set_ceiling(Limit::entries(20).weight(500).generations(3), |value| {
             value.0
         });
-        memo.set_limit(Limit::entries(20).weight(500).generations(3), |value| {
+        memo.set_ceiling(Limit::entries(20).weight(500).generations(3), |value| {
             *value
         });
         let count = told.clone();
@@ -335,7 +335,7 @@ fn generations_of_collections() {
     let rounds = scaled(200, 5);
     let told = Arc::new(AtomicUsize::new(0));
     let map = WeakMap::<Strong<usize>, usize>::new();
-    map.set_limit(Limit::none().generations(1), |value| *value);
+    map.set_ceiling(Limit::none().generations(1), |value| *value);
     let count = told.clone();
     map.set_listener(move |_, _| _ = count.fetch_add(1, SeqCst));
     let keys: Vec<_> = (0..50).map(Strong::new).collect();

@@ -318,7 +318,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
                     let mut entries = self.entries.borrow_mut();
                     entries.iter_mut().for_each(|entry| entry.used = now);
                 }
-                self.memo.change_limit(bounds.limit());
+                self.memo.set_limit(bounds.limit());
             }
             27 => {
                 self.generation.set(self.generation.get() + 1);
@@ -412,7 +412,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
 
     /// From now on the memo has a limit, and tells.
     fn listen(&self) -> Bounds {
-        self.memo.set_limit(Limit::none(), |value| value.0.weight);
+        self.memo.set_ceiling(Limit::none(), |value| value.0.weight);
         let hears = self.log.clone();
         self.memo.set_listener(move |value, why| {
             hears.lock().unwrap().push(Event::Told(value.0.id, why));

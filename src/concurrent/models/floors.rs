@@ -115,7 +115,7 @@ fn ceiling_against_the_death<V: Send + Sync + 'static>(
 ) {
     check(1, move |maker| {
         let (map, told) = (Arc::new(WeakMap::new()), Arc::new(AtomicUsize::new(0)));
-        map.set_limit(Limit::entries(1), |_: &V| 1);
+        map.set_ceiling(Limit::entries(1), |_: &V| 1);
         let heard = Arc::clone(&told);
         map.set_listener(move |_, _| _ = heard.fetch_add(1, Relaxed));
         let a = maker.object();
