@@ -114,6 +114,9 @@ impl fmt::Debug for AttributeId {
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///
+/// No method here makes a value for which other threads wait, so no removal meets a value that is [being
+/// made](crate::concurrent#a-value-that-is-being-made). (In an [`Attribute`] it may.)
+///
 /// All attributes of an object go with it: the next change of the namespace destroys them, in the order in which
 /// they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
 ///

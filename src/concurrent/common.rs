@@ -323,7 +323,8 @@ macro_rules! with_hasher {
 macro_rules! owned_values {
     () => {
         /// Keeps the entries for which the closure returns true. O(capacity). The closure may not see those that other
-        /// threads insert meanwhile.
+        /// threads insert meanwhile, and it sees no value that is
+        /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
         ///
         /// Each key is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
         pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool)
@@ -335,7 +336,8 @@ macro_rules! owned_values {
         }
 
         /// Keeps the entries whose value the closure returns true for. O(capacity). No key is kept alive meanwhile; the
-        /// closure may not see the entries that other threads insert.
+        /// closure may not see the entries that other threads insert, and it sees no value that is
+        /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
         pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
             self.table.retain(|_, _, value| keep(value));
         }

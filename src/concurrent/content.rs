@@ -97,12 +97,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     }
 
     /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is kept alive;
-    /// returns that too.
+    /// returns that too. See [`remove_where`](Self::remove_where).
     pub(super) fn take<Q, R>(
         &self,
         hash: HashValue,
         sought: &Q,
-        mut wanted: impl FnMut(&V) -> bool,
+        mut wanted: impl FnMut(Option<&V>) -> bool,
         show: impl FnOnce(&V) -> R,
     ) -> Option<(K, R)>
     where
@@ -112,7 +112,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         let seen = self.remove_where(
             hash,
             |node| sought.is_in(node),
-            |_, value| wanted(value),
+            |entry| wanted(entry.map(|(_, value)| value)),
             |(), _, value| show(value),
         )?;
         let found = sought.found;

@@ -97,7 +97,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     }
 
     /// Sets the value of a key; returns true if no live key of equal content had one. O(1) amortised. The previous
-    /// value is destroyed as if it were removed; from now on the entry lives as long as this key.
+    /// value is destroyed as if it were removed; from now on the entry lives as long as this key. A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     /// [`swap`](Self::swap) returns a clone of it, where values are `Clone`.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
@@ -121,17 +122,19 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// Removes the live key with this content if the closure, shown its value, returns true; returns whether it
     /// did. O(1) for each call of the closure, which is called again when another thread has changed the entry; as for
     /// [`compute`](Self::compute), nothing bounds how often. As in
-    /// [`WeakMap::remove_if`](super::WeakMap::remove_if), the value is not returned.
+    /// [`WeakMap::remove_if`](super::WeakMap::remove_if), the value is not returned, and the closure is not asked about a value
+    /// that is being made, which will be kept.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &self,
         key: &Q,
-        wanted: impl FnMut(&V) -> bool,
+        mut wanted: impl FnMut(&V) -> bool,
     ) -> bool {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
+        let wanted = |value: Option<&V>| value.is_some_and(&mut wanted);
         self.table.take(hash, sought, wanted, |_| ()).is_some()
     }
 }
@@ -151,7 +154,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     }
 
     /// Sets the value of a key, and returns a clone of the previous value of this content. O(1) amortised. From
-    /// now on the entry lives as long as this key.
+    /// now on the entry lives as long as this key. A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.put(hash, key, value, V::clone)
@@ -244,7 +248,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// Changes the value of a key: the closure is shown the value of the live key of equal content, if any, and
     /// returns the new one, `None` to remove it. Returns a clone of the new value, whose entry lives as long as
     /// this key. O(1) amortised. This is atomic, as [`WeakMap::compute`](super::WeakMap::compute) is, and may
-    /// starve likewise.
+    /// starve likewise. What becomes of a value that is being made is also said there.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -257,12 +261,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     }
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is
-    /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if).
+    /// destroyed when no thread looks at it any more, as for [`remove_if`](Self::remove_if). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
         self.remove_entry(key).map(without_key)
     }
 
-    /// Removes the live key with this content, and returns it with a clone of its value. O(1).
+    /// Removes the live key with this content, and returns it with a clone of its value. O(1). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);

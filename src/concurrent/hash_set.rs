@@ -107,7 +107,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         let sought = Q::content(query);
         let hash = hash_of(&self.hasher, sought);
         self.table
-            .take(hash, sought, |()| true, |()| ())
+            .take(hash, sought, |_| true, |()| ())
             .map(|(key, ())| key)
     }
 }

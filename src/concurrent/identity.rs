@@ -51,16 +51,16 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
         self.read(hash, |there| *there == address, look)
     }
 
-    /// Removes the entry of an object, if `wanted`, and shows it to a closure.
+    /// Removes the entry of an object, if `wanted`, and shows it to a closure: see [`remove_where`](Self::remove_where).
     #[inline]
     pub(super) fn take<K: WeakKey, Q: ?Sized + Identify<K>, R>(
         &self,
         key: &Q,
-        mut wanted: impl FnMut(&T, &V) -> bool,
+        mut wanted: impl FnMut(Option<(&T, &V)>) -> bool,
         show: impl FnOnce(&T, &V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(Q::addr(key));
-        let is_wanted = |watch: &_, value: &_| address.is_of::<K, Q>(key) && wanted(watch, value);
+        let is_wanted = |entry: Option<(&T, &V)>| address.is_of::<K, Q>(key) && wanted(entry);
         let show = |_: &_, watch: &_, value: &_| show(watch, value);
         let shown = self.remove(hash, |there| *there == address, is_wanted, show);
         // T5

@@ -259,7 +259,8 @@ impl<P: SharedRef> Inner<P> {
 
     fn uncount_if(&self, addr: usize, wanted: impl Fn(u64) -> bool) {
         let (hash, address) = Address::of(ptr::without_provenance(addr));
-        let wanted = |_: &_, (_, turn): &(usize, u64)| wanted(*turn);
+        let wanted =
+            |entry: Option<(&_, &(usize, u64))>| entry.is_some_and(|(_, (_, turn))| wanted(*turn));
         let is_it = |there: &Address| *there == address;
         self.evicted.remove(hash, is_it, wanted, |_, _, _| ());
     }

@@ -72,12 +72,12 @@ impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V>
         self.find_where(hash, |node| is(node.key()), read)
     }
 
-    /// Removes the entry of a key, if `wanted`, and shows it.
+    /// Removes the entry of a key, if `wanted`, and shows it: see [`remove_where`](Self::remove_where).
     pub(crate) fn remove<R>(
         &self,
         hash: HashValue,
         is: impl Fn(&K) -> bool,
-        wanted: impl FnMut(&T, &V) -> bool,
+        wanted: impl FnMut(Option<(&T, &V)>) -> bool,
         show: impl FnOnce(&K, &T, &V) -> R,
     ) -> Option<R> {
         self.remove_where(hash, |node| is(node.key()), wanted, show)

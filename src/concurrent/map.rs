@@ -86,7 +86,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     }
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
-    /// it were removed.
+    /// it were removed. A value that is [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// The map of [one owner](crate::WeakMap::insert) returns the previous value. Here other threads may still look
     /// at it, and a value need not be `Clone`: where it is, [`swap`](Self::swap) returns a clone.
@@ -105,7 +105,8 @@ impl<K: SharedKey, V> WeakMap<K, V> {
 
     /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1) for each
     /// call of the closure, which is called again when another thread has changed the entry. As for
-    /// [`compute`](Self::compute), nothing bounds how often.
+    /// [`compute`](Self::compute), nothing bounds how often. The closure is not asked about a value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may still look at it:
     /// [`remove`](Self::remove) returns a clone.
@@ -117,7 +118,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> bool {
-        let wanted = |_: &_, value: &_| wanted(value);
+        let wanted = |entry: Option<(&_, &V)>| entry.is_some_and(|(_, value)| wanted(value));
         self.table.take::<K, Q, _>(key, wanted, |_, _| ()).is_some()
     }
 }
@@ -138,7 +139,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.table.look_at::<K, Q, _>(key, entry)
     }
 
-    /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised.
+    /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised. A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         self.put(key, value, V::clone)
     }
@@ -208,6 +210,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// others change the entry again and again, and faster than the closure is, nothing bounds how often it is called.
     /// Where that matters, keep the closure short, or the value behind a lock of its own.
     ///
+    /// The closure is shown no value that is [being made](crate::concurrent#a-value-that-is-being-made). If the closure returns
+    /// a value, the one that is being made will not be kept; if the closure returns `None`, it will.
+    ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
     #[track_caller]
@@ -218,21 +223,22 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,
     /// `remove_if(key, |_| true)` removes the entry. The value itself is destroyed when no thread looks at it any
-    /// more, as for [`remove_if`](Self::remove_if).
+    /// more, as for [`remove_if`](Self::remove_if). A value that is [being made](crate::concurrent#a-value-that-is-being-made)
+    /// will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        let all = |_: &_, _: &_| true;
         self.table
-            .take::<K, Q, _>(key, all, |_, value| value.clone())
+            .take::<K, Q, _>(key, |_| true, |_, value| value.clone())
     }
 
     /// Removes the entry of a key, and returns the key with a clone of its value. O(1). `None` also in the key's
-    /// destructor, where the entry goes all the same.
+    /// destructor, where the entry goes all the same. A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)>
     where
         K: SharedRef,
     {
         let entry = |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
-        self.table.take::<K, Q, _>(key, |_, _| true, entry)?
+        self.table.take::<K, Q, _>(key, |_| true, entry)?
     }
 }
 

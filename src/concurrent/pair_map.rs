@@ -72,7 +72,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
-    /// handle: both sides are passed by reference.
+    /// handle: both sides are passed by reference. A value that is [being made](crate::concurrent#a-value-that-is-being-made)
+    /// is not kept.
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
@@ -124,7 +125,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
     /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
-    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead.
+    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead. What becomes of a
+    /// value that is being made is also said there.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -142,14 +144,16 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         new
     }
 
-    /// Removes the entry of a key; returns its value, if that is alive. O(1).
+    /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.table.take::<K, Q, _>(key, |_, ()| true, value)?
+        self.table.take::<K, Q, _>(key, |_| true, value)?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
     /// O(1) for each call of the closure, which is called again when another thread has changed the entry. As for
-    /// [`compute`](Self::compute), nothing bounds how often.
+    /// [`compute`](Self::compute), nothing bounds how often. The closure is not asked about a value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -158,14 +162,15 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let wanted = move |watches: &PairWatches<K, V>, (): &()| {
-            value(watches, &()).is_some_and(|value| wanted(&value))
+        let wanted = move |entry: Option<(&PairWatches<K, V>, &())>| {
+            let value = entry.and_then(|(watches, ())| value(watches, &()));
+            value.is_some_and(|value| wanted(&value))
         };
         self.table.take::<K, Q, _>(key, wanted, value)?
     }
 
     /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
-    /// other threads insert meanwhile may stay.
+    /// other threads insert meanwhile may stay, and what is [being made](crate::concurrent#a-value-that-is-being-made).
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -176,7 +181,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Keeps the entries whose value the closure returns true for, and dead entries, which are reclaimed as ever.
-    /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert.
+    /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert, and it sees no
+    /// value that is [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
@@ -207,9 +213,10 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table.look_at::<K, Q, _>(key, both)
     }
 
-    /// Removes the entry of a key, and returns both sides, if both are alive. O(1).
+    /// Removes the entry of a key, and returns both sides, if both are alive. O(1). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.table.take::<K, Q, _>(key, |_, ()| true, both)?
+        self.table.take::<K, Q, _>(key, |_| true, both)?
     }
 
     /// Iterates over the keys under which the map has this value, in no order, as a snapshot that keeps no key alive: those
@@ -242,7 +249,8 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
-    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
+    /// O(capacity). The closure may not see entries that other threads insert meanwhile, and it sees no value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// Both objects are kept alive while the closure sees them; one that has no other strong handle left then
     /// dies here.

@@ -58,7 +58,7 @@ impl<K: SharedKey> WeakSet<K> {
 
     /// Removes an object; returns whether it was in the set. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let removed = self.table.take::<K, Q, _>(key, |_, ()| true, |_, ()| ());
+        let removed = self.table.take::<K, Q, _>(key, |_| true, |_, ()| ());
         removed.is_some()
     }
 }
@@ -74,7 +74,7 @@ impl<K: SharedRef> WeakSet<K> {
     /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed all the same.
     pub fn take<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         self.table
-            .take::<K, Q, _>(key, |_, ()| true, |watch, ()| watch.upgrade())?
+            .take::<K, Q, _>(key, |_| true, |watch, ()| watch.upgrade())?
     }
 
     /// Keeps the objects for which the closure returns true. O(capacity). See [`WeakMap::retain`](super::WeakMap::retain).

@@ -469,12 +469,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the entry that is `sought`, if `wanted`, and shows it.
+    /// Removes the entry that is `sought`, if `wanted`, and shows it. Where the value is being made, `wanted` is shown none, and a
+    /// removal has the thread or the tasks that make the value return that without keeping it.
     pub(super) fn remove_where<R>(
         &self,
         hash: HashValue,
         mut sought: impl FnMut(&Node<K, T, V>) -> bool,
-        mut wanted: impl FnMut(&T, &V) -> bool,
+        mut wanted: impl FnMut(Option<(&T, &V)>) -> bool,
         show: impl FnOnce(&K::Key, &T, &V) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
@@ -492,17 +493,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
             let node = self.unlink_if(&pin, hash, sought, |node| {
                 let address = ptr::from_ref(node).cast();
-                match node.ready() {
-                    Some((watch, value)) => {
-                        let wanted = || wanted(watch, value);
-                        let yes = asking.ask(Some(address), wanted);
-                        // As in `read_where`.
-                        sweeps = T::SWEPT != Some(false) && (yes || !watch.is_stale());
-                        yes
-                    }
-                    // The thread that makes it then returns it without keeping it.
-                    None => true,
-                }
+                let ready = node.ready();
+                let yes = asking.ask(Some(address), || wanted(ready));
+                // As in `read_where`.
+                let stays_stale = !yes && ready.is_some_and(|(watch, _)| watch.is_stale());
+                sweeps = T::SWEPT != Some(false) && !stays_stale;
+                yes
             });
             if let Some(node) = node {
                 self.end_showing(node, |_| {

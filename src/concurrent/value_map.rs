@@ -70,7 +70,8 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     floor!(V);
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
-    /// O(capacity). The closure may not see entries that other threads insert meanwhile.
+    /// O(capacity). The closure may not see entries that other threads insert meanwhile, and it sees no value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
@@ -126,7 +127,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     }
 
     /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
-    /// other threads insert meanwhile may stay.
+    /// other threads insert meanwhile may stay, and what is [being made](crate::concurrent#a-value-that-is-being-made).
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -179,13 +180,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     fn take<Q: ?Sized + Query<K, M>, M, R>(
         &self,
         key: &Q,
-        mut wanted: impl FnMut(&SharedWatchFor<V>) -> bool,
+        mut wanted: impl FnMut(Option<&SharedWatchFor<V>>) -> bool,
         show: impl FnOnce(&K, &SharedWatchFor<V>) -> Option<R>,
     ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
         let is = |there: &K| Sought::is(sought, there);
-        let is_wanted = |watch: &_, (): &()| wanted(watch);
+        let is_wanted = |entry: Option<(&_, &())>| wanted(entry.map(|(watch, ())| watch));
         let show = |key: &_, watch: &_, (): &()| show(key, watch);
         let shown = self.table.remove(hash, is, is_wanted, show);
         // T5 of the table.
@@ -216,7 +217,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
-    /// amortised.
+    /// amortised. A value that is [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     pub fn insert(&self, key: K, value: &V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value);
@@ -393,7 +394,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
     /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
     /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
-    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead.
+    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead. What becomes of a
+    /// value that is being made is also said there.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -417,12 +419,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         new
     }
 
-    /// Removes the entry of a key; returns its value, if that is alive. O(1).
+    /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         self.take(key, |_| true, |_, watch| watch.upgrade())
     }
 
-    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive. O(1).
+    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive. O(1). A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)>
     where
         K: Clone,
@@ -433,7 +437,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
     /// O(1) for each call of the closure, which is called again when another thread has changed the entry. As for
-    /// [`compute`](Self::compute), nothing bounds how often.
+    /// [`compute`](Self::compute), nothing bounds how often. The closure is not asked about a value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
@@ -442,8 +447,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let wanted =
-            move |watch: &SharedWatchFor<V>| watch.upgrade().is_some_and(|value| wanted(&value));
+        let wanted = move |watch: Option<&SharedWatchFor<V>>| {
+            let value = watch.and_then(UpgradesOne::upgrade);
+            value.is_some_and(|value| wanted(&value))
+        };
         self.take(key, wanted, |_, watch| watch.upgrade())
     }
 }

@@ -154,15 +154,15 @@ impl<K: MemoKey, V> Memo<K, V> {
     shared_housekeeping!(table);
     ceiling!(V);
 
-    /// Removes the result for a key; returns whether there was one. O(1). If it is being computed, it will not be
-    /// [kept](Self), and threads that wait for it compute anew.
+    /// Removes the result for a key; returns whether there was one. O(1). If it is [being
+    /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and threads that wait for it compute anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash| {
             self.table.remove(
                 hash,
                 |there| key.is(there),
-                |_, _| true,
+                |_| true,
                 |_, watches, _| !watches.is_found_dead(),
             )
         };
@@ -273,7 +273,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found
     }
 
-    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is being computed, only the thread that
+    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is [being
+    /// computed](crate::concurrent#a-value-that-is-being-made), only the thread that
     /// does so gets what is computed; the memo keeps this one, and threads that wait find it.
     ///
     /// ```

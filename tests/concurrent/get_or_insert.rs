@@ -23,6 +23,8 @@ pub(crate) trait GetOrInsert: Sync {
     /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Self::Value) -> bool;
     fn remove(&self, key: usize) -> bool;
+    /// Removes it, if the closure says so of a value.
+    fn remove_if(&self, key: usize, wanted: impl FnMut() -> bool) -> bool;
     fn clear(&self);
     fn retain(&self, keep: bool);
     fn len(&self) -> usize;
@@ -85,6 +87,9 @@ impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
     fn set(&self, key: usize, value: &Arc<usize>) -> bool {
         self.map.insert(&self.keys[key], value.clone())
     }
+    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
+        self.map.remove_if(&self.keys[key], |_| wanted())
+    }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()
     }
@@ -117,6 +122,9 @@ impl<K: Life + SharedRef> GetOrInsert for Values<K> {
     }
     fn set(&self, key: usize, value: &K) -> bool {
         self.map.insert(key, value).is_none()
+    }
+    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
+        self.map.remove_if(&key, |_| wanted()).is_some()
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&key).is_some()
@@ -163,6 +171,9 @@ impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
     fn set(&self, key: usize, value: &Arc<usize>) -> bool {
         self.map.insert(&self.key(key), value.clone())
     }
+    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
+        self.map.remove_if(&key, |_| wanted())
+    }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&key).is_some()
     }
@@ -197,6 +208,9 @@ impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
     }
     fn set(&self, key: usize, value: &K) -> bool {
         self.map.insert(&self.keys[key], value).is_none()
+    }
+    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
+        self.map.remove_if(&self.keys[key], |_| wanted()).is_some()
     }
     fn remove(&self, key: usize) -> bool {
         self.map.remove(&self.keys[key]).is_some()

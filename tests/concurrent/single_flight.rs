@@ -25,6 +25,8 @@ for_each_making!(
     small_a_cycle_over_threads_is_an_error,
     a_cycle_of_three_is_an_error,
     an_entry_removed_in_flight_is_not_inserted,
+    a_condition_is_not_asked_of_an_entry_in_flight,
+    waiters_get_what_a_condition_was_not_asked_of,
     a_value_set_in_flight_stays,
     waiters_get_the_value_set_in_flight,
     waiters_compute_again_after_a_removal,
@@ -257,6 +259,28 @@ fn an_entry_removed_in_flight_is_not_inserted<M: GetOrInsert>() {
     assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &value)));
 }
 
+/// L270: A condition is about a value. An entry in flight has none, so its computation goes on, and is kept.
+fn a_condition_is_not_asked_of_an_entry_in_flight<M: GetOrInsert>() {
+    let map = M::new();
+    let value = map.ask(1, || {
+        assert!(!map.remove_if(1, || unreachable!("there is no value")));
+        7
+    });
+    assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &value)));
+    assert!(!map.remove_if(1, || false) && map.remove_if(1, || true));
+    assert!(map.get(1).is_none());
+}
+
+/// L270: However often a condition is asked meanwhile, the value is made once.
+fn waiters_get_what_a_condition_was_not_asked_of<M: GetOrInsert>() {
+    for _ in 0..scaled(50, 2) {
+        let map = M::new();
+        let got = wait_through(&map, || assert!(!map.remove_if(1, || true)));
+        assert_eq!(*got, 7);
+        assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &got)));
+    }
+}
+
 /// L158: The value that was set stays; the caller that computed another keeps that for itself.
 fn a_value_set_in_flight_stays<M: GetOrInsert>() {
     let (map, set) = (M::new(), M::value(3));
@@ -277,19 +301,21 @@ fn wait_through<M: GetOrInsert>(map: &M, meanwhile: impl FnOnce() + Send) -> M::
     let (started, starts) = channel();
     let (asking, asks) = channel();
     thread::scope(|scope| {
-        scope.spawn(move || {
-            let made = map.ask(1, || {
+        let maker = scope.spawn(move || {
+            map.ask(1, || {
                 started.send(()).unwrap();
                 asks.recv().unwrap();
                 thread::yield_now();
                 meanwhile();
                 7
-            });
-            assert_eq!(*made, 7);
+            })
         });
         starts.recv().unwrap();
         asking.send(()).unwrap();
-        map.ask(1, || 8)
+        let got = map.ask(1, || 8);
+        // Where values are weak, it lives until then.
+        assert_eq!(*maker.join().unwrap(), 7);
+        got
     })
 }
 
