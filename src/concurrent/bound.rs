@@ -1,8 +1,11 @@
 //! What bounds a table: a floor, which keeps its objects alive for a while, or a ceiling, which lets entries go though their
 //! keys live.
 //!
-//! Both [meet](Bound::meet) an entry when it has been inserted, and when it is found and has [news](Bound::is_news) for the
-//! ring: it is told there, or joins it. So whoever finds what has left a floor puts it back.
+//! Both meet an entry when it has been inserted, and when it is found and has [news](Bound::is_news) for the ring: it is told
+//! there, or joins it. So whoever finds what has left a floor puts it back.
+//!
+//! A weight is user code, which may panic. An entry is weighed before it is linked: then nothing has happened. An entry that is
+//! there already is [refused](Ring::refuse) as one that is too heavy, or a ceiling would not bound it.
 //!
 //! What has to go because of that goes when the operation has left the table: see [`settle`](super::settle).
 
@@ -12,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use super::kept::Kept;
 use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
-use crate::keep::shared::{Listener, Round, SharedRing, Stamp};
+use crate::keep::shared::{Listener, Round, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::sync::const_fn;
 
@@ -75,8 +78,13 @@ pub(super) enum Kind<V, N> {
 
 /// Keeps the objects of nodes alive.
 pub(super) trait Floor<N>: Send + Sync {
-    /// The node has been found or inserted, and the caller has it pinned. Returns whether something has to go.
-    fn meet(&self, node: &N) -> bool;
+    /// What the object of a node weighs that is about to be linked; `None` if it is dead.
+    fn weigh(&self, node: &N) -> Option<usize>;
+    /// The node has been found, or inserted with this weight, and the caller has it pinned. Returns whether something has to go.
+    ///
+    /// # Panics
+    /// If a weight does, after the object was refused.
+    fn meet(&self, node: &N, weight: Option<usize>) -> bool;
     /// The node is unlinked, and its object need not be kept for it.
     fn leave(&self, node: &N);
     /// Lets go what has to.
@@ -86,7 +94,7 @@ pub(super) trait Floor<N>: Send + Sync {
 /// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
 pub(super) struct Ceiling<V> {
     pub(super) ring: SharedRing<HashValue>,
-    weigh: Box<Weigh<V>>,
+    pub(super) weigh: Box<Weigh<V>>,
     pub(super) listener: Listener<V>,
 }
 
@@ -161,19 +169,21 @@ impl<V, N> Bound<V, N> {
 }
 
 impl<V> Ceiling<V> {
+    /// As [`Floor::meet`].
     pub(super) fn meet<N>(
         &self,
         node: *const N,
         stamp: &Stamp,
         hash: HashValue,
         value: &V,
+        weight: Option<usize>,
     ) -> bool {
         let addr = node.addr();
         if self.ring.tell(addr, stamp) {
             return false;
         }
-        let weight = (self.weigh)(value);
-        self.ring.with(|ring| {
+        let (weight, panics) = weight_of(weight, || (self.weigh)(value));
+        let due = self.ring.with(|ring| {
             if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, hash) {
                     Told::Yes(_) => _ = stamp.set(Some(ring.tell_round())),
@@ -182,7 +192,9 @@ impl<V> Ceiling<V> {
                 }
             }
             ring.is_due()
-        })
+        });
+        panics.resume();
+        due
     }
 
     fn leave<N>(&self, node: *const N) {

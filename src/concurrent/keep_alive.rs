@@ -15,7 +15,7 @@ use super::table::Table;
 use super::turn::Turn;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
-use crate::keep::shared::{Listener, SharedRing};
+use crate::keep::shared::{Listener, SharedRing, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::reference::{Identify, WeakKey};
@@ -70,7 +70,7 @@ impl<P: SharedRef> KeepAlive<P> {
     }
 
     /// The same; for collections that keep in it, the closure says what an object weighs. It is called for each
-    /// that comes, or comes back, and for each inserted entry, under no lock.
+    /// that comes, or comes back, and for each entry before that is inserted, under no lock.
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
         Self::with(limit, Some(Box::new(weigh)))
@@ -231,6 +231,10 @@ impl<P: SharedRef> KeepAlive<P> {
 }
 
 impl<P: SharedRef> Inner<P> {
+    fn weigh(&self, object: &P) -> usize {
+        self.weigh.as_ref().map_or(1, |weigh| weigh(object))
+    }
+
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
         let turn = Turn::enter(&self.ring);
@@ -335,7 +339,11 @@ impl<P: SharedRef> Drop for Inner<P> {
 struct FloorOf<P: SharedRef>(KeepAlive<P>);
 
 impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> for FloorOf<P> {
-    fn meet(&self, node: &Node<K, T, V>) -> bool {
+    fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
+        Some(self.0.0.weigh(&node.watch()?.upgrade()?))
+    }
+
+    fn meet(&self, node: &Node<K, T, V>, weight: Option<usize>) -> bool {
         let Node::Ready { watch, stamp, .. } = node else {
             return false;
         };
@@ -346,9 +354,11 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
         if inner.ring.tell(addr, stamp) {
             return false;
         }
-        let weight = inner.weigh.as_ref().map_or(1, |weigh| weigh(&object));
+        let (weight, mut panics) = weight_of(weight, || inner.weigh(&object));
         let (kept, due) = inner.ring.join(addr, weight, object, stamp);
         inner.uncount(addr, &kept);
+        panics.catch(|| drop(kept));
+        panics.resume();
         due
     }
 

@@ -5,9 +5,10 @@ macro_rules! floor {
     ($value:ident) => {
         /// Keeps what is inserted and found alive for a while, though nobody uses it, within a limit; returns what does
         /// so, to [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is
-        /// called for each that comes, or comes back, and for each inserted entry, under no lock, and must not look up
-        /// what it weighs. What is there already is kept, too; what other threads insert at this moment may be so only
-        /// when it is found next.
+        /// called for each that comes, or comes back, and for each entry before that is inserted, under no lock, and must
+        /// not look up what it weighs. If it panics, the entry is not inserted, or the object that was found is not kept.
+        /// What is there already is kept, too; what other threads insert at this moment may be so only when it is found
+        /// next.
         ///
         /// An object that is in use is always found, whatever the limit: what goes is only kept no more, and who finds
         /// it again keeps it again. A hit costs a load more, and takes a lock about eight times while as many objects
@@ -64,8 +65,9 @@ macro_rules! floor {
 macro_rules! ceiling {
     ($value:ident) => {
         /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs:
-        /// it is called once for each, under no lock, and must not look up what it weighs. What is there already
-        /// counts, too; what other threads insert at this moment, perhaps only when it is found next.
+        /// it is called once for each, before that is inserted, under no lock, and must not look up what it weighs. What is
+        /// there already counts, too; what other threads insert at this moment, perhaps only when it is found next. If the
+        /// closure panics, the value is not inserted; one that is there already goes, as one that is too heavy.
         ///
         /// When there are too many, the one goes that SIEVE chooses: of those that were not found since it looked last,
         /// the oldest from where it looked last. An entry that alone is heavier than the limit goes at once. What dies

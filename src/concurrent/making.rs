@@ -193,20 +193,26 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let mut settles = false;
+        let mut news = None;
         let found = match reader.get(hash.bits(), sought) {
             None => Err(Absent::Nothing),
             Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
             Some(node @ Node::Ready { watch, value, .. }) => {
                 let found = read(watch, value);
-                settles = found.is_some() && self.meet(node);
+                if found.is_some() {
+                    news = self.news_of(node);
+                }
                 found.ok_or(Absent::Nothing)
             }
         };
-        drop(reader);
-        if settles {
-            self.settle();
+        if let Some(news) = news {
+            let settling = self.settling();
+            let settles = self.tell(news, None);
+            drop(reader);
+            self.settle_after(settling, settles);
+            return found;
         }
+        drop(reader);
         // A thread that goes on to make the value changes the table, and sweeps then.
         if sweeps && found.is_ok() {
             self.sweep_some();
@@ -410,11 +416,19 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         let mut settles = false;
         {
             // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
-            // when the flight is complete and no guard is left (T4).
+            // when the flight is complete and no guard is left (T4). So it is if the weight panics.
             let mut node = table.ready(None, self.hash, key, watch, value);
+            let leader = self;
+            let weigh = || table.weigh(&node);
+            let weight = match &settling {
+                None => None,
+                // A7 of `work`
+                Some(_) if leader.flight.is_of_tasks() => Making::poll(&leader.flight, weigh),
+                Some(_) => weigh(),
+            };
             let pin = table.pin();
-            if let Some(new) = self.put(&pin, &mut node) {
-                settles = table.meet(new);
+            if let Some(new) = leader.put(&pin, &mut node) {
+                settles = table.meet(new, weight);
             }
         }
         table.settle_after(settling, settles);

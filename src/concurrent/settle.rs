@@ -33,6 +33,23 @@ impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// What an entry weighs that is about to be linked, if there is a limit. User code, which may panic: so it runs before
+    /// anything has happened.
+    #[inline]
+    pub(super) fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
+        let bound = self.ends().bound()?;
+        self.weigh_for(bound, node)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn weigh_for(&self, bound: &Bound<V, Node<K, T, V>>, node: &Node<K, T, V>) -> Option<usize> {
+        match &bound.kind {
+            Kind::Floor(floor) => floor.weigh(node),
+            Kind::Ceiling(ceiling) => node.ready().map(|(_, value)| (ceiling.weigh)(value)),
+        }
+    }
+
     /// What the bound of this table has to be told of a node that has been found or inserted, and that the caller has
     /// pinned: nothing, as a rule.
     #[inline]
@@ -42,24 +59,29 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         is_news.then_some(News { bound, node })
     }
 
-    /// A node has been found or inserted, and the caller has it pinned. Returns whether the caller has to
-    /// [settle](Self::settle) when it has left.
+    /// A node has been inserted, of which this is the [weight](Self::weigh), and the caller has it pinned. Returns whether the
+    /// caller has to [settle](Self::settle) when it has left.
     #[inline]
-    pub(super) fn meet(&self, node: &Node<K, T, V>) -> bool {
-        self.news_of(node).is_some_and(|news| self.tell(news))
+    pub(super) fn meet(&self, node: &Node<K, T, V>, weight: Option<usize>) -> bool {
+        self.news_of(node)
+            .is_some_and(|news| self.tell(news, weight))
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn tell(&self, News { bound, node }: News<'_, K, T, V>) -> bool {
+    pub(super) fn tell(
+        &self,
+        News { bound, node }: News<'_, K, T, V>,
+        weight: Option<usize>,
+    ) -> bool {
         match (&bound.kind, node) {
-            (Kind::Floor(floor), _) => floor.meet(node),
+            (Kind::Floor(floor), _) => floor.meet(node, weight),
             (
                 Kind::Ceiling(ceiling),
                 Node::Ready {
                     stamp, hash, value, ..
                 },
-            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value),
+            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value, weight),
             _ => false,
         }
     }
@@ -74,7 +96,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let mut panics = FirstPanic::default();
         let reader = self.nodes.read();
         for node in reader.entries() {
-            panics.catch(|| _ = !node.is_stale() && self.meet(node));
+            panics.catch(|| _ = !node.is_stale() && self.meet(node, None));
         }
         panics.catch(|| drop(reader));
         panics.catch(|| self.settle());

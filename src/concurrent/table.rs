@@ -180,9 +180,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
         if let Some(news) = news {
             // Apart from the end of most, which have nothing to keep for it.
-            let settles = self.tell(news);
+            let settling = self.settling();
+            let settles = self.tell(news, None);
             drop(reader);
-            self.settle_if(settles);
+            self.settle_after(settling, settles);
             return found;
         }
         drop(reader);
@@ -247,6 +248,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
+            let weight = self.weigh(&node);
             let asking = Asking::about(self, hash);
             let placed = self.swap_showing(
                 &pin,
@@ -261,7 +263,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             );
             if let Some(new) = placed {
                 self.count(&self.inserted);
-                settles = self.meet(new);
+                settles = self.meet(new, weight);
             }
         }
         drop(node);
@@ -289,6 +291,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
+            let weight = self.weigh(&node);
             let placed = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
                 let of_use = now
                     .and_then(Node::live)
@@ -297,7 +300,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 drop(there.replace(of_use));
                 free
             });
-            settles |= placed.is_some_and(|new| self.meet(new));
+            settles |= placed.is_some_and(|new| self.meet(new, weight));
         }
         drop(node);
         self.settle_after(settling, settles);
@@ -336,12 +339,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 let done = match (wanted, there) {
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(None, hash, K::key(key), watch, value);
+                        let weight = self.weigh(&node);
                         let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
                             (Some(now), Some(there)) => ptr::eq(now, there),
                             (None, None) => true,
                             _ => false,
                         });
-                        settles |= put.is_some_and(|new| self.meet(new));
+                        settles |= put.is_some_and(|new| self.meet(new, weight));
                         put.is_some()
                     }
                     (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),

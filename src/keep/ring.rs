@@ -231,17 +231,16 @@ impl<X> Ring<X> {
         self.admit(found, addr, weight, what)
     }
 
-    /// [Touches](Self::touch) a member, which keeps its weight, or else keeps something.
-    pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: usize, what: X) -> Told<X> {
+    /// [Touches](Self::touch) a member, which keeps its weight, or else keeps something. One without a weight is refused.
+    pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: Option<usize>, what: X) -> Told<X> {
         let found = self.find(addr);
         if let Some(at) = found.filter(|at| self.is_member(*at)) {
             self.hit(at);
             return Told::Yes(what);
         }
-        Told::No(if self.fits(weight) {
-            self.admit(found, addr, weight, what)
-        } else {
-            Outcome::Refused(what)
+        Told::No(match weight.filter(|weight| self.fits(*weight)) {
+            Some(weight) => self.admit(found, addr, weight, what),
+            None => Outcome::Refused(what),
         })
     }
 

@@ -13,6 +13,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::limit::Gone;
 use super::ring::{Outcome, Ring, Told};
+use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex, MutexGuard};
 
@@ -126,11 +127,11 @@ impl<X> SharedRing<X> {
     }
 
     /// Keeps something for an entry, or [tells](Self::tell) it if it is kept already, unless the entry is unlinked
-    /// (S2): then it is given back. Also returns whether something has to go.
+    /// (S2): then it is given back. One without a weight is refused. Also returns whether something has to go.
     pub(crate) fn join(
         &self,
         addr: usize,
-        weight: usize,
+        weight: Option<usize>,
         what: X,
         stamp: &Stamp,
     ) -> (Outcome<X>, bool) {
@@ -173,6 +174,19 @@ impl<X> SharedRing<X> {
         }
         result
     }
+}
+
+/// The weight that is known, or that is asked for now. That is user code: `None` if it panics, and who has told the ring so
+/// resumes the panic.
+pub(crate) fn weight_of(
+    known: Option<usize>,
+    weigh: impl FnOnce() -> usize,
+) -> (Option<usize>, FirstPanic) {
+    let (mut weight, mut panics) = (known, FirstPanic::default());
+    if known.is_none() {
+        panics.catch(|| weight = Some(weigh()));
+    }
+    (weight, panics)
 }
 
 /// A closure that is told what goes.

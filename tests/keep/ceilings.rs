@@ -1,15 +1,18 @@
 //! Ceilings: entries that go though their keys live.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Waker};
 
 use weakly::concurrent::WeakMap;
 use weakly::keep::{Gone, Limit};
 use weakly::memo::Value;
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{panics, quiet_panic};
+use crate::common::{in_time, panics, quiet_panic};
 use crate::tools::{Pointer, Told, for_each_pointer, place_of_panic};
 
 /// A collection whose entries can be bounded: numbers, for lives of a test's own.
@@ -195,6 +198,8 @@ for_each_bounded!(
 
 for_each_pointer!(
     a_map_that_computes,
+    a_weight_that_asks_for_what_it_weighs,
+    a_weight_that_panics_in_a_change,
     the_statistics_add_up,
     what_is_invalidated_leaves_the_ceiling,
 );
@@ -434,23 +439,78 @@ fn weighed_once<C: Bounded>() {
     assert_eq!(asked.swap(0, SeqCst), 1);
 }
 
-/// O214: A weight that panics: the value is there, and is asked for again by who finds it.
+/// O214: A weight that panics: nothing is inserted or replaced, no later lookup panics, and the limit holds.
 fn a_weight_that_panics<C: Bounded>() {
+    let (all, told) = (C::default(), Told::default());
+    let weigh = |value: &usize| match value {
+        0 => quiet_panic(),
+        value => *value,
+    };
+    all.set_ceiling(Limit::entries(3), weigh);
+    let hears = told.clone();
+    all.set_listener(move |value, why| hears.tell(value, why));
+    let lives = lives::<C>(30);
+    for life in &lives {
+        assert!(panics(|| _ = all.bring(life, 0)));
+        assert_eq!(
+            (all.find(life), all.len(), all.pending_dead()),
+            (None, 0, 0)
+        );
+    }
+    assert_eq!(all.bring(&lives[0], 5), 5);
+    assert!(panics(|| _ = all.set(&lives[0], 0)));
+    assert!(panics(|| _ = all.set(&lives[1], 0)));
+    assert_eq!((there(&all, &lives), all.retained_weight()), (vec![0], 5));
+    assert_eq!((all.set(&lives[0], 3), all.retained_weight()), (Some(5), 3));
+    assert_eq!(told.take(), [(5, Gone::Removed)]);
+    // Of what is there when the limit comes, that goes as what is too heavy.
     let all = C::default();
-    all.set_ceiling(Limit::entries(1), |value| match value {
+    for (at, life) in lives.iter().take(9).enumerate() {
+        all.bring(life, at % 3);
+    }
+    assert!(panics(|| all.set_ceiling(Limit::entries(20), weigh)));
+    assert_eq!(there(&all, &lives), [1, 2, 4, 5, 7, 8]);
+    assert_eq!((all.len(), all.retained_weight()), (6, 9));
+}
+
+/// O214: A weight that panics while a map computes a value: the old one stays.
+fn a_weight_that_panics_in_a_change<P: Pointer>() {
+    let map = WeakMap::<P, usize>::new();
+    map.set_ceiling(Limit::entries(3), |value| match value {
         0 => quiet_panic(),
         value => *value,
     });
-    let lives = lives::<C>(3);
-    assert!(panics(|| _ = all.bring(&lives[0], 0)));
-    assert!(panics(|| _ = all.find(&lives[0])) && all.len() == 1);
-    assert!(panics(|| _ = all.set(&lives[0], 0)) && all.len() == 1);
-    assert_eq!((all.bring(&lives[1], 5), all.retained_weight()), (5, 5));
-    // What was never weighed is replaced and removed as any other.
-    assert_eq!(all.set(&lives[0], 3), Some(0));
-    assert_eq!((all.len(), all.retained_weight()), (1, 3));
-    assert!(panics(|| _ = all.bring(&lives[2], 0)));
-    assert!(all.take(&lives[2]) && all.len() == 1);
+    let key = P::from(1);
+    assert!(panics(|| _ = map.compute(&key, |_| Some(0))));
+    assert_eq!((map.get(&key), map.len()), (None, 0));
+    map.insert(&key, 7);
+    assert!(panics(|| _ = map.compute(&key, |old| old.map(|_| 0))));
+    assert_eq!((map.get(&key), map.retained_weight()), (Some(7), 7));
+}
+
+/// O214: A weight that asks for the value it weighs is told so, and nobody waits for ever.
+fn a_weight_that_asks_for_what_it_weighs<P: Pointer>() {
+    let memo = Arc::new(Memo::<P, usize>::new());
+    let key = P::from(1);
+    let (all, own) = (Arc::downgrade(&memo), key.clone());
+    memo.set_ceiling(Limit::entries(3), move |value| {
+        let memo = all.upgrade().unwrap();
+        memo.get_or_compute(&own, |_| *value)
+    });
+    in_time({
+        let (memo, key) = (memo.clone(), key.clone());
+        move || assert!(panics(|| _ = memo.get_or_compute(&key, |_| 1)))
+    });
+    assert_eq!((memo.get(&key), memo.len()), (None, 0));
+    in_time({
+        let (memo, key) = (memo.clone(), key.clone());
+        move || {
+            let mut context = Context::from_waker(Waker::noop());
+            let mut task = pin!(memo.get_or_compute_async(&key, |_| async { 1 }));
+            assert!(panics(|| _ = task.as_mut().poll(&mut context)));
+        }
+    });
+    assert_eq!((memo.get(&key), memo.len()), (None, 0));
 }
 
 /// O215: A collection has one ceiling, whose limit can be changed. A second ceiling panics at the caller's line, as does

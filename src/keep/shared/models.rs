@@ -42,7 +42,7 @@ impl Floor {
         if !self.ring.round().is_news(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
             return None;
         }
-        match self.ring.join(OBJECT, 1, OBJECT, &self.stamp).0 {
+        match self.ring.join(OBJECT, Some(1), OBJECT, &self.stamp).0 {
             Outcome::New { .. } => None,
             Outcome::Already(object) | Outcome::Refused(object) => Some(object),
         }
