@@ -177,6 +177,9 @@ where
     /// Sets the value of a key, and returns the old value of this key or of one with equal content. O(1)
     /// amortised. From now on the entry lives as long as this key. The key is passed by reference: the map
     /// takes no strong handle.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
+    /// dropped at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -242,8 +245,10 @@ where
     }
 }
 
-// The handles are dropped after each insert: an entry whose handle was the last dies at once.
-collecting!([K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHashMap<K, V>,
+collecting!(
+    /// The handles of an item are dropped as soon as its entry is made. An object without another
+    /// owner then dies, and its entry dies too.
+    [K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHashMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: Content, V, S] WeakHashMap<K, V, S>, from ['a, K: Content, V] WeakHashMap<K, V>,

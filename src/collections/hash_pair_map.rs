@@ -116,6 +116,9 @@ where
     /// Sets the value of a key, and returns the old one of this key, or of a live one of equal content, if it is
     /// live. O(1) amortised. From now on the entry lives no longer than this key. Both are passed by reference:
     /// the map takes no strong handle.
+    ///
+    /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
+    /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -162,8 +165,10 @@ cloning!([K: StrongRef, V: StrongRef, S: Clone] WeakHashPairMap<K, V, S>);
 comparing!([K: Content<Target: Eq + Hash>, V: StrongRef, S: BuildHasher] WeakHashPairMap<K, V, S>, |key| &key);
 iterating!([K: StrongRef, V: StrongRef, S] WeakHashPairMap<K, V, S>, (K, V), (K, V));
 
-// The handles are dropped after each insert: an entry with a handle that was the last dies at once.
-collecting!([K: Content, V: StrongRef, S] WeakHashPairMap<K, V, S>,
+collecting!(
+    /// The handles of an item are dropped as soon as its entry is made. An object without another
+    /// owner then dies, and its entry dies too.
+    [K: Content, V: StrongRef, S] WeakHashPairMap<K, V, S>,
     from [K: Content, V: StrongRef] WeakHashPairMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(&key, &value));

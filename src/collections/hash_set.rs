@@ -75,6 +75,9 @@ where
     /// Adds an element, unless a live one has equal content. Returns whether it was added. O(1) amortised. If
     /// there is such an element, it stays, and the content leaves the set when that element dies. Use
     /// [`replace`](Self::replace) if the life of this one is to count.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
+    /// at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
         let hash = self.store.hasher.hash_one(K::content(key));
@@ -156,7 +159,10 @@ operators!([K: Content, S: BuildHasher] WeakHashSet<K, S>, [K::Target: Eq + Hash
 
 cloning!([K: StrongRef, S: Clone] WeakHashSet<K, S>);
 set_comparing!([K: Content<Target: Eq + Hash>, S: BuildHasher] WeakHashSet<K, S>);
-collecting!([K: Content, S] WeakHashSet<K, S>, from [K: Content] WeakHashSet<K>,
+collecting!(
+    /// Each handle is dropped as soon as its entry is made. An object without another owner then
+    /// dies, and its entry dies too.
+    [K: Content, S] WeakHashSet<K, S>, from [K: Content] WeakHashSet<K>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     K: |set, key| set.insert(&key));
 collecting!(['a, K: Content, S] WeakHashSet<K, S>, from ['a, K: Content] WeakHashSet<K>,

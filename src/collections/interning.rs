@@ -88,6 +88,7 @@ where
     ///
     /// # Panics
     /// If the value converts into a handle with other content than it borrows as, as far as the hash shows.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
@@ -101,6 +102,7 @@ where
     ///
     /// # Panics
     /// If the content converts into a handle with other content.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_ref<Q>(&mut self, content: &Q) -> K
@@ -126,6 +128,7 @@ where
     /// let same = paths.intern_with(&path, |_| -> Vec<String> { unreachable!("it is there") });
     /// assert!(Strong::ptr_eq(&path, &same));
     /// ```
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_with<'q, Q, M, T>(&mut self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
@@ -172,6 +175,7 @@ where
     /// );
     /// assert_eq!(call.arguments, [1, 2]);
     /// ```
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_or_make<I, T: Into<K>>(

@@ -253,6 +253,9 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by reference: the
     /// map takes no strong handle.
     ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
+    /// dropped at the end of the statement, and the entry dies with the object.
+    ///
     /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler rejects `*key`,
     /// which is the handle, and proposes `key.clone()`. That compiles, but is a handle too: a value that [owns its
     /// key](#values-that-own-their-key), and the entry never dies by itself.
@@ -358,8 +361,10 @@ impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
     }
 }
 
-// The handles are dropped after each insert: an entry whose handle was the last dies at once.
-collecting!([K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
+collecting!(
+    /// The handles of an item are dropped as soon as its entry is made. An object without another
+    /// owner then dies, and its entry dies too.
+    [K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: WeakKey, V] WeakMap<K, V>, from ['a, K: WeakKey, V] WeakMap<K, V>, where [], [],
     (&'a K, V): |map, (key, value)| map.insert(key, value));

@@ -76,6 +76,9 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
     /// reference: the map takes no strong handle.
+    ///
+    /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
+    /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
     #[inline]
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -144,8 +147,10 @@ cloning!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>);
 comparing!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, |key| &key);
 iterating!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, (K, V), (K, V));
 
-// The handles are dropped after each insert: an entry with a handle that was the last dies at once.
-collecting!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
+collecting!(
+    /// The handles of an item are dropped as soon as its entry is made. An object without another
+    /// owner then dies, and its entry dies too.
+    [K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
     from [K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, &value));
 collecting!(['a, K: WeakKey, V: StrongRef] WeakPairMap<K, V>,

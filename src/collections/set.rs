@@ -58,6 +58,9 @@ impl<K: WeakKey> WeakSet<K> {
     }
 
     /// Adds an object. Returns whether it was added. O(1) amortised.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
+    /// at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
         self.store.table.prefetch_notified();
@@ -126,7 +129,10 @@ impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
 
 cloning!([K: StrongRef] WeakSet<K>);
 set_comparing!([K: StrongRef] WeakSet<K>);
-collecting!([K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
+collecting!(
+    /// Each handle is dropped as soon as its entry is made. An object without another owner then
+    /// dies, and its entry dies too.
+    [K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
     K: |set, key| set.insert(&key));
 collecting!(['a, K: WeakKey] WeakSet<K>, from ['a, K: WeakKey] WeakSet<K>, where [], [],
     &'a K: |set, key| set.insert(key));

@@ -166,8 +166,9 @@ macro_rules! iterating_mut {
 /// `Extend`, for one kind of item. (Only this for items with references to values: with `FromIterator` too, what a
 /// map is collected from would not determine its values.)
 macro_rules! extending {
-    ([$($generics:tt)*] $name:ty, where [$($clause:tt)*],
+    ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, where [$($clause:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
+        $(#[$doc])*
         impl<$($generics)*> Extend<$item> for $name where $($clause)* {
             fn extend<Items: IntoIterator<Item = $item>>(&mut self, items: Items) {
                 let $this = self;
@@ -182,11 +183,12 @@ macro_rules! extending {
 /// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
 /// default hasher, as in std: nothing else would determine it.)
 macro_rules! collecting {
-    ([$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
+    ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
-        $crate::collections::traits::extending!([$($generics)*] $name, where [$($clause)* $($hasher)*],
+        $crate::collections::traits::extending!($(#[$doc])* [$($generics)*] $name, where [$($clause)* $($hasher)*],
             $item: |$this, $pattern| $insert);
 
+        $(#[$doc])*
         impl<$($generics)*> FromIterator<$item> for $name where Self: Default, $($clause)* $($hasher)* {
             fn from_iter<Items: IntoIterator<Item = $item>>(items: Items) -> Self {
                 let mut collected = Self::default();
@@ -195,6 +197,7 @@ macro_rules! collecting {
             }
         }
 
+        $(#[$doc])*
         impl<$($from_generics)*, const N: usize> From<[$item; N]> for $from where $($clause)* {
             fn from(items: [$item; N]) -> Self {
                 Self::from_iter(items)

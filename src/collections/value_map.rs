@@ -151,6 +151,21 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map takes no strong
     /// handle: keep the value alive, or the entry dies at once.
+    ///
+    /// rustc proposes `&` for a handle that is passed by value. A new object must not be passed
+    /// like that: in `insert(key, &Strong::new(1))` the only handle is dropped at the end of the
+    /// statement, and the entry dies with the object. [`get_or_insert`](Self::get_or_insert) takes
+    /// the handle, and returns it.
+    ///
+    /// ```
+    /// use weakly::{Strong, WeakValueMap};
+    ///
+    /// let mut numbers = WeakValueMap::new();
+    /// numbers.insert("one", &Strong::new(1));
+    /// assert!(numbers.is_empty()); // nobody owns the 1
+    /// let two = numbers.get_or_insert("two", Strong::new(2));
+    /// assert_eq!(numbers.get("two"), Some(two));
+    /// ```
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
@@ -195,8 +210,10 @@ cloning!([K: Clone + Hash, V: StrongRef, S: Clone + BuildHasher] WeakValueMap<K,
 comparing!([K: Eq + Hash, V: StrongRef, S: BuildHasher] WeakValueMap<K, V, S>, |key| key);
 iterating!([K, V: StrongRef, S] WeakValueMap<K, V, S>, (K, V), (&'a K, V));
 
-// The handles are dropped after each insert: an entry whose handle was the last dies at once.
-collecting!([K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] WeakValueMap<K, V>,
+collecting!(
+    /// The handles of an item are dropped as soon as its entry is made. An object without another
+    /// owner then dies, and its entry dies too.
+    [K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] WeakValueMap<K, V>,
     where [K: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(key, &value));
 collecting!(['a, K, V: StrongRef, S] WeakValueMap<K, V, S>, from ['a, K, V: StrongRef] WeakValueMap<K, V>,

@@ -33,6 +33,7 @@ macro_rules! weak_making {
         }
 
         /// Returns the live value of a key, or inserts and returns `value`. O(1) amortised.
+        #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
         pub fn get_or_insert<$($life)?>(&mut self, key: $given, value: V) -> V {
             self.entry(key).or_insert(value)
         }
@@ -41,6 +42,7 @@ macro_rules! weak_making {
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
+        #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
         pub fn get_or_insert_with<$($life)?>(
             &mut self,
             key: $given,

@@ -100,6 +100,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// value is destroyed as if it were removed; from now on the entry lives as long as this key. A value that is
     /// [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     /// [`swap`](Self::swap) returns a clone of it, where values are `Clone`.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
+    /// dropped at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.insert_hashed(self.hasher.hash_one(K::content(key)), key, value)

@@ -77,6 +77,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// that is there stays, and if it dies, the content goes with it: use [`replace`](Self::replace) if the life
     /// of the new one is to count. Of several threads that insert the same content, one gets true, as long as its
     /// element lives.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
+    /// at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
         self.insert_hashed(self.hasher.hash_one(K::content(key)), key)

@@ -74,6 +74,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     ///
     /// # Panics
     /// If the content of the converted value is not the one that it borrowed as, as far as the hash shows.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
@@ -86,6 +87,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     ///
     /// # Panics
     /// If the copy has another content.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_ref<Q>(&self, content: &Q) -> K
@@ -112,6 +114,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// let same = paths.intern_with(&path, |_| -> Vec<String> { unreachable!("it is there") });
     /// assert!(Strong::ptr_eq(&path, &same));
     /// ```
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_with<'q, Q, M, T>(&self, query: &'q Q, make: impl FnOnce(&'q Q) -> T) -> K
@@ -137,6 +140,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     ///
     /// # Panics
     /// If a closure panics: then nothing is added. If what `make` returns has another hash.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn intern_or_make<I, T: Into<K>>(

@@ -90,6 +90,9 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     ///
     /// The map of [one owner](crate::WeakMap::insert) returns the previous value. Here other threads may still look
     /// at it, and a value need not be `Clone`: where it is, [`swap`](Self::swap) returns a clone.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
+    /// dropped at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&self, key: &K, value: V) -> bool {
         self.put(key, value, |_| ()).is_none()

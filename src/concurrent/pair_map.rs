@@ -74,6 +74,10 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
     /// handle: both sides are passed by reference. A value that is [being made](crate::concurrent#a-value-that-is-being-made)
     /// is not kept.
+    ///
+    /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
+    /// [`weakly::WeakValueMap::insert`](crate::WeakValueMap::insert).
+    /// [`get_or_insert_with`](Self::get_or_insert_with) returns the handle of a new object.
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
@@ -88,6 +92,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
@@ -130,6 +135,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));

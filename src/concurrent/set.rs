@@ -46,6 +46,9 @@ impl<K: SharedKey> WeakSet<K> {
 
     /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads that insert
     /// the same object, one gets true.
+    ///
+    /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
+    /// at the end of the statement, and the entry dies with the object.
     #[inline]
     pub fn insert(&self, key: &K) -> bool {
         let (hash, address) = Address::of(WeakKey::addr(key));

@@ -218,6 +218,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
     /// amortised. A value that is [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
+    ///
+    /// In `insert(key, &Strong::new(1))` the entry dies at the end of the statement: see
+    /// [`weakly::WeakValueMap::insert`](crate::WeakValueMap::insert).
+    /// [`get_or_insert_with`](Self::get_or_insert_with) returns the handle of a new object.
     pub fn insert(&self, key: K, value: &V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value);
@@ -233,6 +237,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: K, make: impl FnOnce(&K) -> V) -> V
     where
@@ -399,6 +404,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Panics
     /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
     where

@@ -231,6 +231,7 @@ impl<T: ?Sized, F: Flavour> Unsize for Weak<T, F> {
 /// # Safety
 /// `coerce` returns its argument, unsized by the compiler.
 #[doc(hidden)]
+#[must_use]
 #[inline]
 pub unsafe fn __unsize<P: Unsize, U: ?Sized>(
     pointer: P,

@@ -105,6 +105,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// // "a window outlives its buttons: no live `Window`: its last strong handle is gone, …"
     /// button.window.expect("a window outlives its buttons");
     /// ```
+    #[must_use]
     #[inline]
     #[track_caller]
     pub fn expect(&self, reason: &str) -> Strong<T, F> {

@@ -29,6 +29,7 @@ pub unsafe trait Notify: StrongRef {
     /// Returns the wrapped handle.
     fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour>;
     /// Wraps a handle.
+    #[must_use]
     fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self;
     /// Wraps a weak handle.
     fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak;

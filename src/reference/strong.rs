@@ -101,6 +101,7 @@ pub unsafe trait WeakRef: Clone {
     /// The strong handle type.
     type Strong: StrongRef<Weak = Self>;
     /// Returns a strong handle if the target is live.
+    #[must_use]
     fn upgrade(&self) -> Option<Self::Strong>;
     /// Returns the address of the target, live or dead.
     fn addr(&self) -> *const ();

@@ -54,12 +54,13 @@ fn whatever_changes_them() {
         })
         .runs(|it| {
             for value in &it.objects.0 {
-                it.values.get_or_insert_with(**value, |_| value.clone());
+                _ = it.values.get_or_insert_with(**value, |_| value.clone());
             }
         })
         .runs(|it| {
             for key in &it.objects.0 {
-                it.pairs
+                _ = it
+                    .pairs
                     .get_or_insert_with(key, |_| it.objects.0[**key % 3].clone());
             }
         })
@@ -178,7 +179,7 @@ fn limits() {
         .runs(|it| _ = it.budget.live_weight())
         .runs(|it| {
             for object in &it.objects.0[5..] {
-                it.floored.get_or_insert_with(**object, |_| object.clone());
+                _ = it.floored.get_or_insert_with(**object, |_| object.clone());
             }
         })
         .runs(|it| it.budget.clear())

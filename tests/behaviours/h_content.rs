@@ -360,7 +360,7 @@ fn colliding_contents_are_distinguished<P: Kind>() {
         map.insert(key, n);
         set.insert(key);
         values.insert(key.to_string(), key);
-        words.intern(key.clone());
+        _ = words.intern(key.clone());
     }
     keys.retain(|key| key.len() == 1);
     for _drained in [false, true] {

@@ -256,7 +256,7 @@ fn a_panic_of_a_pointer_completes_the_flight() {
                 let make = |_: &Key| key.clone();
                 schedule(after, || quiet_panic());
                 panicked += usize::from(panics(|| {
-                    values.get_or_insert_with((**key).clone(), make);
+                    _ = values.get_or_insert_with((**key).clone(), make);
                 }));
                 clear_actions();
                 let asked = thread::scope(|scope| {

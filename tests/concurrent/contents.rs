@@ -141,7 +141,7 @@ fn a_dead_value_counts_as_absent<P: Kind>() {
     let again: [Again<P>; 3] = [
         |map, next| assert!(map.insert("key", next).is_none()),
         |map, next| {
-            map.compute("key", |old| {
+            _ = map.compute("key", |old| {
                 assert!(old.is_none());
                 Some(next.clone())
             });
@@ -253,7 +253,7 @@ where
     let values: WeakValueMap<_, _> = lives.iter().map(|life| (**life, life)).collect();
     let names = Interner::<Life<P>>::new();
     for life in &lives {
-        names.intern(life.clone());
+        _ = names.intern(life.clone());
     }
     lives.pop();
     assert_eq!(format!("{map:?}"), r#"{0: "value"}"#);

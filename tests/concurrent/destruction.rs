@@ -273,13 +273,13 @@ fn a_value_does_not_die_unnoticed_while_it_is_changed<P: Kind>() {
             let map = WeakValueMap::new();
             map.insert(0, &old);
             drop(old);
-            map.compute(0, change);
+            _ = map.compute(0, change);
         },
         |key, old, change| {
             let map = WeakPairMap::new();
             map.insert(key, &old);
             drop(old);
-            map.compute(key, change);
+            _ = map.compute(key, change);
         },
     ];
     for change in changes {

@@ -142,7 +142,7 @@ mod check {
         let by_content = <WeakHashSet<_>>::from_iter(&keys);
         let interner = Interner::<Life<P>>::new();
         for key in &keys {
-            interner.intern(key.clone());
+            _ = interner.intern(key.clone());
         }
         drop(keys.remove(2));
         let numbers = |weak: <Life<P> as WeakKey>::Weak| *weak.upgrade().unwrap();

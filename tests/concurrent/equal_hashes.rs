@@ -254,12 +254,12 @@ fn an_invalid_equality_does_not_hang() {
                     facts.compute(key, |_| Some(1));
                     facts.get_or_insert_with(key, |_| 2);
                     facts.compute(key, |_| Some(3));
-                    values.compute((**key).clone(), |_| Some(key.clone()));
-                    values.get_or_insert_with((**key).clone(), |_| key.clone());
+                    _ = values.compute((**key).clone(), |_| Some(key.clone()));
+                    _ = values.get_or_insert_with((**key).clone(), |_| key.clone());
                     words.insert(key);
-                    names.intern(key.clone());
+                    _ = names.intern(key.clone());
                     facts.compute(key, |_| None);
-                    values.compute((**key).clone(), |_| None);
+                    _ = values.compute((**key).clone(), |_| None);
                     words.remove(&**key);
                 }
                 drop(keys);

@@ -160,7 +160,7 @@ fn an_insertion_among_the_dead_of_its_hash_is_linear() {
     let living = living();
     let mut dead: Vec<_> = (LIVING..2 * LIVING).map(|n| Lease::from(Key(n))).collect();
     for key in living.iter().chain(&dead) {
-        set.intern(key.clone());
+        _ = set.intern(key.clone());
         map.insert(key, key.0);
     }
     dead.clear();

@@ -272,7 +272,7 @@ fn a_removal_by_value_does_not_stop_what_is_being_made<P: Kind>() {
     thread::scope(|scope| {
         let (map, value) = (&map, &value);
         scope.spawn(move || {
-            map.get_or_insert_with("made", |_| {
+            _ = map.get_or_insert_with("made", |_| {
                 begun.send(()).unwrap();
                 _ = goes.recv();
                 value.clone()

@@ -146,7 +146,7 @@ fn a_clone_must_not_set_the_entry_it_is_for() {
         let value = weakly::Strong::new(1);
         let mut calls = 0;
         let computed = catch_unwind(AssertUnwindSafe(|| {
-            map.compute(Key(map, value.clone()), |_| {
+            _ = map.compute(Key(map, value.clone()), |_| {
                 calls += 1;
                 Some(value.clone())
             });

@@ -163,7 +163,7 @@ fn a_half_dead_pair_counts_as_absent<K: Kind, V: Kind>() {
     let again: [Again<K, V>; 3] = [
         |map, key, next| assert!(map.insert(key, next).is_none()),
         |map, key, next| {
-            map.compute(key, |old| {
+            _ = map.compute(key, |old| {
                 assert!(old.is_none());
                 Some(next.clone())
             });

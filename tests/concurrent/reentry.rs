@@ -284,7 +284,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
 
         let values = WeakValueMap::new();
         message(&mut || {
-            values.compute("key", |_| {
+            _ = values.compute("key", |_| {
                 values.insert("key", &key);
                 Some(key.clone())
             });
@@ -324,7 +324,7 @@ fn a_closure_may_do_anything_else<P: Kind>() {
         for turn in 0..3 {
             let got = map.compute(Colliding(0), |_| {
                 map.insert(Colliding(1), &lives[1]);
-                map.compute(Colliding(2), |_| Some(lives[2].clone()));
+                _ = map.compute(Colliding(2), |_| Some(lives[2].clone()));
                 map.remove(&Colliding(turn));
                 Some(lives[0].clone())
             });

@@ -140,8 +140,8 @@ fn small_all_shared_types_at_the_end() {
             assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
             assert!(SET.insert(&other) && SET.contains(&other));
             VALUES.insert(text(), &key);
-            VALUES.compute(text(), |old| old);
-            VALUES.get_or_insert_with("other".into(), |_| other.clone());
+            _ = VALUES.compute(text(), |old| old);
+            _ = VALUES.get_or_insert_with("other".into(), |_| other.clone());
             drop(NAMES.intern_ref("name"));
             NOTE.insert(&key, text());
             NOTE.compute(&key, |_| Some(text()));

@@ -123,5 +123,5 @@ sets! {
         }),
         _ => _ = all.look(turn, hand),
     };
-    fill: |all, object| all.intern(object.clone());
+    fill: |all, object| drop(all.intern(object.clone()));
 }

@@ -122,7 +122,7 @@ fn closures_that_panic_change_nothing<P: Kind>() {
     for key in &objects {
         map.entry_hashed(1, key).or_insert(**key);
         set.insert_hashed(1, key);
-        names.intern_with(&Hashed(1, |n: &usize| *n == **key), |_| key.clone());
+        _ = names.intern_with(&Hashed(1, |n: &usize| *n == **key), |_| key.clone());
     }
     for patience in 0..scaled(5, 2) {
         let left = Cell::new(0);

@@ -242,7 +242,7 @@ fn own_pointers_find_and_are_found() {
     let mut map = WeakHashMap::from([(&key, 1)]);
     let mut set = WeakHashSet::from([&key]);
     let mut names = interner_of(&key);
-    names.intern_with(&key, Counted::clone);
+    _ = names.intern_with(&key, Counted::clone);
     ask_once!(twin:
         map.contains_key(&twin),
         map.get(&twin).is_some(),

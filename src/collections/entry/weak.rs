@@ -40,6 +40,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     keys::either!();
 
     /// Returns the live value, or inserts and returns `default`.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn or_insert(self, default: V) -> V {
         self.or_insert_with(|| default)
@@ -49,6 +50,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> V {
         self.or_insert_with_key(|_| make())
@@ -58,6 +60,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn or_insert_with_key(self, make: impl FnOnce(&G::Key) -> V) -> V {
         match self {
@@ -99,6 +102,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     }
 
     /// Returns the live value, or inserts and returns the default of the handle type.
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn or_default(self) -> V
     where
@@ -119,6 +123,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
     }
 
     /// Sets the value, and returns the occupied entry, which keeps the value alive.
+    #[must_use = "the returned entry may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V> {
         match self {
@@ -210,6 +215,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     /// drop(one);
     /// assert!(!names.contains_key("one"));
     /// ```
+    #[must_use = "the returned entry may be the only owner: when it is dropped, the object dies"]
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, G, K, V> {
         let (given, key) = G::split(self.key);

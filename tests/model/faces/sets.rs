@@ -266,7 +266,7 @@ where
 
     fn absorb(&mut self, other: &Self) {
         for handle in other.iter() {
-            self.intern(handle);
+            _ = self.intern(handle);
         }
     }
 
