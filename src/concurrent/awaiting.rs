@@ -22,7 +22,8 @@ use crate::panics::FirstPanic;
 /// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If that goes without having polled
 ///   it, another one is woken. The end wakes all. O(1) for each wait. Where no task waits, but other computations do, a task of
 ///   each of these is woken. (So where the task that was polled last is not polled when it is woken, and keeps its flight, the
-///   others wait until one of them is polled for another reason.)
+///   others wait until one of them is polled for another reason. Where a waker panics, its task was perhaps not woken: then all
+///   others are woken.)
 /// * *The value* goes to all of them, also if it is not kept: because an input has died, or the entry was removed. Those that ask
 ///   after that compute anew.
 /// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The others begin anew: one of them

@@ -196,7 +196,9 @@ impl Making {
     /// F3: before this thread waits for anything. Returns whether there was something to call off.
     pub(super) fn call_off() -> bool {
         let called_off = STANDING_BY.with(|flights| flights.take());
-        called_off.iter().for_each(|flight| flight.complete());
+        // All, before the first waker is called: a waker may wait itself, or panic.
+        let wakers: Vec<_> = called_off.iter().flat_map(|flight| flight.end()).collect();
+        wake_all(wakers);
         !called_off.is_empty()
     }
 
@@ -205,6 +207,12 @@ impl Making {
     /// # Panics
     /// If a waker does.
     pub(crate) fn complete(&self) {
+        wake_all(self.end());
+    }
+
+    /// The same, but for the tasks: the caller calls their wakers.
+    #[must_use]
+    fn end(&self) -> Vec<Waker> {
         let mut status = lock(&self.status);
         let was_complete = mem::replace(&mut status.complete, true);
         // F6
@@ -219,9 +227,7 @@ impl Making {
                     .and_then(|(first, count)| (count > 1).then(|| (first, count - 1)));
             });
         }
-        if !wakers.is_empty() {
-            wake_all(wakers);
-        }
+        wakers
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -359,13 +365,24 @@ impl Making {
         let wakers = seats.into_iter().filter_map(|at| status.tasks.empty(at));
         let wakers: Vec<_> = wakers.collect();
         drop(status);
-        wake_all(wakers);
+        self.have_polled(wakers);
     }
 
     /// Wakes whom a wake of the computation wakes.
     fn wake_next(&self) {
         let (first, others) = lock(&self.status).tasks.next();
-        wake_all(first.into_iter().chain(others));
+        self.have_polled(first.into_iter().chain(others));
+    }
+
+    /// Wakes tasks one of which is to poll. If a waker panics, perhaps its task is not polled: then all others are woken, too.
+    fn have_polled(&self, wakers: impl IntoIterator<Item = Waker>) {
+        let mut panics = FirstPanic::default();
+        panics.wake_each(wakers);
+        if panics.is_some() {
+            let others = lock(&self.status).tasks.all();
+            panics.wake_each(others);
+        }
+        panics.resume();
     }
 }
 
@@ -493,11 +510,17 @@ impl Seat {
         }
         let (at, old) = status.tasks.sit(known, waker, within);
         drop(status);
-        if seat.is_none() {
-            let flight = Arc::clone(flight);
-            *seat = Some(Seat { flight, at });
+        let seat = seat.get_or_insert_with(|| Seat {
+            flight: Arc::clone(flight),
+            at,
+        });
+        let mut panics = FirstPanic::default();
+        panics.catch(|| drop(old));
+        if panics.is_some() {
+            // The task does not poll now.
+            seat.owe();
         }
-        drop(old);
+        panics.resume();
         false
     }
 
@@ -530,10 +553,12 @@ impl Drop for Seat {
         let (own, owes) = status.tasks.leave(self.at);
         let owes = owes && !status.complete;
         drop(status);
-        drop(own);
+        let mut panics = FirstPanic::default();
+        panics.catch(|| drop(own));
         if owes {
-            self.flight.wake_next();
+            panics.catch(|| self.flight.wake_next());
         }
+        panics.resume();
     }
 }
 

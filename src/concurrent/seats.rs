@@ -142,6 +142,16 @@ impl Seats {
         (first, others)
     }
 
+    /// The wakers of all that were not woken since they were polled. Each of these tasks has to be polled.
+    pub(super) fn all(&mut self) -> Vec<Waker> {
+        let mut all = Vec::new();
+        while let (Some(first), others) = self.next() {
+            all.push(first);
+            all.extend(others);
+        }
+        all
+    }
+
     fn newest_within(&mut self) -> Option<Waker> {
         match self.within.newest {
             NONE => None,

@@ -7,7 +7,7 @@
 //! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last. If there is only what other
 //!   computations have polled, it wakes all of that: each leads to tasks that wait for that computation, but one that this
 //!   one needs leads back. If a task that was woken goes without having polled the computation, others are woken likewise
-//!   (see [`Seat`]). The waker leads to the flight and not to the work: a computation that keeps its waker would keep itself.
+//!   (see [`Seat`]). If a waker panics, its task was perhaps not woken, and all others are. The waker leads to the flight and not to the work: a computation that keeps its waker would keep itself.
 //! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
 //!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew.
 //! * **A4** What depends on the table's core is registered while the flight's node is in the table, or waits there for its end,

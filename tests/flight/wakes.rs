@@ -2,11 +2,12 @@
 
 use std::future::poll_fn;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 use weakly::memo::Dependencies;
@@ -223,6 +224,108 @@ fn who_could_not_poll_passes_the_wake_on() {
                 assert_eq!((second.woken(), wakes.take()), (1, 0));
                 drop(second);
             }
+        });
+        assert_eq!(wakes.take(), 1, "nobody polls the computation");
+        assert_eq!(first.poll(), Poll::Ready(4));
+    }
+}
+
+/// Panics when it is called, or when it is destroyed.
+struct Panics {
+    when_called: bool,
+}
+
+impl Panics {
+    fn waker(when_called: bool) -> Waker {
+        Arc::new(Panics { when_called }).into()
+    }
+}
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        if self.when_called {
+            resume_unwind(Box::new("called"));
+        }
+    }
+}
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        if !self.when_called {
+            resume_unwind(Box::new("destroyed"));
+        }
+    }
+}
+
+fn panics(run: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(run)).is_err()
+}
+
+/// 249: A waker that panics has perhaps woken nobody: all others that wait are woken, and whoever called it gets the panic.
+#[test]
+fn a_waker_that_panics_passes_the_wake_on() {
+    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let event = Event::new();
+    let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
+    assert!(all[0].poll().is_pending() && all[1].poll().is_pending());
+    let waker = Panics::waker(true);
+    let mut context = Context::from_waker(&waker);
+    assert!(all[2].poll_by(&mut context).is_pending());
+    assert!(panics(|| event.happen()));
+    assert_eq!(all[..2].iter().map(Task::woken).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(all[0].poll(), Poll::Ready(4));
+    assert!(
+        all.iter_mut()
+            .skip(1)
+            .all(|task| task.poll() == Poll::Ready(4))
+    );
+}
+
+/// 249: A task that was woken, and could not poll, goes: when its waker is destroyed, which panics, or when it is polled with
+/// another one, which destroys that waker, too.
+#[test]
+fn a_waker_whose_destructor_panics_passes_the_wake_on() {
+    for polled_again in [false, true] {
+        let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+        let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
+        let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+            let mut polled = false;
+            poll_fn(move |context| {
+                if mem::replace(&mut polled, true) {
+                    return Poll::Ready(());
+                }
+                begun.0.send(()).unwrap();
+                go.1.recv().unwrap();
+                context.waker().wake_by_ref();
+                woke.0.send(()).unwrap();
+                end.1.recv().unwrap();
+                Poll::Pending
+            })
+            .await;
+            4
+        }));
+        let wakes = first.wakes();
+        thread::scope(|scope| {
+            let polls = scope.spawn(|| assert!(first.poll().is_pending()));
+            begun.1.recv().unwrap();
+            let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+            go.0.send(()).unwrap();
+            woke.1.recv().unwrap();
+            assert_eq!((second.woken(), wakes.take()), (1, 0));
+            let waker = Panics::waker(false);
+            assert!(
+                second
+                    .poll_by(&mut Context::from_waker(&waker))
+                    .is_pending()
+            );
+            // From now on the flight has the last one.
+            assert!(!panics(|| drop(waker)));
+            if polled_again {
+                assert!(panics(|| _ = second.poll()));
+            }
+            assert_eq!(panics(|| drop(second)), !polled_again);
+            end.0.send(()).unwrap();
+            polls.join().unwrap();
         });
         assert_eq!(wakes.take(), 1, "nobody polls the computation");
         assert_eq!(first.poll(), Poll::Ready(4));

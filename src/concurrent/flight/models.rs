@@ -4,6 +4,7 @@ use super::super::held::{Found, Held};
 use super::*;
 use crate::sync::models;
 use loom::thread;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Wake;
 
@@ -72,6 +73,23 @@ impl Wake for Woken {
     fn wake(self: std::sync::Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
     }
+}
+
+/// Panics instead of waking.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: std::sync::Arc<Self>) {
+        resume_unwind(Box::new("a waker"));
+    }
+}
+
+fn panics() -> Waker {
+    std::sync::Arc::new(Panics).into()
+}
+
+fn catch<R>(run: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(run)).ok()
 }
 
 #[test]
@@ -199,6 +217,58 @@ fn a_flight_on_standby_delays_no_thread() {
         }
         assert_eq!(standby.begin(), flight.is_none());
         first.complete();
+        assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F3: A waker of the first flight that is called off panics, and its thread catches that, and waits again: for another thread,
+/// which waits for the second.
+#[test]
+fn a_waker_that_panics_leaves_no_flight_on_standby() {
+    models::check(|| {
+        let (first, second) = (of_tasks(), of_tasks());
+        let standby = [&first, &second].map(Making::stand_by);
+        let mut seat = None;
+        Seat::take(&mut seat, &first, &panics());
+        let (third, other) = another_that_waits_for(&second);
+        let flight = third.lock().unwrap().clone();
+        match &flight {
+            Some(flight) => {
+                assert_eq!(catch(|| wait(flight)), None, "a panic");
+                assert!(wait(flight).is_ok(), "no cycle");
+            }
+            None => second.complete(),
+        }
+        drop(standby);
+        assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F3: A waker of the first flight that is called off waits for another thread, which waits for the second.
+#[test]
+fn a_waker_that_waits_finds_no_flight_on_standby() {
+    /// Waits for a flight.
+    struct Waits(Arc<Making>);
+    impl Wake for Waits {
+        fn wake(self: std::sync::Arc<Self>) {
+            assert!(wait(&self.0).is_ok(), "no cycle");
+        }
+    }
+    models::check(|| {
+        let (first, second) = (of_tasks(), of_tasks());
+        let standby = [&first, &second].map(Making::stand_by);
+        let (third, other) = another_that_waits_for(&second);
+        let flight = third.lock().unwrap().clone();
+        let mut seat = None;
+        match &flight {
+            Some(flight) => {
+                let waits = std::sync::Arc::new(Waits(Arc::clone(flight)));
+                Seat::take(&mut seat, &first, &waits.into());
+                assert!(wait(flight).is_ok(), "no cycle");
+            }
+            None => second.complete(),
+        }
+        drop(standby);
         assert!(other.join().unwrap(), "no cycle");
     });
 }
@@ -446,5 +516,45 @@ fn a_wake_is_not_lost_with_who_was_refused() {
         assert!(polled || first.count() > 0, "nobody polls it");
         drop(seat);
         tasks.complete();
+    });
+}
+
+/// A2 of `work`, O1 of `held`: A task whose waker panics was perhaps not woken, and is not polled again. It was the one to wake,
+/// or had found the computation taken. The other task is woken.
+#[test]
+fn a_wake_is_not_lost_with_a_waker_that_panics() {
+    models::check(|| {
+        let (tasks, first) = (of_tasks(), Woken::new());
+        let held = Arc::new(Held::<_, ()>::new());
+        let mut seat = None;
+        Seat::take(&mut seat, &tasks, &first.waker());
+        let other = thread::spawn({
+            let (tasks, held) = (Arc::clone(&tasks), Arc::clone(&held));
+            move || {
+                let mut seat = None;
+                Seat::take(&mut seat, &tasks, &panics());
+                let polled = loop {
+                    match (held.take(), &seat) {
+                        (Found::Taken(what), _) => {
+                            catch(|| Making::wake(&tasks, held.give_back(what)));
+                            break true;
+                        }
+                        (Found::Refused, Some(seat)) if held.wait(seat.at()) => {
+                            seat.owe();
+                            break false;
+                        }
+                        _ => {}
+                    }
+                };
+                (polled, seat)
+            }
+        });
+        // What is polled wakes itself, and then it is given back.
+        catch(|| tasks.wake_next());
+        catch(|| Making::wake(&tasks, held.give_back(())));
+        let (polled, panicking) = other.join().unwrap();
+        assert!(polled || first.count() > 0, "nobody polls it");
+        catch(|| tasks.complete());
+        drop((seat, panicking));
     });
 }
