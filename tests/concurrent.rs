@@ -44,6 +44,8 @@ mod interference;
 mod last_pin;
 #[path = "concurrent/leaving.rs"]
 mod leaving;
+#[path = "concurrent/nesting.rs"]
+mod nesting;
 #[path = "concurrent/objects.rs"]
 mod objects;
 #[path = "concurrent/of_values.rs"]

@@ -104,7 +104,7 @@ fn hostile<P: Kind>() {
     let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, bomb(**key))).collect();
     drop(keys);
     for _ in 0..count / 8 {
-        panics(|| map.purge());
+        panics(|| _ = map.purge());
     }
     map.purge();
     drop(map);

@@ -315,7 +315,7 @@ impl<P: Kind> Actor<'_, P> {
             4 => world.stated.purge(),
             5 => world.pairs.purge(),
             _ => world.words.purge(),
-        }
+        };
     }
 
     fn look_at_all(&mut self, world: &World<P>) {

@@ -56,7 +56,7 @@ impl Sizes {
     /// Drops all sizes that depended on the dead; before that, a caller of a caller of a dead function still has its own.
     /// In this order, since sizes depend on those of less depth.
     fn purge(&self) {
-        self.0.iter().for_each(Memo::purge);
+        self.0.iter().for_each(|memo| _ = memo.purge());
     }
 
     /// How many functions and sizes there are; how many sizes were computed, and dropped because of a death.

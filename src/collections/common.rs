@@ -77,10 +77,14 @@ macro_rules! housekeeping {
         ///
         /// The table keeps its memory; [`shrink_to_fit`](Self::shrink_to_fit) frees it.
         ///
+        /// Returns whether something is left that another purge would destroy, as [`poll_pending`](Self::poll_pending)
+        /// says: only what has died on other threads since this has looked. (Of a collection that threads share, a purge
+        /// may leave more.)
+        ///
         /// # Panics
         /// If a destructor panics. The next operation reclaims the rest of the dead.
-        pub fn purge(&mut self) {
-            self.store.table.purge();
+        pub fn purge(&mut self) -> bool {
+            self.store.table.purge()
         }
 
         /// Does a part of a [`purge`](Self::purge): removes at most `n` dead entries and destroys what they own; what is

@@ -64,14 +64,19 @@ macro_rules! shared_housekeeping {
         /// another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
         /// counts it.
         ///
-        /// It waits only for deaths that are unlinking an entry at this moment. Nested 16 deep on this thread (a purge
-        /// in a destructor that a purge runs, and so on, in any collections) it does nothing, because the stack is
-        /// finite; purge once more afterwards.
+        /// It waits only for deaths that are unlinking an entry at this moment.
+        ///
+        /// Returns whether something is left that another purge would destroy, as [`poll_pending`](Self::poll_pending)
+        /// says: what other threads have killed meanwhile, or what nests too deep. A purge in a destructor that a purge
+        /// runs takes all, whatever collections the outer purges are of; but if 16 of them are of this collection, it
+        /// destroys nothing, because the stack is finite. The outer purges destroy what it leaves: do not wait for that
+        /// in the destructor. For `Arc`, which only a sweep finds dead, such a purge returns true, and so does one that
+        /// has seen that other threads kill; what they have killed behind it, no purge knows.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
-        pub fn purge(&self) {
-            self.$entries.purge();
+        pub fn purge(&self) -> bool {
+            self.$entries.purge()
         }
 
         /// Does a part of a [`purge`](Self::purge): destroys at most `n` dead entries and what they own; what is
@@ -85,7 +90,7 @@ macro_rules! shared_housekeeping {
         ///
         /// What a thread is looking at counts, and is destroyed when that thread leaves; on request, it is kept then,
         /// and counts once more when it is destroyed. As a `purge`, it waits only for deaths that are unlinking an
-        /// entry at this moment; nested 16 deep on this thread it does nothing, and returns 0.
+        /// entry at this moment; in 16 purges of this collection on this thread it does nothing, and returns 0.
         ///
         /// # Panics
         /// If a destructor panics, after those of all these entries have run.
@@ -113,8 +118,8 @@ macro_rules! shared_housekeeping {
         /// other operations, have left nothing pending. So answer each call by a `purge`, soon, or by calls of
         /// [`purge_some`](Self::purge_some) until one returns 0, whatever [`pending_dead`](Self::pending_dead) says. It
         /// is called on a thread on which an object dies, under no lock, at the end of the death: the entries are
-        /// unlinked by then, and the waker may purge. But 16 deep in destructors that purges run, that [does
-        /// nothing](Self::purge): where values own keys of further collections, let the waker wake something that
+        /// unlinked by then, and the waker may purge. But where values own keys of further collections, whose wakers
+        /// purge too, that takes as much stack as there are collections: there let the waker wake something that
         /// purges later. If it panics, the panic goes to whoever dropped the last handle; all others of that death are
         /// called. A second panic while the first unwinds aborts the process, as with every destructor in Rust. One
         /// that is replaced may still be called by a death that has begun.

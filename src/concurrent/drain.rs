@@ -1,11 +1,11 @@
 //! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to be polled.
 
-use core::cell::Cell;
 use core::task::{Context, Poll, Waker};
 
 use super::node::{KeyKind, Node};
 use super::raw::{Entry, Registered, Taken};
 use super::table::{Pin, Table};
+use super::turn::Turn;
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
@@ -13,12 +13,8 @@ use crate::table::Reclaim;
 
 /// How many entries an operation takes from a list of the dead.
 const CHUNK: usize = 16;
-/// How deep drains may nest: the destructor of what one drain reclaims may start another.
+/// How deep the drains of one table may nest: the destructor of what one drain reclaims may start another.
 const MAX_NESTED: usize = 16;
-
-crate::sync::thread_local! {
-    static DRAINS: Cell<usize> = const { Cell::new(0) };
-}
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Destroys some of the dead, if there are any, and polls some of the entries that have to be polled.
@@ -32,7 +28,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline]
     pub(super) fn drain_some(&self) {
         if let Some(stripe) = self.nodes.due() {
-            self.drain(stripe, CHUNK, &mut 0);
+            self.drain_next(stripe);
         }
     }
 
@@ -47,28 +43,32 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     #[inline(never)]
     fn sweep_next(&self) {
-        self.sweep_on(1, usize::MAX);
+        if !Turn::is_deep() {
+            self.sweep_on(1, usize::MAX);
+        }
     }
 
     /// The same, as far as so many operations would, but at most around the table. Unlinks at most `most` stale ones,
     /// and returns how many.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors it runs may use the table, and so sweep on.
-        let Some(_depth) = Depth::enter() else {
-            return 0;
-        };
-        let pin = self.pin();
-        let mut unlinked = 0;
-        for _ in 0..operations.min(pin.sweeps_around()) {
-            pin.sweep(&self.position, |node| {
-                let stale = unlinked < most && node.is_stale();
-                unlinked += usize::from(stale && self.unlink(&pin, node));
-            });
-            if unlinked == most {
-                break;
+        Turn::with(self, MAX_NESTED, |turn| {
+            if turn.is_none() {
+                return 0;
             }
-        }
-        unlinked
+            let pin = self.pin();
+            let mut unlinked = 0;
+            for _ in 0..operations.min(pin.sweeps_around()) {
+                pin.sweep(&self.position, |node| {
+                    let stale = unlinked < most && node.is_stale();
+                    unlinked += usize::from(stale && self.unlink(&pin, node));
+                });
+                if unlinked == most {
+                    break;
+                }
+            }
+            unlinked
+        })
     }
 
     /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have
@@ -78,20 +78,22 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// what. So a sweep that comes again looks twice before it destroys anything: what only the second look finds,
     /// others have killed.
     fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
-        let Some(_depth) = Depth::enter() else {
-            return SweepFound::Nothing;
-        };
-        let pin = self.pin();
-        if !self.unlink_stale(&pin, panics) {
-            return SweepFound::Nothing;
-        }
-        let others = again && self.unlink_stale(&pin, panics);
-        panics.catch(|| drop(pin));
-        if others {
-            SweepFound::OfOthers
-        } else {
-            SweepFound::Some
-        }
+        Turn::with(self, MAX_NESTED, |turn| {
+            if turn.is_none() {
+                return SweepFound::Refused;
+            }
+            let pin = self.pin();
+            if !self.unlink_stale(&pin, panics) {
+                return SweepFound::Nothing;
+            }
+            let others = again && self.unlink_stale(&pin, panics);
+            panics.catch(|| drop(pin));
+            if others {
+                SweepFound::OfOthers
+            } else {
+                SweepFound::Some
+            }
+        })
     }
 
     /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were any.
@@ -140,17 +142,27 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Takes some of the dead from the list of a stripe, and destroys them. Adds how many to `drained`, before that.
     #[cold]
-    fn drain(&self, stripe: usize, most: usize, drained: &mut usize) {
-        let Some(_depth) = Depth::enter() else { return };
-        let Some(taken) = self.take_dead(stripe, most) else {
-            return;
-        };
-        *drained += taken.len();
-        // Dropped last.
-        let _armed = Armed(self);
-        self.nodes.reap(taken);
+    fn drain_next(&self, stripe: usize) {
+        if !Turn::is_deep() {
+            self.drain(stripe, CHUNK, &mut 0);
+        }
+    }
+
+    /// Takes some of the dead from the list of a stripe, and destroys them. Adds how many to `drained`, before that. Returns
+    /// whether it may.
+    fn drain(&self, stripe: usize, most: usize, drained: &mut usize) -> bool {
+        Turn::with(self, MAX_NESTED, |turn| {
+            if turn.is_some() {
+                if let Some(taken) = self.take_dead(stripe, most) {
+                    *drained += taken.len();
+                    // Dropped last.
+                    let _armed = Armed(self);
+                    self.nodes.reap(taken);
+                }
+            }
+            turn.is_some()
+        })
     }
 
     #[inline]
@@ -162,13 +174,15 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Some(taken)
     }
 
-    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Inside a destructor that a
-    /// drain runs, it may leave some to that drain. All destructors run, even if some panic.
-    pub(crate) fn purge(&self) {
+    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns whether something is
+    /// pending now: other threads have killed it meanwhile, or the drains of this table nest too deep. All destructors run,
+    /// even if some panic.
+    pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
-        self.unlink_dead(true, &mut panics);
+        let swept = self.unlink_dead(true, &mut panics);
         self.take_back(&mut panics);
         panics.resume();
+        !swept || self.nodes.dead() != 0 || self.kept().len() != 0
     }
 
     /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have been kept. Returns how
@@ -216,8 +230,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of dead entries.
     ///
     /// It looks at each entry three times at most, and twice more for each generation of entries that its own
-    /// destructors kill.
-    fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) {
+    /// destructors kill. Returns whether its last look has found all that have to be polled.
+    fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
         let mut again = false;
         loop {
             let mut swept = SweepFound::Nothing;
@@ -229,8 +243,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             // That may have killed some that the sweep has passed.
             let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
             again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
-            if !again || swept == SweepFound::OfOthers {
-                return;
+            let all = !matches!(swept, SweepFound::OfOthers | SweepFound::Refused);
+            if !again || !all {
+                return all;
             }
         }
     }
@@ -247,10 +262,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
                 continue;
             };
-            if DRAINS.with(Cell::get) >= MAX_NESTED {
+            let mut may = true;
+            panics.catch(|| may = self.drain(stripe, most - drained, &mut drained));
+            if !may {
                 break;
             }
-            panics.catch(|| self.drain(stripe, most - drained, &mut drained));
         }
         drained
     }
@@ -292,17 +308,17 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there were. Inside a
     /// destructor that this runs, it may leave some to that outer call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
-        let mut destroyed = 0;
-        if let Some(_depth) = Depth::enter() {
-            while destroyed < most {
+        Turn::with(self, MAX_NESTED, |turn| {
+            let mut destroyed = 0;
+            while turn.is_some() && destroyed < most {
                 let Some(left) = self.kept().take() else {
                     break;
                 };
                 destroyed += 1;
                 panics.catch(|| drop(left));
             }
-        }
-        destroyed
+            destroyed
+        })
     }
 }
 
@@ -349,28 +365,6 @@ enum SweepFound {
     Some,
     /// Some, and others are killed meanwhile by other threads.
     OfOthers,
-}
-
-/// How deep this thread is in drains, until this is dropped.
-pub(super) struct Depth {
-    before: usize,
-}
-
-impl Depth {
-    /// Enters one more drain; `None` if they nest too deep.
-    pub(super) fn enter() -> Option<Self> {
-        let before = DRAINS.with(Cell::get);
-        (before < MAX_NESTED).then(|| Self::set(before, before + 1))
-    }
-
-    fn set(before: usize, now: usize) -> Self {
-        DRAINS.with(|drains| drains.set(now));
-        Depth { before }
-    }
-}
-
-impl Drop for Depth {
-    fn drop(&mut self) {
-        DRAINS.with(|drains| drains.set(self.before));
-    }
+    /// It has not looked: too many nest.
+    Refused,
 }

@@ -237,20 +237,21 @@ impl<P: SharedRef> Inner<P> {
 
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
-        let turn = Turn::enter(&self.ring);
-        let (kept, going) = self.ring.with(|ring| {
-            let kept = ring.keep(addr, weight, object);
-            (kept, turn.as_ref().and_then(|_| ring.next_to_go()))
-        });
-        self.uncount(addr, &kept);
-        let is_kept = !matches!(kept, Outcome::Refused(_));
-        if let Some(turn) = turn.filter(|_| going.is_some()) {
-            let mut panics = FirstPanic::default();
-            panics.catch(|| drop(kept));
-            self.let_go(&turn, going, &mut panics);
-            panics.resume();
-        }
-        is_kept
+        Turn::with(&self.ring, 1, |turn| {
+            let (kept, going) = self.ring.with(|ring| {
+                let kept = ring.keep(addr, weight, object);
+                (kept, turn.and_then(|_| ring.next_to_go()))
+            });
+            self.uncount(addr, &kept);
+            let is_kept = !matches!(kept, Outcome::Refused(_));
+            if let Some(turn) = turn.filter(|_| going.is_some()) {
+                let mut panics = FirstPanic::default();
+                panics.catch(|| drop(kept));
+                self.let_go(turn, going, &mut panics);
+                panics.resume();
+            }
+            is_kept
+        })
     }
 
     /// What is kept again is not counted apart.
@@ -271,12 +272,13 @@ impl<P: SharedRef> Inner<P> {
 
     /// Lets go what has to.
     fn settle(&self) {
-        if let Some(turn) = Turn::enter(&self.ring) {
+        Turn::with(&self.ring, 1, |turn| {
+            let Some(turn) = turn else { return };
             let mut panics = FirstPanic::default();
             let first = self.ring.with(Ring::next_to_go);
-            self.let_go(&turn, first, &mut panics);
+            self.let_go(turn, first, &mut panics);
             panics.resume();
-        }
+        });
     }
 
     fn let_go(&self, turn: &Turn, mut going: Option<Going<P>>, panics: &mut FirstPanic) {

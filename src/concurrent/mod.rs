@@ -31,6 +31,7 @@ mod set;
 mod settle;
 mod snapshot;
 mod table;
+#[allow(unsafe_code)]
 mod turn;
 mod value_map;
 mod watch;

@@ -111,7 +111,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
         let mut panics = FirstPanic::default();
         panics.catch(|| _ = self.unlink_each(None, |_| true));
-        panics.catch(|| self.purge());
+        panics.catch(|| _ = self.purge());
         panics.resume();
     }
 }

@@ -142,9 +142,14 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Unlinks the entries that have to go.
     fn unlink_all(&self, ceiling: &Ceiling<V>) {
-        let Some(turn) = Turn::enter(&ceiling.ring) else {
-            return;
-        };
+        Turn::with(&ceiling.ring, 1, |turn| {
+            if let Some(turn) = turn {
+                self.unlink_in_turn(ceiling, turn);
+            }
+        });
+    }
+
+    fn unlink_in_turn(&self, ceiling: &Ceiling<V>, turn: &Turn) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         // The dead count until they are destroyed: else an entry would go for one that is dead.
         if self.pending_dead() != 0 {

@@ -1,54 +1,84 @@
-//! Who lets go what is beyond a limit: one call of a thread for each ring. What the destructors that it runs put beyond the
-//! same limit is left to it, so that they do not nest.
+//! Nested calls of a thread about one collection. What a call destroys runs destructors, which may call the same again: for
+//! the same collection only so often, or the stack would be as deep as a chain is long. What a nested call is refused is
+//! left to the outer ones.
 
 use core::cell::Cell;
+use core::ptr;
 
-use crate::keep::shared::SharedRing;
+/// How many turns a thread has, of whatever collections, when an operation does nothing any more that it may leave to the
+/// next one: else one insertion could run a destructor that inserts elsewhere, and so on, through all collections.
+const DEEP: usize = 16;
 
-/// How many rings a thread settles within each other. What nests deeper goes with the next operation on its ring.
-const MAX_NESTED: usize = 16;
-
-/// A ring, by its address, and whether something was left to who settles it.
-type Settled = (usize, bool);
-
-crate::sync::thread_local! {
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Those that the thread settles. Without a destructor, so that those of other thread-locals can settle.
-    static RINGS: [Cell<Settled>; MAX_NESTED] = const { [const { Cell::new((0, false)) }; MAX_NESTED] };
+/// A call of this thread about a subject, until [`with`](Self::with) returns.
+pub(super) struct Turn {
+    subject: *const (),
+    /// Whether a nested call was refused.
+    refused: Cell<bool>,
+    outer: Stack,
 }
 
-/// The turn of this thread to settle a ring, until this is dropped.
-pub(super) struct Turn {
-    before: usize,
+/// The turns of a thread: the address of the innermost, or null, and how many there are.
+#[derive(Clone, Copy)]
+struct Stack {
+    innermost: *const Turn,
+    depth: usize,
+}
+
+crate::sync::thread_local! {
+    /// Each is in the frame of a call of [`Turn::with`] that has not returned. Without a destructor, so that those of
+    /// other thread-locals find it.
+    static TURNS: Cell<Stack> = const { Cell::new(Stack { innermost: ptr::null(), depth: 0 }) };
 }
 
 impl Turn {
-    /// `None` if the thread settles the ring already: what has to go is left to that call.
-    pub(super) fn enter<X>(ring: &SharedRing<X>) -> Option<Self> {
-        let (addr, before) = (core::ptr::from_ref(ring).addr(), DEPTH.with(Cell::get));
-        RINGS.with(|rings| {
-            if let Some(outer) = rings[..before].iter().find(|ring| ring.get().0 == addr) {
-                outer.set((addr, true));
-                return None;
-            }
-            rings.get(before)?.set((addr, false));
-            DEPTH.with(|depth| depth.set(before + 1));
-            Some(Turn { before })
-        })
+    /// Calls `run` with a turn about the subject; with none if the thread has `most` of them already, which learn that. O(turns
+    /// of this thread).
+    pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
+        let turn = Turn {
+            subject: ptr::from_ref(subject).cast(),
+            refused: Cell::new(false),
+            outer: TURNS.with(Cell::get),
+        };
+        if turn.outer_ones().count() >= most {
+            turn.outer_ones().for_each(|same| same.refused.set(true));
+            return run(None);
+        }
+        let depth = turn.outer.depth + 1;
+        let innermost = ptr::from_ref(&turn);
+        TURNS.with(|turns| turns.set(Stack { innermost, depth }));
+        let _end = End(turn.outer);
+        run(Some(&turn))
+    }
+
+    /// Those about the same subject.
+    fn outer_ones(&self) -> impl Iterator<Item = &Turn> {
+        let mut next = self.outer.innermost;
+        let outer = core::iter::from_fn(move || {
+            // SAFETY: null, or in the frame of a call of `with` that has not returned: before it returns, or unwinds, `End`
+            // takes its turn out again, after those of the calls within it.
+            let turn = unsafe { next.as_ref() }?;
+            next = turn.outer.innermost;
+            Some(turn)
+        });
+        outer.filter(|turn| turn.subject == self.subject)
     }
 
     /// Whether something was left to this call since it was asked last.
     pub(super) fn is_wanted_again(&self) -> bool {
-        RINGS.with(|rings| {
-            let (addr, again) = rings[self.before].get();
-            rings[self.before].set((addr, false));
-            again
-        })
+        self.refused.replace(false)
+    }
+
+    /// Whether this thread has so many turns that an operation leaves to the next one what it can.
+    pub(super) fn is_deep() -> bool {
+        TURNS.with(Cell::get).depth >= DEEP
     }
 }
 
-impl Drop for Turn {
+/// Takes the innermost turn out when it is dropped.
+struct End(Stack);
+
+impl Drop for End {
     fn drop(&mut self) {
-        DEPTH.with(|depth| depth.set(self.before));
+        TURNS.with(|turns| turns.set(self.0));
     }
 }

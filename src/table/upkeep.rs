@@ -37,8 +37,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.unlink_notified().or_else(|| self.search_dead(search))
     }
 
-    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that.
-    pub(crate) fn purge(&mut self) {
+    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that. Returns whether something
+    /// is pending again.
+    pub(crate) fn purge(&mut self) -> bool {
         let mut search = Search::new();
         loop {
             let drain = self.draining();
@@ -49,6 +50,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
                 break;
             }
         }
+        !self.is_idle()
     }
 
     /// Destroys what dead entries leave or have left, `most` of them, and returns how many those were. Among slots that

@@ -108,7 +108,7 @@ macro_rules! script {
             $script.runs(|it| it.all.set_reclaim(Reclaim::OnRequest));
             $script.never(|it| it.lives[6] = None);
             $script.runs(|it| enter(it, 0));
-            $script.runs(|it| it.all.purge());
+            $script.runs(|it| _ = it.all.purge());
             $script.runs(|it| _ = it.all.leave(it.lives[7].as_ref().unwrap()));
             for number in [7, 0, 1, 2] {
                 $script.runs(move |it| enter(it, number));

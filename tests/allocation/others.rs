@@ -303,7 +303,7 @@ fn flights() {
             it.named = Some(one);
         })
         .never(|it| it.key = None)
-        .runs(|it| it.memo.purge());
+        .runs(|it| _ = it.memo.purge());
     each_fails_once(&script);
 }
 

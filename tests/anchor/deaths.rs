@@ -255,7 +255,7 @@ fn a_destructor_that_panics_costs_no_other_value<F: Own>() {
     }
     drop(anchors);
     assert!(map.is_empty());
-    assert!(panics(|| map.purge()));
+    assert!(panics(|| _ = map.purge()));
     map.purge();
     assert_eq!((deaths.get(), map.pending_dead()), (10, 0));
 }

@@ -110,7 +110,7 @@ impl<F: Own, I: Iterator<Item = usize>> World<F, I> {
                 self.set.insert(&self.nodes[at].anchor);
             }
             _ => match detail {
-                0 => map.purge(),
+                0 => _ = map.purge(),
                 1 => map.shrink_to_fit(),
                 2 => map.set_reclaim(Reclaim::OnRequest),
                 _ => map.set_reclaim(Reclaim::OnUse),

@@ -67,7 +67,7 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
         ),
         (|all, other| assert!(all.forget(other)), 0),
         (|all, _| all.clear(), 0),
-        (|all, _| all.purge(), 1),
+        (|all, _| _ = all.purge(), 1),
     ];
     for (act, left) in acts {
         let attributes = Arc::new(Attributes::<P>::new());

@@ -219,7 +219,7 @@ fn many_keys_in_many_maps<P: Kind>() {
     let dead = downgrade(&keys[1]);
     keys.truncate(1);
     assert!(maps.iter().all(|map| !map.contains(&dead)));
-    maps.iter_mut().for_each(Set::<P>::purge);
+    maps.iter_mut().for_each(|map| _ = map.purge());
     assert!(maps.iter().all(|map| map.is_empty()));
 }
 

@@ -112,7 +112,7 @@ fn reclaims_the_dead<C: Single>(changes: &[(&str, Change<C>)]) {
 /// C39: By operations of every collection.
 fn the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping<C: Single>() {
     reclaims_the_dead::<C>(&[
-        ("purge", |all, _, _| all.purge()),
+        ("purge", |all, _, _| _ = all.purge()),
         ("insert", |all, _, other| _ = all.enter(other, &quietly())),
         ("insert of the same", |all, twin, _| {
             _ = all.enter(twin, &quietly());
@@ -191,14 +191,14 @@ fn looking_to_change_destroys_nothing<C: Changing>() {
     assert_eq!((counter.get(), all.pending_dead()), (0, pending));
 }
 
-/// C40: After `purge`, everything that dead entries owned is dropped, and nothing else.
+/// C40, 257: After `purge`, everything that dead entries owned is dropped, and nothing else.
 fn purge_reclaims_all_the_dead<C: Single>() {
     let counter = Counter::default();
     let mut lives = new_lives::<C::Life>(scaled(1_000, 100));
     let mut all = C::of(&lives, &counted(&counter));
     let entries = lives.len();
     lives.retain(|life| **life % 4 == 0);
-    all.purge();
+    assert!(!all.purge());
     assert_eq!(counter.get(), C::owned(entries - lives.len()));
     assert_eq!(all.len(), lives.len());
     assert!(lives.iter().all(|life| all.contains(life)));
@@ -238,7 +238,7 @@ fn every_collection_forgets_the_dead<C: Owning + 'static>() {
     }
     drop(life);
     assert!(all.iter().all(|one| !dead.is_in(&*one.borrow())));
-    all.iter().for_each(|one| one.borrow_mut().purge());
+    all.iter().for_each(|one| _ = one.borrow_mut().purge());
     let expected: Vec<_> = (0..3).map(|n| (n, false, 0)).collect();
     assert_eq!(*seen.borrow(), expected);
 }

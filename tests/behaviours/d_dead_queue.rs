@@ -165,7 +165,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
         match number {
             0 => _ = all.enter(&kept_too, &quietly()),
             1 => assert_eq!(all.iter().count(), all.len_live()),
-            2 => all.purge(),
+            2 => _ = all.purge(),
             3 => drop(all.drop_out(&kept_too)),
             4 => drop(all.contains(&kept_too)),
             _ => drop(owner_too.take()), // the collection is dropped with this borrow
@@ -208,7 +208,7 @@ fn drain_dead_stays_finished<C: Owning>() {
 /// D65: If a destructor panics during a drain, the other notices are not lost, and the collection stays usable.
 fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
     let changes: [fn(&mut C); 5] = [
-        |all| all.purge(),
+        |all| _ = all.purge(),
         |all| all.reserve(0),
         |all| assert!(!all.drop_out(&C::Life::from(9))),
         |all| all.retain(|_| true),

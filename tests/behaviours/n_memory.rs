@@ -215,7 +215,7 @@ fn a_second_entry_takes_a_record_also_where_threads_share_the_collection() {
     let [node, second, third] = each([&mut one, &mut two, &mut three]);
     assert_eq!(second - node, RECORD);
     assert_eq!(third - node, HOOK + size_of::<usize>() as isize);
-    shared.iter().for_each(|set| set.purge());
+    shared.iter().for_each(|set| _ = set.purge());
     let [nothing, second] = each([&mut |object| _ = owned.insert(object), &mut one]);
     assert_eq!((nothing, second - node), (0, RECORD));
     shared[0].purge();

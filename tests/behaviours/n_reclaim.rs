@@ -51,7 +51,7 @@ fn the_dead_are_dead_under_either_policy<C: Single>() {
                 .iter()
                 .for_each(|life| _ = all.enter(life, &quietly())),
             1 => all.shrink_to_fit(),
-            _ => all.purge(),
+            _ => _ = all.purge(),
         }
         if round == 1 {
             assert_eq!((all.len(), all.pending_dead()), (MANY / 2, MANY - MANY / 2));
@@ -297,7 +297,11 @@ fn a_chain_goes_with_one_purge<C: Owning>() {
 
 /// A destructor that panics prevents no other drop, and leaves the policy unchanged.
 fn destructors_may_panic<C: Owning>() {
-    let ways: [fn(&mut C); 3] = [C::purge, |all| all.set_reclaim(OnUse), C::clear];
+    let ways: [fn(&mut C); 3] = [
+        |all| _ = all.purge(),
+        |all| all.set_reclaim(OnUse),
+        C::clear,
+    ];
     for way in ways {
         let counter = Counter::default();
         let (fuse, ends) = (Rc::new(Cell::new(false)), counted(&counter));

@@ -7,6 +7,8 @@ pub mod corpus;
 pub mod heap;
 pub mod instalments;
 pub mod lease;
+#[cfg(feature = "std")]
+pub mod nested;
 pub mod of_values;
 pub mod own;
 pub mod owned;

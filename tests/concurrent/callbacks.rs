@@ -97,7 +97,7 @@ macro_rules! acts {
                     |all, it| _ = all.enter(it, &quietly()),
                     |all, it| _ = all.leave(it),
                     |all, it| _ = all.has(it),
-                    |all, _| all.purge(),
+                    |all, _| _ = all.purge(),
                     |all, _| all.clear(),
                     |all, _| _ = Shared::iter(all).count(),
                     $(|$this, $it| _ = $act,)*

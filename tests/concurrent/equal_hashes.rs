@@ -263,7 +263,7 @@ fn an_invalid_equality_does_not_hang() {
                     words.remove(&**key);
                 }
                 drop(keys);
-                for purge in [&|| facts.purge(), &|| values.purge(), &|| words.purge(), &|| names.purge()] as [&dyn Fn(); 4] {
+                for purge in [&|| _ = facts.purge(), &|| _ = values.purge(), &|| _ = words.purge(), &|| _ = names.purge()] as [&dyn Fn(); 4] {
                     purge();
                 }
                 let lens = [facts.len(), values.len(), words.len(), names.len()];

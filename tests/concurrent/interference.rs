@@ -81,7 +81,7 @@ fn living() -> Vec<Lease> {
 fn ends<V: Send + Sync + 'static>(value: fn() -> V) {
     type Operation<V> = fn(&WeakMap<Lease, V>);
     let operations: [Operation<V>; 4] = [
-        |map| map.purge(),
+        |map| _ = map.purge(),
         |map| map.shrink_to_fit(),
         |map| map.clear(),
         |map| map.retain_values(|_| true),
@@ -127,7 +127,7 @@ fn a_purge_of_a_memo_ends() {
         let memo = memo.clone();
         move |key: &_| _ = memo.get_or_compute(key, |_| Box::new(2))
     };
-    let asked = asked(insert, || memo.purge());
+    let asked = asked(insert, || _ = memo.purge());
     assert!(asked <= MOST, "{asked}");
     memo.purge();
     assert_eq!(memo.len(), LIVING);

@@ -91,7 +91,7 @@ fn all_though_what_their_panics_carry_panics<C: Changing>() {
 fn all_that_purge_drops<C: Changing>() {
     let (all, lives, destroyed) = filled::<C>();
     drop(lives);
-    assert_eq!(panicking(&destroyed, || all.purge()), MANY);
+    assert_eq!(panicking(&destroyed, || _ = all.purge()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
@@ -171,7 +171,7 @@ fn replaced_and_removed_values_and_nothing_else<C: Changing>() {
 /// 182, 185
 fn all_that_is_kept_on_request<C: Changing>() {
     let ways: [fn(&mut C); 4] = [
-        |all| all.purge(),
+        |all| _ = all.purge(),
         |all| all.clear(),
         |all| all.set_reclaim(Reclaim::OnUse),
         |all| drop(std::mem::take(all)),
@@ -262,6 +262,6 @@ fn attributes_and_memos() {
         memo.get_or_compute(key, |_| Armed(Mutex::new(bomb(**key))));
     }
     drop(keys);
-    assert_eq!(panicking(&destroyed, || memo.purge()), MANY);
+    assert_eq!(panicking(&destroyed, || _ = memo.purge()), MANY);
     assert_eq!((memo.len(), memo.statistics().invalidated), (0, MANY));
 }

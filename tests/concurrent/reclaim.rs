@@ -96,7 +96,7 @@ fn no_other_operation_drops<C: Changing>() {
 fn its_end_drops_what_is_kept<C: Changing>() {
     let ways: [fn(C); 4] = [
         drop,
-        |all| all.purge(),
+        |all| _ = all.purge(),
         |all| {
             all.clear();
             assert_eq!((all.reclaim(), all.counts()), (OnRequest, (0, 0, 0)));
@@ -240,7 +240,7 @@ fn a_destructor_may_purge<C: Changing>() {
 /// A destructor that panics prevents no other drop.
 fn destructors_may_panic<C: Changing>() {
     let ways: [fn(&C); 3] = [
-        |all| all.purge(),
+        |all| _ = all.purge(),
         |all| all.clear(),
         |all| all.set_reclaim(OnUse),
     ];

@@ -37,7 +37,7 @@ fn acts<C: Changing>() -> [Act<C>; 8] {
     [
         |all, life| _ = all.enter(life, &quietly()),
         |all, life| _ = all.leave(life),
-        |all, _| all.purge(),
+        |all, _| _ = all.purge(),
         |all, _| assert!(all.purge_some(3) <= 3),
         |all, _| all.clear(),
         |all, _| all.retain(|number| number % 2 == 0),

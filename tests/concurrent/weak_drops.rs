@@ -94,7 +94,7 @@ fn one_that_panics_leaves_the_others_to_be_dropped() {
         map.insert(key, value);
     }
     drop(keys);
-    assert!(panics(|| map.purge()));
+    assert!(panics(|| _ = map.purge()));
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     assert_eq!(WEAK.load(Relaxed), 0);
 }

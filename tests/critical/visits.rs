@@ -61,7 +61,7 @@ visits! {
         |map| shown(map),
         |map| drop(map.values()),
         |map| map.clear(),
-        |map| map.purge(),
+        |map| _ = map.purge(),
         |map| map.shrink_to_fit(),
         |map| _ = map.purge_cycles(),
         |map| _ = map.len_live(),
@@ -72,7 +72,7 @@ visits! {
         |set| set.retain(|key| **key % 2 == 0),
         |set| shown(set),
         |set| set.clear(),
-        |set| set.purge(),
+        |set| _ = set.purge(),
         |set| set.shrink_to_fit()
     ];
     hash_maps: WeakHashMap<Key, Box<usize>>, |map, key| map.insert(key, Box::new(1)), [
@@ -109,7 +109,7 @@ visits! {
         Box::new(1)
     }), [
         |memo| memo.clear(),
-        |memo| memo.purge(),
+        |memo| _ = memo.purge(),
         |memo| _ = memo.purge_cycles()
     ];
 }

@@ -132,7 +132,7 @@ impl<I: Iterator<Item = usize>> World<I> {
                     self.objects[at].in_map = false;
                 }
             }
-            _ => self.map.purge(),
+            _ => _ = self.map.purge(),
         }
         assert_eq!(self.queue.len(), self.messages.len());
         assert_eq!(self.calls.0.load(Relaxed), self.called);

@@ -101,7 +101,7 @@ fn panic_in_purge<P: Kind>() {
     let (mut map, values) = names.map::<P>();
     drop(values);
     fuse.set(true);
-    assert!(panics(|| map.purge()));
+    assert!(panics(|| _ = map.purge()));
     assert_eq!(names.ended.get(), 1);
     map.purge();
     assert_eq!(names.ended.get(), MANY);

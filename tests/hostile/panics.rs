@@ -81,7 +81,7 @@ fn value_in_purge<P: Kind>() {
     let (mut map, keys) = map_of::<P>(&bombs);
     drop(keys);
     bombs.fuse.set(true);
-    assert!(panics(|| map.purge()));
+    assert!(panics(|| _ = map.purge()));
     assert_eq!(bombs.dropped.get(), 1);
     map.purge();
     assert_eq!(bombs.dropped.get(), MANY);

@@ -138,7 +138,7 @@ macro_rules! play {
                 let numbers = $all.iter().map(|life| life.number());
                 _ = numbers.sum::<usize>();
             }
-            9 => $all.purge(),
+            9 => _ = $all.purge(),
             10 => _ = $all.purge_some($n),
             11 => $all.clear(),
             12 => $all.set_reclaim([Reclaim::OnRequest, Reclaim::OnUse][$n % 2]),
@@ -240,7 +240,7 @@ impl Play for Asked {
                     memo.try_get_or_compute(key, |_| if wish() { Ok(kept(n)) } else { Err(()) });
                 drop(failed);
             }),
-            9 => memo.purge(),
+            9 => _ = memo.purge(),
             10 => _ = memo.purge_some(n),
             11 => memo.clear(),
             12 => memo.set_reclaim([Reclaim::OnRequest, Reclaim::OnUse][n % 2]),

@@ -38,7 +38,7 @@ where
                 assert!((4..=MANY + 4).contains(&count), "{count}");
             }
             match turn % 4 {
-                0 => face.purge(),
+                0 => _ = face.purge(),
                 // It is there, and stays the only one, as the end shows.
                 1 => _ = face.enter(mine, &quietly()),
                 2 => face.reserve(MANY),
@@ -60,7 +60,7 @@ for_each_that_crosses!(deaths_elsewhere);
 fn both_sides_of_pairs_die_elsewhere() {
     type Acts = fn(&mut WeakPairMap<Strong<usize>, Strong<usize>>, &[Strong<usize>; 2]);
     let acts: [Acts; 6] = [
-        |map, _| map.purge(),
+        |map, _| _ = map.purge(),
         |map, _| drop(map.pop()),
         |map, [key, value]| drop(map.insert(key, value)),
         |map, [key, _]| drop(map.remove(key)),

@@ -6,6 +6,7 @@ use weakly::Strong;
 use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
 use weakly::keep::Limit;
 
+use crate::common::nested::inside_purges;
 use crate::common::{Count, in_time, on_a_stack_of, scaled};
 use crate::tools::{Doomed, Object, Objects, lives, object};
 
@@ -143,26 +144,12 @@ fn a_victim_of_the_end_uses_another_floor() {
 /// O225: A limit holds, however deep in the destructors of other collections something is inserted.
 #[test]
 fn a_limit_holds_deep_in_destructors_of_others() {
-    type Next = (WeakMap<Strong<()>, Deep>, Strong<()>);
-    /// Purges a map that has the next of its kind, and in the end does something.
-    struct Deep(Option<Box<Next>>, Option<Arc<dyn Fn() + Send + Sync>>);
-    impl Drop for Deep {
-        fn drop(&mut self) {
-            if let Some(next) = self.0.take() {
-                let (map, key) = *next;
-                drop(key);
-                map.purge();
-            } else if let Some(act) = &self.1 {
-                act();
-            }
-        }
-    }
     let ceiling = Arc::new(WeakMap::<Strong<usize>, usize>::new());
     ceiling.set_ceiling(Limit::entries(3), |_| 1);
     let floor = Arc::new(WeakValueMap::<usize, Strong<usize>>::new());
     let kept = floor.set_keep_alive(Limit::entries(3), |_| 1);
     let keys: Arc<Vec<_>> = Arc::new((0..100).map(Strong::new).collect());
-    let act: Arc<dyn Fn() + Send + Sync> = Arc::new({
+    inside_purges(40, {
         let (ceiling, floor, keys) = (ceiling.clone(), floor.clone(), keys.clone());
         move || {
             for key in keys.iter() {
@@ -171,12 +158,48 @@ fn a_limit_holds_deep_in_destructors_of_others() {
             }
         }
     });
-    let mut deep = Deep(None, Some(act));
-    for _ in 0..16 {
-        let (map, key) = (WeakMap::new(), Strong::new(()));
-        map.insert(&key, deep);
-        deep = Deep(Some(Box::new((map, key))), None);
-    }
-    drop(deep);
     assert_eq!((ceiling.len(), floor.len(), kept.len()), (3, 3, 3));
+}
+
+/// O225: Each of many limits holds, though what goes because of one is inserted under the next.
+#[test]
+fn many_limits_hold_within_each_other() {
+    const MANY: usize = 40;
+    let budgets: Arc<Vec<_>> = Arc::new(
+        (0..MANY)
+            .map(|_| KeepAlive::new(Limit::entries(1)))
+            .collect(),
+    );
+    let keys: Arc<Vec<_>> = Arc::new((0..2).map(Strong::new).collect());
+    type Ceiling = WeakMap<Strong<usize>, Doomed>;
+    let ceilings: Arc<Vec<_>> = Arc::new((0..MANY).map(|_| Ceiling::new()).collect());
+    let held = Count::default();
+    for at in 0..MANY {
+        let (next, count) = (Arc::downgrade(&budgets), held.clone());
+        let brings = object(move || {
+            let budgets = next.upgrade().expect("this thread has it");
+            if let Some(next) = budgets.get(at + 1) {
+                next.keep(&object(|| ()), 1);
+                count.add();
+                assert_eq!(next.len(), 1);
+            }
+        });
+        assert!(budgets[at].keep(&brings, 1));
+        ceilings[at].set_limit(Limit::entries(1), |_| 1);
+        let (next, its_keys, count) = (Arc::downgrade(&ceilings), keys.clone(), held.clone());
+        let brings = Doomed::new(move || {
+            let ceilings = next.upgrade().expect("this thread has it");
+            if let Some(next) = ceilings.get(at + 1) {
+                next.insert(&its_keys[1], Doomed::new(|| ()));
+                count.add();
+                assert_eq!(next.len(), 1);
+            }
+        });
+        ceilings[at].insert(&keys[0], brings);
+    }
+    budgets[0].keep(&object(|| ()), 1);
+    ceilings[0].insert(&keys[1], Doomed::new(|| ()));
+    assert_eq!(held.get(), 2 * (MANY - 1));
+    assert!(budgets.iter().all(|budget| budget.len() == 1));
+    assert!(ceilings.iter().all(|map| map.len() == 1));
 }

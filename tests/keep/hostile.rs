@@ -100,7 +100,7 @@ fn a_listener_and_a_destructor_that_panic() {
     let mut keys: Vec<_> = (0..6).map(Strong::new).collect();
     keys.iter().for_each(|key| _ = map.insert(key, doomed()));
     keys.truncate(4);
-    assert!(panics(|| map.purge()));
+    assert!(panics(|| _ = map.purge()));
     assert_eq!((ended.get(), told.get(), map.len()), (7, 7, 4));
     assert!(panics(|| _ = map.shrink_to(2)));
     assert_eq!((ended.get(), told.get(), map.len()), (9, 9, 2));
@@ -202,7 +202,7 @@ fn a_listener_that_uses_the_collection() {
             3 => memo.set_limit(Limit::entries(1 + number % 4).generations(2)),
             4 => _ = memo.remove((&own, &number)),
             5 => _ = memo.get((&own, value)),
-            6 => memo.purge(),
+            6 => _ = memo.purge(),
             _ => _ = memo.shrink_to(number),
         }
     });

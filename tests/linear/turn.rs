@@ -44,7 +44,7 @@ pub trait Face<K: Handle>: Default + Sync {
 
     fn len(&self) -> usize;
     fn pending_dead(&self) -> usize;
-    fn purge(&self);
+    fn purge(&self) -> bool;
     fn clear(&self);
     fn shrink_to_fit(&self);
     fn set_reclaim(&mut self, reclaim: Reclaim);
@@ -57,7 +57,7 @@ macro_rules! whole {
             $face, self, *self;
             & len() -> usize;
             & pending_dead() -> usize;
-            & purge() -> ();
+            & purge() -> bool;
             & clear() -> ();
             & shrink_to_fit() -> ();
             mut set_reclaim(reclaim: weakly::Reclaim);

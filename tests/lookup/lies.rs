@@ -261,7 +261,7 @@ fn closures_may_use_shared_collections() {
         &|n| _ = map.insert_hashed(hash, &objects[n], n + 1),
         &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], |_| n),
         &|_| map.clear(),
-        &|_| map.purge(),
+        &|_| _ = map.purge(),
         &|n| {
             _ = map
                 .get(&Hashed(hash, |there: &usize| *there == n))

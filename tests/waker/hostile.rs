@@ -135,7 +135,7 @@ fn small_another_object_of_many_maps_dies_in_a_finalizer() {
     let (of_other, maps_inside, calls_inside) = (inside.clone(), maps.clone(), calls.clone());
     let other = Mutex::new(Some(other));
     Strong::finalize(&one, move || {
-        maps_inside.iter().for_each(concurrent::WeakMap::purge);
+        maps_inside.iter().for_each(|map| _ = map.purge());
         panicking.0.store(1, Relaxed);
         assert!(panics(|| drop(other.lock().unwrap().take())));
         of_other.0.store(calls_inside.take(), Relaxed);
@@ -203,7 +203,7 @@ fn a_drain_panics() {
     let (calls, mut map) = (Calls::new(), Single::new());
     map.set_waker(calls.waker());
     let drains: [fn(&mut Single); 4] = [
-        |map| map.purge(),
+        |map| _ = map.purge(),
         |map| _ = map.purge_some(1),
         |map| drop(map.remove(&Strong::new(1))),
         |map| map.clear(),
@@ -219,7 +219,7 @@ fn a_drain_panics() {
     let map = Shared::new();
     map.set_waker(calls.waker());
     let drains: [fn(&Shared); 3] = [
-        |map| map.purge(),
+        |map| _ = map.purge(),
         |map| _ = map.purge_some(1),
         |map| _ = map.remove_if(&Strong::new(1), |_| true),
     ];
@@ -235,7 +235,7 @@ fn a_drain_panics() {
 #[test]
 fn it_purges() {
     let mut keys = insert(3);
-    with_map(|map| map.set_waker(call(|| with_map(|map| map.purge()))));
+    with_map(|map| map.set_waker(call(|| _ = with_map(|map| map.purge()))));
     while let Some(key) = keys.pop() {
         drop(key);
         with_map(|map| assert_eq!((map.pending_dead(), map.len()), (0, keys.len())));
@@ -445,7 +445,7 @@ fn small_a_shared_map_is_purged_by_who_leaves() {
     let map = Shared::default();
     map.set_reclaim(Reclaim::OnRequest);
     let weak = Arc::downgrade(&map);
-    let waker = call(move || weak.upgrade().unwrap().purge()).unwrap();
+    let waker = call(move || _ = weak.upgrade().unwrap().purge()).unwrap();
     let [inside, first, next] = [0, 1, 2].map(Strong::new);
     map.insert(&inside, None);
     map.insert(&next, None);

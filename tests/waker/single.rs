@@ -98,7 +98,7 @@ fn every_drain_arms_it() {
     type Drain<'a> = &'a dyn Fn(&mut Map);
     let other = Strong::new(7);
     let drains: [(&str, Drain<'_>); 11] = [
-        ("purge", &|map| map.purge()),
+        ("purge", &|map| _ = map.purge()),
         ("purge_some", &|map| assert_eq!(map.purge_some(1), 1)),
         ("insert", &|map| _ = map.insert(&other, 1)),
         ("remove", &|map| _ = map.remove(&other)),

@@ -9,9 +9,9 @@ macro_rules! describe {
             let $all = self;
             $place.set_reclaim(reclaim);
         }
-        fn purge(&self) {
+        fn purge(&self) -> bool {
             let $all = self;
-            $place.purge();
+            $place.purge()
         }
         fn purge_some(&self, n: usize) -> usize {
             let $all = self;

@@ -78,7 +78,7 @@ pub trait Upkeep {
     fn set_reclaim(&mut self, reclaim: Reclaim);
     fn set_waker(&mut self, waker: Option<Waker>);
     fn poll_pending(&mut self, context: &mut Context<'_>) -> Poll<()>;
-    fn purge(&mut self);
+    fn purge(&mut self) -> bool;
     fn purge_some(&mut self, n: usize) -> usize;
     fn clear(&mut self);
     fn shrink_to_fit(&mut self);
@@ -124,7 +124,7 @@ macro_rules! upkeep {
             mut set_reclaim(reclaim: weakly::Reclaim);
             mut set_waker(waker: Option<std::task::Waker>);
             mut poll_pending(context: &mut std::task::Context<'_>) -> std::task::Poll<()>;
-            mut purge();
+            mut purge() -> bool;
             mut purge_some(n: usize) -> usize;
             mut clear();
             mut shrink_to_fit();
@@ -240,7 +240,7 @@ changes! {
     /// A collection that threads share.
     Shared() [Send + Sync + 'static] SharedRef, Send shared::Ends {
         fn set_reclaim(&self, reclaim: Reclaim);
-        fn purge(&self);
+        fn purge(&self) -> bool;
         fn purge_some(&self, n: usize) -> usize;
         fn clear(&self);
     }

@@ -30,7 +30,7 @@ impl Play for Together<Attributes<Strong<Wild>>> {
             6 => _ = all.remove(life, First),
             7 => _ = all.remove(life, Second),
             8 => _ = all.keys().map(|life| life.number).sum::<usize>(),
-            9 => all.purge(),
+            9 => _ = all.purge(),
             10 => _ = all.purge_some(n),
             11 => all.clear(),
             12 => all.set_reclaim([Reclaim::OnRequest, Reclaim::OnUse][n % 2]),

@@ -222,7 +222,7 @@ where
         mut set_reclaim(reclaim: Reclaim);
         mut set_waker(waker: Option<Waker>);
         mut poll_pending(context: &mut Context<'_>) -> Poll<()>;
-        mut purge();
+        mut purge() -> bool;
         mut purge_some(n: usize) -> usize;
         mut shrink_to_fit();
     }

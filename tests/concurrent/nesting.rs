@@ -1,0 +1,192 @@
+//! Purges, and other operations, in destructors that purges of the same and of other collections run.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use weakly::{Attributes, Memo, Reclaim, Strong};
+
+use crate::common::nested::inside_purges;
+use crate::common::{on_a_stack_of, scaled};
+use crate::faces::*;
+
+for_each_collection!(a_purge_takes_all_deep_in_purges_of_others);
+for_each_owning!(
+    a_purge_says_whether_something_is_left,
+    a_chain_through_several_collections,
+    operations_of_many_collections_need_no_deep_stack,
+);
+
+/// More than drains of one collection may nest.
+const DEEP: usize = 40;
+
+/// 257: However a purge is done, and under either policy.
+fn a_purge_takes_all_deep_in_purges_of_others<C: Shared>() {
+    let ways: [fn(&C) -> bool; 3] = [
+        |all| all.purge(),
+        |all| {
+            while all.purge_some(100) != 0 {}
+            false
+        },
+        |all| {
+            // Removes them without a destructor of theirs, and the next takes what that has left.
+            all.set_reclaim(Reclaim::OnRequest);
+            all.enter(&99.into(), &quietly());
+            all.purge()
+        },
+    ];
+    for way in ways {
+        let count = Count::default();
+        let all = Arc::new(C::default());
+        let lives = new_lives::<C::Life>(50);
+        for life in &lives {
+            all.enter(life, &count.ends());
+        }
+        inside_purges(DEEP, {
+            let all = all.clone();
+            move || {
+                drop(lives);
+                assert!(!way(&all));
+                assert_eq!(all.counts(), (0, 0, 0));
+            }
+        });
+        assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(50)));
+    }
+}
+
+/// 257
+#[test]
+fn a_purge_of_a_memo_takes_all_deep_in_purges_of_others() {
+    let (memo, keys) = (
+        Arc::new(Memo::<Strong<usize>, Arc<usize>>::new()),
+        Arc::new(5),
+    );
+    let inputs: Vec<_> = (0..50).map(Strong::new).collect();
+    for input in &inputs {
+        memo.get_or_compute(input, |_| keys.clone());
+    }
+    inside_purges(DEEP, {
+        let memo = memo.clone();
+        move || {
+            drop(inputs);
+            assert!(!memo.purge());
+            assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+        }
+    });
+    assert_eq!(Arc::strong_count(&keys), 1);
+}
+
+/// 257
+#[test]
+fn a_purge_of_attributes_takes_all_deep_in_purges_of_others() {
+    struct Name;
+    impl weakly::AttributeKey for Name {
+        type Value = Arc<usize>;
+    }
+    let (attributes, name) = (Arc::new(Attributes::<Strong<usize>>::new()), Arc::new(5));
+    let objects: Vec<_> = (0..50).map(Strong::new).collect();
+    for object in &objects {
+        attributes.insert(object, Name, name.clone());
+    }
+    inside_purges(DEEP, {
+        let attributes = attributes.clone();
+        move || {
+            drop(objects);
+            assert!(!attributes.purge());
+            assert_eq!(attributes.pending_dead(), 0);
+        }
+    });
+    assert_eq!(Arc::strong_count(&name), 1);
+}
+
+/// 257: Of one collection, the purges that nest too deep leave what is dead to the outer ones, and say so.
+fn a_purge_says_whether_something_is_left<C: Changing>() {
+    const LINKS: usize = 60;
+    let (all, count) = (Arc::new(C::default()), Count::default());
+    let (depth, said) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(Mutex::new(Vec::new())),
+    );
+    let mut head = None;
+    for number in 0..LINKS {
+        let life = C::Life::from(number);
+        let next = Mutex::new(head.replace(life.clone()));
+        let (weak, count) = (Arc::downgrade(&all), count.clone());
+        let (depth, said) = (depth.clone(), said.clone());
+        let ends: Ends = Arc::new(move |_| {
+            count.add();
+            let now = depth.fetch_add(1, SeqCst) + 1;
+            let killed = next.lock().unwrap().take().is_some();
+            let left = weak.upgrade().expect("it is there").purge();
+            said.lock().unwrap().push((now, killed, left));
+            depth.fetch_sub(1, SeqCst);
+        });
+        all.enter(&life, &ends);
+    }
+    drop(head);
+    assert!(!all.purge());
+    assert_eq!((count.get(), all.counts()), (LINKS, (0, 0, 0)));
+    let said = said.lock().unwrap();
+    let deepest = said.iter().map(|(now, ..)| *now).max();
+    assert_eq!(deepest, Some(16));
+    for &(now, killed, left) in &*said {
+        // Of a handle that does not notify, it does not know.
+        let leaves = now == 16 && (killed || !C::NOTIFIES);
+        assert_eq!(left, leaves, "{now} deep, killed: {killed}");
+    }
+}
+
+/// 53: A chain that leads from one collection to the next, each of which is purged in a destructor that the one before runs.
+fn a_chain_through_several_collections<C: Changing>() {
+    on_a_stack_of(1 << 20, || {
+        let links = scaled(if C::NOTIFIES { 30_000 } else { 300 }, 20);
+        let count = Count::default();
+        let all: Arc<[C; 3]> = Arc::default();
+        let mut head = None;
+        for number in 0..links {
+            let life = C::Life::from(number);
+            let next = Mutex::new(head.replace(life.clone()));
+            let (others, count) = (Arc::downgrade(&all), count.clone());
+            let ends: Ends = Arc::new(move |number| {
+                count.add();
+                drop(next.lock().unwrap().take());
+                let others = others.upgrade().expect("this thread has them");
+                others[(number + 2) % 3].purge();
+            });
+            all[number % 3].enter(&life, &ends);
+        }
+        drop(head);
+        assert!(!all[(links - 1) % 3].purge());
+        assert_eq!(count.get(), links);
+        assert!(all.iter().all(|each| each.counts() == (0, 0, 0)));
+    });
+}
+
+/// 53: An insertion runs a destructor that inserts into the next collection, and so on.
+fn operations_of_many_collections_need_no_deep_stack<C: Changing>() {
+    on_a_stack_of(256 << 10, || {
+        let many = scaled(2_000, 40);
+        let count = Count::default();
+        let all: Arc<Vec<C>> = Arc::new((0..many).map(|_| C::default()).collect());
+        for at in 0..many {
+            let (others, count) = (Arc::downgrade(&all), count.clone());
+            let ends: Ends = Arc::new(move |_| {
+                count.add();
+                let others = others.upgrade().expect("this thread has them");
+                if let Some(next) = others.get(at + 1) {
+                    next.enter(&C::Life::from(at), &quietly());
+                }
+            });
+            all[at].enter(&C::Life::from(at), &ends);
+        }
+        // Each has one that is dead. A sweep goes on for a while until it comes there.
+        let absent = C::Life::from(many);
+        for _ in 0..if C::NOTIFIES { 1 } else { 100 } {
+            all[0].leave(&absent);
+        }
+        assert_ne!(count.get(), 0);
+        for each in all.iter() {
+            assert!(!each.purge());
+        }
+        assert_eq!(count.get(), many);
+    });
+}
