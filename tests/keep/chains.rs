@@ -185,7 +185,7 @@ fn many_limits_hold_within_each_other() {
             }
         });
         assert!(budgets[at].keep(&brings, 1));
-        ceilings[at].set_limit(Limit::entries(1), |_| 1);
+        ceilings[at].set_ceiling(Limit::entries(1), |_| 1);
         let (next, its_keys, count) = (Arc::downgrade(&ceilings), keys.clone(), held.clone());
         let brings = Doomed::new(move || {
             let ceilings = next.upgrade().expect("this thread has it");
