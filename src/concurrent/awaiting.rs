@@ -27,7 +27,8 @@ use crate::panics::FirstPanic;
 /// * *The value* goes to all of them, also if it is not kept: because an input has died, or the entry was removed. Those that ask
 ///   after that compute anew.
 /// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The others begin anew: one of them
-///   computes with its own closure.
+///   computes with its own closure. A panic of the code that makes the entry counts as one of the computation: of the value's
+///   `Clone`, of the weight under a limit, of the key's `Eq`.
 /// * *Blocking calls* for the same key wait as they do for another thread, without polling; they keep nothing alive.
 ///   A flight that is forgotten ([`mem::forget`]) makes them wait for ever, for its key; tasks poll what it has left.
 /// * *Depth.* Computations that await each other nest as deep as the stack allows: with optimisation, one level takes some

@@ -2,10 +2,13 @@
 
 use core::cell::Cell;
 use core::mem;
+use core::panic::AssertUnwindSafe;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use super::flight::{Making, Unmet};
@@ -392,9 +395,9 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
     /// object has died that the caller did not keep alive.
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
-        let (key, watch, value, made) = made();
-        self.publish(key, watch, value);
-        made
+        self.publish(made, |made| {
+            made.unwrap_or_else(|panic| resume_unwind(panic))
+        })
     }
 
     /// The same, in a frame of its own.
@@ -410,52 +413,67 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         (*self).finish(made)
     }
 
-    fn publish(self, key: K::Key, watch: Unplaced<'a, T>, value: V) {
+    /// Makes an entry, and puts it in the place of the flight's node. `end` gets what came with the entry, or the panic of the
+    /// user's code that has run until then. After that the flight is complete, and wakers and destructors run.
+    pub(super) fn publish<M, R>(
+        self,
+        made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, M),
+        end: impl FnOnce(thread::Result<M>) -> R,
+    ) -> R {
         let table = self.table;
         let settling = table.settling();
         let mut settles = false;
+        let ended;
         {
             // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
-            // when the flight is complete and no guard is left (T4). So it is if the weight panics.
-            let mut node = table.ready(None, self.hash, key, watch, value);
-            let leader = self;
-            let weigh = || table.weigh(&node);
-            let weight = match &settling {
-                None => None,
-                // A7 of `work`
-                Some(_) if leader.flight.is_of_tasks() => Making::poll(&leader.flight, weigh),
-                Some(_) => weigh(),
+            // when the flight is complete and no guard is left (T4).
+            let (mut node, mut pin) = (None, None);
+            let mut leader = self;
+            // A7 of `work`
+            let tasks = leader.flight.is_of_tasks();
+            let tasks = tasks.then(|| Arc::clone(&leader.flight));
+            let place = || {
+                let (key, watch, value, made) = made();
+                let node = node.insert(table.ready(None, leader.hash, key, watch, value));
+                // Before the entry is linked, and before a waker is called: both are user code, which may panic.
+                let weight = table.weigh(node);
+                let pin = pin.insert(table.pin());
+                if let Some(new) = leader.put(pin, node) {
+                    settles = table.meet(new, weight);
+                }
+                made
             };
-            let pin = table.pin();
-            if let Some(new) = leader.put(&pin, &mut node) {
-                settles = table.meet(new, weight);
-            }
+            let made = catch_unwind(AssertUnwindSafe(|| match &tasks {
+                Some(tasks) => Making::poll(tasks, place),
+                None => place(),
+            }));
+            ended = end(made);
         }
         table.settle_after(settling, settles);
+        ended
     }
 
-    /// Puts a node in the place of the flight's, and completes the flight.
+    /// Puts a node in the place of the flight's.
     fn put<'g>(
-        self,
+        &mut self,
         pin: &'g Pin<'_, K, T, V>,
         node: &mut NewNode<'_, K, T, V>,
     ) -> Option<&'g Node<K, T, V>> {
-        let (table, mut leader) = (self.table, self);
-        let own =
-            |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&leader.flight));
+        let table = self.table;
+        let own = |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&self.flight));
         // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
         if table.is_swept() && node.is_stale() {
             table.count(&table.dead);
-            leader.uncounted = false;
+            self.uncounted = false;
             return None;
         }
-        let put = table.swap(pin, node, &Asking::about(table, leader.hash), own);
+        let put = table.swap(pin, node, &Asking::about(table, self.hash), own);
         if put.is_some() {
-            leader.linked = false;
-            leader.uncounted = false;
+            self.linked = false;
+            self.uncounted = false;
         } else if node.is_expired() {
             table.count(&table.dead);
-            leader.uncounted = false;
+            self.uncounted = false;
         }
         put
     }

@@ -9,7 +9,8 @@
 //!   one needs leads back. If a task that was woken goes without having polled the computation, others are woken likewise
 //!   (see [`Seat`]). If a waker panics, its task was perhaps not woken, and all others are. The waker leads to the flight and not to the work: a computation that keeps its waker would keep itself.
 //! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
-//!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew.
+//!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew. A panic of the code that
+//!   makes the entry is one of the computation.
 //! * **A4** What depends on the table's core is registered while the flight's node is in the table, or waits there for its end,
 //!   which closes the list: so the core is there, also where a flight was forgotten and its [`Dependencies`] go on.
 //! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die meanwhile, and another take that.
@@ -28,6 +29,7 @@ use core::task::{Context, Poll, Waker};
 use std::boxed::Box;
 use std::panic::catch_unwind;
 use std::sync::Arc;
+use std::thread;
 use std::vec::Vec;
 
 use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter, lock};
@@ -334,49 +336,33 @@ where
                 flight.wake(self.held.give_back(Stage::Running(running)));
                 return Polled::Pending;
             }
-            Ok(Poll::Ready(Ok(made))) => self.share(made, flight),
+            Ok(Poll::Ready(Ok(made))) => Ok(made),
             Ok(Poll::Ready(Err(error))) => Err(Failure::Error(error)),
             Err(payload) => Err(Failure::Panic(payload)),
         };
         let mut panics = FirstPanic::default();
         // Its own task is not woken by the end. The waker is code of a user, which may wait for the end (A7).
         let waker = waiter.seat.as_ref().and_then(Seat::silence);
-        let made = match made {
-            Ok((stored, made)) => {
-                panics.catch(|| self.publish(stored, flight, owner));
+        let mut shared = None;
+        match made {
+            Ok(made) => {
+                panics.catch(|| self.publish(made, flight, owner, &mut shared));
                 panics.catch(|| drop(running));
-                Some(made)
             }
             Err(failure) => {
-                *lock(&self.failure) = Some(failure);
-                self.held.fail();
+                self.fail(failure);
                 panics.catch(|| self.abandon(running, flight, owner));
-                None
             }
-        };
+        }
         panics.catch(|| drop(waker));
         panics.resume();
-        match made {
+        match shared {
             Some(made) => {
                 put(out, made);
                 Polled::Made
             }
             None => self.failed(waiter.is_own),
         }
-    }
-
-    /// Has the others find what was made. Returns it twice: for the entry, and for who has polled.
-    fn share(&self, made: P::Made, flight: &Arc<Making>) -> Result<(P::Made, P::Made), Failure> {
-        // Clones are user code (A7), and come before anything is over.
-        let share = || {
-            let (stored, mut shared) = (made.clone(), None);
-            while !self.held.end(shared) {
-                shared = Some(Arc::new(made.clone()));
-            }
-            (stored, made)
-        };
-        let shared = catch_unwind(AssertUnwindSafe(|| Making::poll(flight, share)));
-        shared.map_err(Failure::Panic)
     }
 
     /// A3: nothing has come of it.
@@ -387,19 +373,49 @@ where
         }
     }
 
-    /// Makes the entry, and completes the flight.
-    fn publish(&self, made: P::Made, flight: &Arc<Making>, owner: &P::Owner) {
+    /// A3: nothing comes of it.
+    fn fail(&self, failure: Failure) {
+        *lock(&self.failure) = Some(failure);
+        self.held.fail();
+    }
+
+    /// Makes the entry, has the others find what was made, and completes the flight. `shared` is for the task that has polled. If
+    /// code of a user panics before the end, nothing comes of the computation (A3), though the entry may be there.
+    fn publish(
+        &self,
+        made: P::Made,
+        flight: &Arc<Making>,
+        owner: &P::Owner,
+        shared: &mut Option<P::Made>,
+    ) {
         let table = P::table(owner);
         let leader = Leader::of_tasks(table, self.hash, Arc::clone(flight));
-        let plan = lock(&self.plan).take();
-        if let Some(plan) = plan {
-            leader.finish(|| {
-                let entry = || plan.entry(made, self.hash, table.core(), flight.close());
-                // A7: a user's handle makes a weak one.
-                let (key, watch, stored) = Making::poll(flight, entry);
-                (key, watch, stored, ())
-            });
-        }
+        let plan = lock(&self.plan).take().expect("it ends once");
+        let entry = || {
+            // A user's handle makes a weak one.
+            let entry = plan.entry(made.clone(), self.hash, table.core(), flight.close());
+            let (key, watch, stored) = entry;
+            (key, watch, stored, made)
+        };
+        leader.publish(entry, |made| {
+            match made.and_then(|made| self.share(made, flight)) {
+                Ok(made) => *shared = Some(made),
+                Err(payload) => self.fail(Failure::Panic(payload)),
+            }
+        });
+    }
+
+    /// Has the others find what was made.
+    fn share(&self, made: P::Made, flight: &Arc<Making>) -> thread::Result<P::Made> {
+        // Clones are user code (A7), and come before anything is over.
+        let share = || {
+            let mut shared = None;
+            while !self.held.end(shared) {
+                shared = Some(Arc::new(made.clone()));
+            }
+            made
+        };
+        catch_unwind(AssertUnwindSafe(|| Making::poll(flight, share)))
     }
 
     /// Destroys the computation, and completes the flight, of which nothing comes (A6).

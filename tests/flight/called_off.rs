@@ -2,14 +2,16 @@
 //! the flight's mark is inserted.)
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::{mem, thread};
 
 use weakly::concurrent::WeakValueMap;
 
+use super::common::in_time;
 use super::tools::*;
 
 type Map = WeakValueMap<Key, Arc<u32>, BuildHasherDefault<DefaultHasher>>;
@@ -20,6 +22,10 @@ static MAP: Map = WeakValueMap::with_hasher(BuildHasherDefault::new());
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 /// What the key of that runs when it is destroyed.
 static RUNS: Mutex<fn()> = Mutex::new(|| ());
+/// What the comparison runs instead.
+static COMPARES: Mutex<Option<fn()>> = Mutex::new(None);
+/// Of the tests, which share all of this.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[derive(Clone)]
 struct Key(u32);
@@ -40,7 +46,8 @@ impl Hash for Key {
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         if COMPARED.fetch_sub(1, SeqCst) == 1 {
-            MAP.retain(|key, _| key.0 != 3);
+            let compares = *COMPARES.lock().unwrap();
+            compares.unwrap_or(|| MAP.retain(|key, _| key.0 != 3))();
         }
         self.0 == other.0
     }
@@ -76,6 +83,7 @@ fn pending(key: u32) -> Asked {
 /// joined it before leaves the one that has begun, and not the other.
 #[test]
 fn a_flight_that_is_called_off_begins_anew() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     fn ask() -> Arc<u32> {
         block_on(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }))
@@ -108,4 +116,32 @@ fn a_flight_that_is_called_off_begins_anew() {
         let mut after = Task::new(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }));
         assert!(after.poll().is_ready(), "a flight of nobody is left");
     });
+}
+
+/// 248: An `Eq` that asks for the key of its own computation, also where the entry is put into the table: this is a cycle, or the
+/// value is there.
+#[test]
+fn an_eq_that_asks_for_what_is_computed_is_in_a_cycle() {
+    static CYCLES: AtomicUsize = AtomicUsize::new(0);
+    fn ask() {
+        let asked = catch_unwind(|| MAP.get_or_insert_with(Key(1), |_| Arc::new(1)));
+        if let Err(payload) = asked {
+            let text = message(payload);
+            assert!(text.starts_with("a cycle"), "{text}");
+            CYCLES.fetch_add(1, SeqCst);
+        }
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    *COMPARES.lock().unwrap() = Some(ask);
+    in_time(|| {
+        each(
+            || (),
+            || {
+                let made = MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) });
+                assert_eq!(*block_on(made), 1);
+            },
+        );
+    });
+    *COMPARES.lock().unwrap() = None;
+    assert_ne!(CYCLES.load(SeqCst), 0);
 }

@@ -6,7 +6,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::thread;
 
+use weakly::keep::Limit;
 use weakly::{Memo, Strong};
 
 use super::common::in_time;
@@ -315,16 +317,18 @@ fn a_clone_that_asks_is_in_a_cycle() {
     }
 }
 
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic_any("a waker");
+    }
+}
+
 /// 255: A waker that panics when the end calls it: the others are called, the result is there for all that wait, and the panic
 /// goes to the task that has polled.
 #[test]
 fn a_waker_that_panics_keeps_nobody_waiting() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic_any("a waker");
-        }
-    }
     let (memo, text) = (Lengths::new(), Strong::from("text"));
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| {
@@ -347,4 +351,74 @@ fn a_waker_that_panics_keeps_nobody_waiting() {
             .iter_mut()
             .all(|task| task.poll() == Poll::Ready(4))
     );
+}
+
+/// 214, 244: A weight that panics is a panic of the computation: it goes to the task that has passed the closure, and whoever has
+/// polled begins anew.
+#[test]
+fn a_weight_that_panics_goes_to_whose_closure_it_was() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    memo.set_ceiling(Limit::entries(3), |value| match value {
+        0 => panic_any("a weight"),
+        value => *value,
+    });
+    let event = Event::new();
+    let mut first = {
+        let event = Arc::clone(&event);
+        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+            event.wait().await;
+            0
+        }))
+    };
+    let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+    event.happen();
+    assert_eq!(second.poll(), Poll::Ready(5));
+    assert_eq!(first.woken(), 1);
+    let payload = catch_unwind(AssertUnwindSafe(|| first.poll())).unwrap_err();
+    assert_eq!(message(payload), "a weight");
+    assert_eq!((memo.get(&text), memo.retained_weight()), (Some(5), 5));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.misses, statistics.discarded), (2, 1));
+}
+
+/// 204, 255: A waker that panics at the end of a computation, of a thread or of tasks: the entry is in the ceiling by then.
+#[test]
+fn a_waker_that_panics_leaves_the_limit() {
+    for by_task in [false, true] {
+        let memo = Lengths::new();
+        memo.set_ceiling(Limit::entries(1), |_| 1);
+        let texts = ["a", "b", "c"].map(Strong::<str>::from);
+        let mut waits = Task::new(memo.get_or_compute_async(&texts[0], |_| async { 5 }));
+        let waker = Waker::from(Arc::new(Panics));
+        let mut wait = || {
+            let polled = waits.poll_by(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+        };
+        let panics = if by_task {
+            let event = Event::new();
+            let happens = Arc::clone(&event);
+            let mut first =
+                Task::pending(memo.get_or_compute_async(&texts[0], move |_| async move {
+                    event.wait().await;
+                    4
+                }));
+            wait();
+            // It is the one to wake.
+            assert!(first.poll().is_pending());
+            happens.happen();
+            catch_unwind(AssertUnwindSafe(|| first.poll().is_ready())).is_err()
+        } else {
+            let compute = || {
+                memo.get_or_compute(&texts[0], |_| {
+                    thread::scope(|scope| scope.spawn(&mut wait).join().unwrap());
+                    4
+                })
+            };
+            catch_unwind(AssertUnwindSafe(compute)).is_err()
+        };
+        // (A lookup would have the ceiling meet it.)
+        assert!(panics && memo.len() == 1);
+        (1..3).for_each(|at| _ = memo.get_or_compute(&texts[at], |_| 4));
+        assert_eq!((memo.len(), memo.retained_weight()), (1, 1));
+    }
 }
