@@ -3,6 +3,7 @@
 //! left to the outer ones.
 
 use core::cell::Cell;
+use core::iter;
 use core::ptr;
 
 /// How many turns a thread has, of whatever collections, when an operation does nothing any more that it may leave to the
@@ -14,53 +15,54 @@ pub(super) struct Turn {
     subject: *const (),
     /// Whether a nested call was refused.
     refused: Cell<bool>,
-    outer: Stack,
+    /// The next outer turn of this thread, or null.
+    outer: Cell<*const Turn>,
 }
 
-/// The turns of a thread: the address of the innermost, or null, and how many there are.
+/// The innermost turn of a thread, or null, and how many there are.
 #[derive(Clone, Copy)]
-struct Stack {
+struct Turns {
     innermost: *const Turn,
-    depth: usize,
+    count: usize,
 }
 
 crate::sync::thread_local! {
-    /// Each is in the frame of a call of [`Turn::with`] that has not returned. Without a destructor, so that those of
-    /// other thread-locals find it.
-    static TURNS: Cell<Stack> = const { Cell::new(Stack { innermost: ptr::null(), depth: 0 }) };
+    /// Without a destructor, so that those of other thread-locals find it.
+    static TURNS: Cell<Turns> = const { Cell::new(Turns { innermost: ptr::null(), count: 0 }) };
 }
 
 impl Turn {
     /// Calls `run` with a turn about the subject; with none if the thread has `most` of them already, which learn that. O(turns
     /// of this thread).
     pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
-        let turn = Turn {
-            subject: ptr::from_ref(subject).cast(),
-            refused: Cell::new(false),
-            outer: TURNS.with(Cell::get),
-        };
-        if turn.outer_ones().count() >= most {
-            turn.outer_ones().for_each(|same| same.refused.set(true));
+        let turn = Turn::about(subject);
+        if turn.others().count() >= most {
+            turn.others().for_each(|same| same.refused.set(true));
             return run(None);
         }
-        let depth = turn.outer.depth + 1;
-        let innermost = ptr::from_ref(&turn);
-        TURNS.with(|turns| turns.set(Stack { innermost, depth }));
-        let _end = End(turn.outer);
+        let _listed = turn.list();
         run(Some(&turn))
     }
 
-    /// Those about the same subject.
-    fn outer_ones(&self) -> impl Iterator<Item = &Turn> {
-        let mut next = self.outer.innermost;
-        let outer = core::iter::from_fn(move || {
-            // SAFETY: null, or in the frame of a call of `with` that has not returned: before it returns, or unwinds, `End`
-            // takes its turn out again, after those of the calls within it.
-            let turn = unsafe { next.as_ref() }?;
-            next = turn.outer.innermost;
-            Some(turn)
-        });
-        outer.filter(|turn| turn.subject == self.subject)
+    fn about<S>(subject: &S) -> Self {
+        Turn {
+            subject: ptr::from_ref(subject).cast(),
+            refused: Cell::new(false),
+            outer: Cell::new(ptr::null()),
+        }
+    }
+
+    /// Those about the same subject, before this one is listed.
+    fn others(&self) -> impl Iterator<Item = &Turn> {
+        let of_this_thread = TURNS.with(Cell::get).iter();
+        of_this_thread.filter(|turn| turn.subject == self.subject)
+    }
+
+    fn list(&self) -> Listed<'_> {
+        let Turns { innermost, count } = TURNS.with(Cell::get);
+        self.outer.set(innermost);
+        Turns::set(self, count + 1);
+        Listed(self)
     }
 
     /// Whether something was left to this call since it was asked last.
@@ -70,15 +72,98 @@ impl Turn {
 
     /// Whether this thread has so many turns that an operation leaves to the next one what it can.
     pub(super) fn is_deep() -> bool {
-        TURNS.with(Cell::get).depth >= DEEP
+        TURNS.with(Cell::get).count >= DEEP
     }
 }
 
-/// Takes the innermost turn out when it is dropped.
-struct End(Stack);
+impl Turns {
+    fn set(innermost: *const Turn, count: usize) {
+        TURNS.with(|turns| turns.set(Turns { innermost, count }));
+    }
 
-impl Drop for End {
+    /// From the innermost. While it goes on, no turn of this thread may end.
+    fn iter<'t>(self) -> impl Iterator<Item = &'t Turn> {
+        let mut next = self.innermost;
+        iter::from_fn(move || {
+            // SAFETY: null, or a turn of this thread, in the frame of a call that has not returned: before it returns, or
+            // unwinds, `Listed` takes its turn out of the list.
+            let turn = unsafe { next.as_ref() }?;
+            next = turn.outer.get();
+            Some(turn)
+        })
+    }
+}
+
+/// A turn in the list of its thread, until this is dropped.
+struct Listed<'t>(&'t Turn);
+
+impl Drop for Listed<'_> {
+    #[inline]
     fn drop(&mut self) {
-        TURNS.with(|turns| turns.set(self.0));
+        let turns = TURNS.with(Cell::get);
+        let outer = self.0.outer.get();
+        if ptr::eq(turns.innermost, self.0) {
+            Turns::set(outer, turns.count - 1);
+            return;
+        }
+        // A destructor may have left the stack in between, if it is in a coroutine that has a stack of its own.
+        let inner = turns.iter().find(|turn| ptr::eq(turn.outer.get(), self.0));
+        if let Some(inner) = inner {
+            inner.outer.set(outer);
+        }
+        Turns::set(turns.innermost, turns.count - 1);
+    }
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn subjects() -> Vec<*const ()> {
+        let turns = TURNS.with(Cell::get);
+        let subjects: Vec<_> = turns.iter().map(|turn| turn.subject).collect();
+        assert_eq!(subjects.len(), turns.count);
+        subjects
+    }
+
+    /// Calls that end in any order, as those of coroutines may: none of them leaves itself behind.
+    #[test]
+    fn turns_end_in_any_order() {
+        for order in [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ] {
+            let all = [1_u8, 2, 3];
+            let turns = all.each_ref().map(|subject| Box::new(Turn::about(subject)));
+            let mut listed = turns.each_ref().map(|turn| Some(turn.list()));
+            for ended in order {
+                listed[ended] = None;
+                let left = (0..3).rev().filter(|at| listed[*at].is_some());
+                let left: Vec<_> = left.map(|at| turns[at].subject).collect();
+                assert_eq!(subjects(), left);
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_ends_by_a_panic_and_subjects_are_apart() {
+        let (one, other) = (1_u8, 2_u8);
+        let inner = |outer: &Turn| {
+            assert!(Turn::with(&other, 1, |turn| turn.is_some()));
+            assert!(!outer.is_wanted_again());
+            assert!(Turn::with(&one, 1, |turn| turn.is_none()));
+            assert!(outer.is_wanted_again() && !outer.is_wanted_again());
+            std::panic::resume_unwind(Box::new(()));
+        };
+        let unwinds = || Turn::with(&one, 1, |turn| inner(turn.unwrap()));
+        assert!(std::panic::catch_unwind(unwinds).is_err());
+        assert_eq!(subjects(), []);
     }
 }
