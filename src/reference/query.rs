@@ -1,5 +1,7 @@
 //! What a lookup by content takes.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
@@ -14,13 +16,16 @@ use crate::hash::HashValue;
 ///   own;
 /// * a handle to a content, of any kind: a key, or a `Strong`, [`local::Strong`](crate::local::Strong),
 ///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or handle of your own ([`Content`]) with the same target;
+/// * the owned form of a content: a `String` for a `str`, a `Vec` for a slice, a `PathBuf` for a `Path`, an
+///   `OsString` for an `OsStr`. So `names.intern_with(&format!("{n}"), String::clone)` compiles where
+///   keys are `Strong<str>`;
 /// * a hash made beforehand, with a closure that recognises the content: [`Hashed`].
 ///
 /// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`, write `map[&*key]`: it
 /// takes no handles.
 ///
-/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own. `M` tells handles from
-/// the others, and is inferred. A function that passes a query on has it as a type parameter too:
+/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own. `M`
+/// tells contents, handles and owned forms apart, and is inferred. A function that passes a query on has it as a type parameter too:
 ///
 /// ```
 /// use std::rc::Rc;
@@ -125,6 +130,9 @@ pub enum AsContent {}
 /// Marks a [`Query`] that is a handle to a content.
 pub enum AsHandle {}
 
+/// Marks a [`Query`] that is the owned form of a content.
+pub enum AsOwned {}
+
 impl<T: ?Sized, Q: ?Sized + Hash + Equivalent<T>> Sought<T> for Q {
     #[inline(always)]
     fn hash_with<S: BuildHasher>(sought: &Q, hasher: &S) -> u64 {
@@ -169,6 +177,31 @@ impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
     fn content(query: &P) -> &T {
         P::content(query)
     }
+}
+
+// One by one: a blanket implementation for `ToOwned` would hold for each content that is `Clone`, too.
+macro_rules! owned {
+    ($([$($generics:tt)*] $owned:ty: $content:ty;)*) => {$(
+        impl<$($generics)*> Query<$content, AsOwned> for $owned {
+            type Content = $content;
+
+            #[inline(always)]
+            fn content(query: &Self) -> &$content {
+                query
+            }
+        }
+    )*};
+}
+
+owned! {
+    [] String: str;
+    [T: Hash + Eq] Vec<T>: [T];
+}
+
+#[cfg(feature = "std")]
+owned! {
+    [] std::path::PathBuf: std::path::Path;
+    [] std::ffi::OsString: std::ffi::OsStr;
 }
 
 /// The hash of what is looked for.

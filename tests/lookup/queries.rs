@@ -2,7 +2,9 @@
 //! that it is found.
 
 use std::borrow::Borrow;
+use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -120,6 +122,22 @@ fn pointers_and_contents_find_a_str() {
     is_found!(rc, "key", &strong, &local, &arc, &rc, &*local);
     is_found_by_threads!(strong, "key", &*string, &strong, &local, &arc, &rc);
     is_found_by_threads!(arc, "key", &*string, &strong, &local, &arc, &rc);
+}
+
+/// The owned form of a content, which has the hash of the content.
+#[test]
+fn owned_forms_find_what_they_borrow_as() {
+    let text = "key".to_owned();
+    is_found!(Strong::<str>::from("key"), &text, &format!("k{}", "ey"));
+    is_found_by_threads!(Arc::<str>::from("key"), &text, &"key".to_owned());
+    is_found!(Rc::<[u8]>::from([1, 2]), &vec![1, 2], &[1, 2].to_vec());
+    is_found_by_threads!(Strong::<[u8]>::from([1, 2]), &vec![1, 2]);
+    let path = PathBuf::from("a/b");
+    is_found!(Arc::<Path>::from(&*path), &path, &Path::new("a").join("b"));
+    is_found!(Arc::<OsStr>::from(OsStr::new("a")), &OsString::from("a"));
+    let mut names = Interner::<Strong<str>>::new();
+    let one = names.intern_with(&format!("{}", 1), String::clone);
+    assert_eq!(names.get(&one.to_string()), Some(one));
 }
 
 /// A `String` is a content here, although it derefs to a `str`.
