@@ -1,11 +1,13 @@
 //! The keys of a memo, and how it is asked for them.
 
-use alloc::borrow::ToOwned;
 use core::any::Any;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use equivalent::Equivalent;
 use std::boxed::Box;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::string::String;
 use std::sync::Arc;
 use std::vec::Vec;
 
@@ -20,7 +22,7 @@ use crate::ptr::CoreRef;
     message = "`{Self}` is no part of the key of a memo",
     label = "a part is a handle that threads share, `Many` of them, or a `Value`",
     note = "wrap what is no handle: `memo::Value<{Self}>`",
-    note = "threads share `Strong`, `Arc` and `Anchor`"
+    note = "threads share `Strong`, `Arc` and `Anchor`, not `Rc`, nor `local::Strong`, which is `Strong<_, Local>`"
 )]
 pub trait Part: sealed::Sealed {
     /// Whether the hash depends on a plain value, which somebody may have chosen.
@@ -38,7 +40,8 @@ pub trait Part: sealed::Sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
     label = "a key is a handle that threads share, or a tuple that begins with one",
-    note = "threads share `Strong`, `Arc` and `Anchor`; what is no handle is a `memo::Value<_>`",
+    note = "threads share `Strong`, `Arc` and `Anchor`, not `Rc`, nor `local::Strong`, which is `Strong<_, Local>`",
+    note = "what is no handle is a `memo::Value<_>`",
     note = "results of plain values alone die with nothing: use a `HashMap`, or put the object first, as in \
             `(Strong<Object>, Value<Parameters>)`"
 )]
@@ -48,15 +51,16 @@ pub trait MemoKey: sealed::Sealed + Part {}
 ///
 /// * a handle by `&K`,
 /// * [`Many`] handles by a reference to a slice, an array or a `Vec`, of handles or of references to handles,
-/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` is `T` or what is [`Equivalent`] to it, hashes equally, and can be made
-///   into a `T` ([`ToOwned`]), such as `&str` for a `String`; or by `Value(t)`.
+/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` [can be made](ToValue) into a `T`, such as `&str`
+///   for a `String` or a `Box<str>`; or by `Value(t)`.
 ///
 /// So a memo with keys `(Strong<Graph>, Value<String>)` is asked by `(&graph, "name")`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a memo whose keys are `{K}` is not asked by `{Self}`",
     label = "pass a reference to the handle, or a tuple with one argument for each part of the key",
     note = "references do not coerce here: where `handle` is a `&Strong<_>`, pass `handle`",
-    note = "a plain `Value<T>` takes `&T`, `Value(t)`, or `&Q` with `Q: Hash + Equivalent<T> + ToOwned<Owned = T>`",
+    note = "a plain `Value<T>` takes `Value(t)`, or `&Q` with `Q: memo::ToValue<T>`, such as `&T` if `T` is `Clone`; \
+            the fields of a `T` are no parts of the key",
     note = "`Many<_>` takes a reference to a slice, an array or a `Vec`"
 )]
 pub trait MemoQuery<K: Part>: sealed::Asks<K> {
@@ -79,6 +83,86 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
     fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
     where
         Self: 'h;
+}
+
+/// A borrowed form of a plain value `T` in the key of a [`Memo`](crate::Memo): a `str` for a `String`.
+/// It has the hash of the `T`, is compared with one ([`Equivalent`]), and an entry is made of it.
+///
+/// Implemented for each `T` that is `Clone`, and for `str`, slices, `Path` and `OsStr`, where `T` is
+/// the owned form, a `Box` or an `Arc`. For a query of your own, implement it beside `Hash` and
+/// `Equivalent`:
+///
+/// ```
+/// use weakly::{Equivalent, Memo, Strong, memo::{ToValue, Value}};
+///
+/// #[derive(PartialEq, Eq, Hash)]
+/// struct Options { target: String, level: u8 }
+/// #[derive(Hash)]
+/// struct OptionsRef<'a> { target: &'a str, level: u8 }
+///
+/// impl Equivalent<Options> for OptionsRef<'_> {
+///     fn equivalent(&self, there: &Options) -> bool {
+///         self.target == there.target && self.level == there.level
+///     }
+/// }
+/// impl ToValue<Options> for OptionsRef<'_> {
+///     fn to_value(this: &Self) -> Options {
+///         Options { target: this.target.into(), level: this.level }
+///     }
+/// }
+///
+/// let code = Memo::<(Strong<str>, Value<Options>), usize>::new();
+/// let source = Strong::<str>::from("fn main() {}");
+/// let options = OptionsRef { target: "wasm", level: 2 };
+/// assert_eq!(code.get_or_compute((&source, &options), |_| source.len()), 12);
+/// assert_eq!(code.get((&source, &options)), Some(12)); // allocates nothing
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a `Value<{T}>` in the key of a memo is not asked by a reference to `{Self}`",
+    label = "no `{T}` can be made of this",
+    note = "pass `Value(t)`; a reference to a `{T}` needs `{T}: Clone`; a borrowed form implements `Hash`, \
+            `weakly::Equivalent` and `weakly::memo::ToValue`",
+    note = "to be asked by the fields of a value, let each field be a part of the key: `(Strong<_>, Value<A>, Value<B>)`"
+)]
+pub trait ToValue<T>: Hash + Equivalent<T> {
+    /// Makes the value that an entry has.
+    fn to_value(this: &Self) -> T;
+}
+
+// Without the attribute the compiler would only say that `Clone` is missing.
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Eq + Hash> ToValue<T> for T {
+    #[inline]
+    fn to_value(this: &T) -> T {
+        this.clone()
+    }
+}
+
+// Not for all that is `ToOwned`: that would exclude `Box` and `Arc`.
+macro_rules! borrowed {
+    ($([$($generics:tt)*] $borrowed:ty: $value:ty;)*) => {$(
+        impl<$($generics)*> ToValue<$value> for $borrowed {
+            #[inline]
+            fn to_value(this: &Self) -> $value {
+                this.into()
+            }
+        }
+    )*};
+}
+
+borrowed! {
+    [] str: String;
+    [] str: Box<str>;
+    [] str: Arc<str>;
+    [E: Clone + Eq + Hash] [E]: Vec<E>;
+    [E: Clone + Eq + Hash] [E]: Box<[E]>;
+    [E: Clone + Eq + Hash] [E]: Arc<[E]>;
+    [] Path: PathBuf;
+    [] Path: Box<Path>;
+    [] Path: Arc<Path>;
+    [] OsStr: OsString;
+    [] OsStr: Box<OsStr>;
+    [] OsStr: Arc<OsStr>;
 }
 
 /// A key whose plain parts [show](Trace) what they own, as [`purge_cycles`](crate::Memo::purge_cycles) requires. Handles
@@ -340,7 +424,7 @@ macro_rules! plain {
 }
 
 plain! {
-    [T: Eq + Hash, Q: ?Sized + Hash + Equivalent<T> + ToOwned<Owned = T>] &Q, |query| (**query), query.to_owned();
+    [T: Eq + Hash, Q: ?Sized + ToValue<T>] &Q, |query| (**query), Q::to_value(query);
     [T: Eq + Hash] Value<T>, |query| query.0, query.0;
 }
 

@@ -12,7 +12,7 @@ mod watches;
 
 pub use cache::Memo;
 pub use computation::Computation;
-pub use key::{Many, MemoKey, MemoQuery, Part, TraceKey, Value};
+pub use key::{Many, MemoKey, MemoQuery, Part, ToValue, TraceKey, Value};
 pub use rewriting::Rewritten;
 pub use statistics::Statistics;
 pub use timeout::TimedOut;

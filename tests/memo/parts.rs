@@ -1,14 +1,16 @@
 //! Keys with plain values beside their handles, and lists of handles. Plain values are compared by code of users.
 
-use std::borrow::{Borrow, ToOwned};
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
 use std::panic;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use weakly::memo::{Many, Rewritten, Value};
+use weakly::memo::{Many, Rewritten, ToValue, Value};
 use weakly::{Memo, Strong, cycles::Cycles};
 
 use crate::common::{panics, quiet_panic, scaled};
@@ -18,6 +20,7 @@ use crate::tools::{Count, Pointer, Witness, message, objects};
 for_each_pointer!(
     a_plain_value_is_part_of_the_key,
     a_hit_makes_no_value,
+    borrowed_forms_find_values,
     a_value_that_is_not_needed_is_dropped,
     many_parameters_go_with_their_object,
     a_list_is_compared_as_a_list,
@@ -71,12 +74,10 @@ impl Borrow<Lent> for Text {
     }
 }
 
-impl ToOwned for Lent {
-    type Owned = Text;
-
-    fn to_owned(&self) -> Text {
+impl ToValue<Text> for Lent {
+    fn to_value(this: &Self) -> Text {
         MADE.set(MADE.get() + 1);
-        Text(Lent(self.0))
+        Text(Lent(this.0))
     }
 }
 
@@ -96,6 +97,27 @@ fn a_hit_makes_no_value<P: Pointer>() {
     assert_eq!(MADE.get(), 2);
     assert!(memo.remove((&object, &Lent("text"))));
     assert_eq!((memo.len(), MADE.get()), (1, 2));
+}
+
+/// 200: The borrowed form of an owned value, of a `Box` and of an `Arc`.
+fn borrowed_forms_find_values<P: Pointer>() {
+    let object = P::from(1);
+    macro_rules! is_found {
+        ($($value:ty: $borrowed:expr),* $(,)?) => {$(
+            let memo = Memo::<(P, Value<$value>), u8>::new();
+            assert_eq!(memo.get_or_compute((&object, $borrowed), |_| 1), 1);
+            assert_eq!(memo.get((&object, $borrowed)), Some(1));
+            assert_eq!(memo.get((&object, Value(<$value>::from($borrowed)))), Some(1));
+            assert!(memo.remove((&object, &<$value>::from($borrowed))));
+        )*};
+    }
+    let (path, name) = (Path::new("a/b"), OsStr::new("a"));
+    is_found!(
+        String: "text", Box<str>: "text", Arc<str>: "text",
+        Vec<u8>: &[1, 2][..], Box<[u8]>: &[1, 2][..], Arc<[u8]>: &[1, 2][..],
+        PathBuf: path, Box<Path>: path, Arc<Path>: path,
+        OsString: name, Box<OsStr>: name, Arc<OsStr>: name,
+    );
 }
 
 /// A parameter with this number, whose drop is seen.
@@ -323,7 +345,7 @@ impl Clone for Wild<'_> {
     }
 }
 
-/// 177, 181: A `Hash`, an `Eq` or a `ToOwned` that panics, in each operation and at each call: the results stay, nobody waits for
+/// 177, 181: A `Hash`, an `Eq` or a `Clone` that panics, in each operation and at each call: the results stay, nobody waits for
 /// what is not computed.
 fn parameters_that_panic_harm_nothing<P: Pointer>() {
     let left = std::sync::atomic::AtomicIsize::new(isize::MAX);
