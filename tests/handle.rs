@@ -22,6 +22,7 @@ use weakly::{
     impl_handle, impl_trace,
     leaks::LeakWatch,
     local,
+    ptr::Local,
     reference::{Content, Notified, Notify, StrongRef, Swept, WeakKey, WeakRef},
 };
 
@@ -216,8 +217,8 @@ fn their_watch_is_of_the_same_kind_and_nothing_is_added() {
         TypeId::of::<K::Watch>() == TypeId::of::<W>()
     }
     assert!(is::<Name, Notified<Name>>() && is::<LocalName, Notified<LocalName>>());
-    assert!(is::<Title, Notified<Title>>() && is::<LocalTitle, Swept<LocalTitle>>());
-    assert!(is::<ArcName, Swept<ArcName>>() && is::<RcName, Swept<RcName>>());
+    assert!(is::<Title, Notified<Title>>() && is::<LocalTitle, Swept<LocalTitle, Local>>());
+    assert!(is::<ArcName, Swept<ArcName>>() && is::<RcName, Swept<RcName, Local>>());
     fn handle_of<K: Notify>(key: &K) -> usize {
         weakly::ptr::Strong::strong_count(Notify::handle(key))
     }

@@ -12,16 +12,15 @@ use crate::ptr::{
     Atomic, CoreRef, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
 };
 use crate::reference::WeakRef;
-use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Upgrade, Watch, WeakKey};
+use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Watch, WeakKey};
 use crate::sync::AtomicPtr;
 
 /// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
 /// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all that qualify.
 pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
 
-// The compiler reports an unmet bound once, at the first that needs it: `Send` and `Sync` come first, because their
-// errors lead to the field of a payload that does not cross threads.
-impl<K: Send + Sync + WeakKey<Watch: Sharing>> SharedKey for K {}
+// One bound, which implies the others: the compiler reports each unmet bound.
+impl<K: WeakKey<Watch: Sharing>> SharedKey for K {}
 
 /// A handle to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
 /// thread, as can its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own handles
@@ -31,20 +30,16 @@ pub trait SharedRef:
 {
 }
 
-impl<K> SharedRef for K
-where
-    K: Send + Sync + SharedKey + StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>>,
-    K::Weak: Send + Sync,
-{
-}
+impl<K> SharedRef for K where K: StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>> {}
 
-/// A way to learn of deaths on any thread. Sealed.
+/// A way to learn of deaths on any thread, of keys that cross threads. Sealed.
 #[diagnostic::on_unimplemented(
     message = "what threads share cannot watch this handle: it does not cross threads",
     label = "threads share `Strong`, `Arc` and `Anchor`",
-    note = "for `Rc`, `local::Strong` and `local::Anchor` use the collections of one owner: `weakly::WeakMap`, …"
+    note = "for `Rc`, `local::Strong` and `local::Anchor` use the collections of one owner: `weakly::WeakMap`, …",
+    note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
-pub trait Sharing: Watch {
+pub trait Sharing: Watch<Key: WeakKey<Weak: Send + Sync> + Send + Sync> {
     #[doc(hidden)]
     type SharedWatch: WatchesOne<Key = Self::Key>;
 }
@@ -188,10 +183,11 @@ pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     PhantomData<K::Weak>,
 );
 
-// What is missing in detail would only repeat the errors of the handle itself.
-#[diagnostic::do_not_recommend]
-impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Sharing
-    for Notified<K>
+// Only this flavour: of another one the compiler says that `Sharing` is not implemented. An unmet bound
+// leads to the field of a payload that does not cross threads.
+impl<K> Sharing for Notified<K, Atomic>
+where
+    K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync> + Send + Sync,
 {
     type SharedWatch = NotifiedWatch<K>;
 }
@@ -309,11 +305,7 @@ where
 /// A watch on an object that is polled: its weak handle pins the address.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
-#[diagnostic::do_not_recommend]
-impl<K: StrongRef<Weak: Send + Sync>> Sharing for Swept<K>
-where
-    Swept<K>: Upgrade<Pointer = K>,
-{
+impl<K: StrongRef<Weak: Send + Sync> + Send + Sync> Sharing for Swept<K, Atomic> {
     type SharedWatch = PolledWatch<K>;
 }
 

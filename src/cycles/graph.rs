@@ -36,7 +36,8 @@ use crate::ptr::{Flavour, Strong};
 /// has borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share
 /// where threads may [share](Tracer::is_shared) what it is in, unless the maps are [at rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not show which strong handles it owns",
+    // rustc leaves out labels and notes where it proposes a reference, which owns nothing.
+    message = "`{Self}` does not show which strong handles it owns: `weakly::impl_trace!` implements `Trace`",
     label = "this has to implement `Trace`",
     note = "`weakly::impl_trace!(Type: field, …)` implements it for your types; for a handle to an object of a type that \
             you cannot change, implement it by hand with `Tracer::leaf`; leave out fields that own no strong pointer"

@@ -85,7 +85,7 @@ macro_rules! handles {
 
 handles! {
     [] sync::Arc<T>, sync::Weak<T>, Swept<Self>, |this| this.strong_count() == 0, this.as_ptr().cast();
-    [] rc::Rc<T>, rc::Weak<T>, Swept<Self>, |this| this.strong_count() == 0, this.as_ptr().cast();
+    [] rc::Rc<T>, rc::Weak<T>, Swept<Self, ptr::Local>, |this| this.strong_count() == 0, this.as_ptr().cast();
     [F: Flavour] ptr::Strong<T, F>, ptr::Weak<T, F>, Notified<Self>, |this| this.is_expired(), this.identity();
 }
 

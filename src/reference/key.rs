@@ -85,7 +85,8 @@ pub unsafe trait WeakKey: Sized {
     message = "`&{Self}` does not identify a key of type `{K}`",
     label = "pass the handle or anchor, a weak one, or a reference to the handle's target, if that is sized",
     note = "for a reference to the whole target of a key, pass `&Addr::of(reference)`",
-    note = "keys of this collection are found by identity; `WeakHashMap`, `WeakHashSet` and `Interner` find them by content"
+    note = "keys of this collection are found by identity; `WeakHashMap`, `WeakHashSet` and `Interner` find them by content",
+    note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
 pub trait Identify<K: WeakKey> {
     /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of

@@ -38,7 +38,8 @@ pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
 /// Two types are one. No path outside of this crate leads to it, so nobody else implements it.
 #[diagnostic::on_unimplemented(
     message = "the field of this newtype is a `{Self}`, where `impl_handle!` needs a `{I}`",
-    label = "a newtype has one field: the strong handle itself, or its weak handle, with nothing around it"
+    label = "a newtype has one field: the strong handle itself, or its weak handle, with nothing around it",
+    note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
 pub trait Is<I> {
     #[doc(hidden)]

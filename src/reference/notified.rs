@@ -67,11 +67,15 @@ impl<K: Notify> Registrable for K {
 
 /// The watch of handles and anchors that notify: a collection learns of a death at once, and pays only for the
 /// deaths that happen.
-pub struct Notified<K: Registrable> {
+///
+/// The flavour, which the key determines, is a parameter so that the compiler says of a key that it
+/// does not cross threads, and not what follows from that.
+pub struct Notified<K: Registrable, F = <K as Registrable>::Kind> {
     watch: OwnedWatch<K::Target, K::Kind>,
     /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
     /// decide whether it may be sent there, and not those of the wrapped handles.
     like: PhantomData<K::Weak>,
+    flavour: PhantomData<fn() -> F>,
 }
 
 impl<K: Registrable> Sealed for Notified<K> {}
@@ -118,6 +122,7 @@ impl<K: Registrable> Watch for Notified<K> {
         Notified {
             watch: queue.watch(K::object(key), hash),
             like: PhantomData,
+            flavour: PhantomData,
         }
     }
 

@@ -168,6 +168,12 @@ pub unsafe trait Newtype: Sized {
 pub trait Plain {}
 
 /// A strong handle that is a newtype around another, as its weak handle is around that of the other.
+// The message of `Notify`, which the compiler looks for behind this trait, too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which `Strong` it wraps",
+    label = "this has to implement `Notify`",
+    note = "a handle that wraps none chooses `type Watch = Swept<Self>`"
+)]
 pub trait Wrapper:
     Newtype<Inner: StrongRef>
     + StrongRef<Weak: Newtype<Inner = <<Self as Newtype>::Inner as WeakKey>::Weak>>

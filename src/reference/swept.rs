@@ -1,21 +1,26 @@
 //! Handles that do not notify collections of the deaths of their objects.
 
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use super::key::Watch;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
 use crate::hash::HashValue;
+use crate::ptr::Atomic;
 
 /// The watch of handles that do not notify. Each change to the collection polls a few entries, and a full
 /// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
 /// counts.
-pub struct Swept<K: StrongRef>(K::Weak);
+///
+/// The flavour is that of the standard library's handles: [`Local`](crate::ptr::Local) for `Rc`. Of
+/// other handles it says nothing.
+pub struct Swept<K: StrongRef, F = Atomic>(K::Weak, PhantomData<fn() -> F>);
 
-impl<K: StrongRef> Sealed for Swept<K> {}
+impl<K: StrongRef, F> Sealed for Swept<K, F> {}
 
 /// Its queue is always idle. An entry pins its allocation, so no other object can get its address.
-impl<K: StrongRef> Slot for Swept<K> {
+impl<K: StrongRef, F> Slot for Swept<K, F> {
     type Queue = ();
     type Remains = ();
 
@@ -30,13 +35,13 @@ impl<K: StrongRef> Slot for Swept<K> {
     fn into_remains(self) {}
 }
 
-impl<K: StrongRef> Watch for Swept<K> {
+impl<K: StrongRef, F> Watch for Swept<K, F> {
     type Key = K;
     type Hash = HashValue;
 
     #[inline]
     fn watch(key: &K, _: HashValue, (): &mut ()) -> Self {
-        Swept(K::downgrade(key))
+        Swept(K::downgrade(key), PhantomData)
     }
 
     #[inline]
@@ -79,9 +84,9 @@ impl<K: StrongRef> Watch for Swept<K> {
     }
 }
 
-impl<K: StrongRef> Upgrade for Swept<K> {
+impl<K: StrongRef, F> Upgrade for Swept<K, F> {
     type Pointer = K;
-    type Around<L: Wrapper<Inner = K>> = Swept<L>;
+    type Around<L: Wrapper<Inner = K>> = Swept<L, F>;
 
     #[inline]
     fn upgrade(&self) -> Option<K> {

@@ -1,4 +1,5 @@
 //~ `Sound` does not show which strong handles it owns
+//~ `weakly::impl_trace!` implements `Trace`
 use weakly::{Strong, WeakMap, cycles::Purged};
 
 pub struct Sound;

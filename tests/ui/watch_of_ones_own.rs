@@ -1,6 +1,6 @@
 //~ `Watch` is a "sealed trait"
 //~ Notified<K>
-//~ Swept<K>
+//~ Swept<K, F>
 use weakly::{Strong, reference::{Notified, Watch}};
 
 pub struct Mine(Notified<Strong<str>>);
