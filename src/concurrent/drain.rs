@@ -151,6 +151,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Takes some of the dead from the list of a stripe, and destroys them. Adds how many to `drained`, before that. Returns
     /// whether it may.
+    #[inline]
     fn drain(&self, stripe: usize, most: usize, drained: &mut usize) -> bool {
         Turn::with(self, MAX_NESTED, |turn| {
             if turn.is_some() {

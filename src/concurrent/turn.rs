@@ -34,16 +34,27 @@ crate::sync::thread_local! {
 impl Turn {
     /// Calls `run` with a turn about the subject; with none if the thread has `most` of them already, which learn that. O(turns
     /// of this thread).
+    #[inline]
     pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
         let turn = Turn::about(subject);
-        if turn.others().count() >= most {
-            turn.others().for_each(|same| same.refused.set(true));
-            return run(None);
-        }
-        let _listed = turn.list();
-        run(Some(&turn))
+        let turns = TURNS.with(Cell::get);
+        let refused = turns.count >= most && turn.is_refused(turns, most);
+        let listed = (!refused).then(|| turn.list(turns));
+        run(listed.as_ref().map(|listed| listed.0))
     }
 
+    /// Whether there are `most` turns about the same subject, which learn that.
+    #[cold]
+    fn is_refused(&self, turns: Turns, most: usize) -> bool {
+        let same = || turns.iter().filter(|turn| turn.subject == self.subject);
+        let refused = same().count() >= most;
+        if refused {
+            same().for_each(|turn| turn.refused.set(true));
+        }
+        refused
+    }
+
+    #[inline]
     fn about<S>(subject: &S) -> Self {
         Turn {
             subject: ptr::from_ref(subject).cast(),
@@ -52,16 +63,10 @@ impl Turn {
         }
     }
 
-    /// Those about the same subject, before this one is listed.
-    fn others(&self) -> impl Iterator<Item = &Turn> {
-        let of_this_thread = TURNS.with(Cell::get).iter();
-        of_this_thread.filter(|turn| turn.subject == self.subject)
-    }
-
-    fn list(&self) -> Listed<'_> {
-        let Turns { innermost, count } = TURNS.with(Cell::get);
-        self.outer.set(innermost);
-        Turns::set(self, count + 1);
+    #[inline]
+    fn list(&self, turns: Turns) -> Listed<'_> {
+        self.outer.set(turns.innermost);
+        Turns::set(self, turns.count + 1);
         Listed(self)
     }
 
@@ -77,6 +82,7 @@ impl Turn {
 }
 
 impl Turns {
+    #[inline]
     fn set(innermost: *const Turn, count: usize) {
         TURNS.with(|turns| turns.set(Turns { innermost, count }));
     }
@@ -100,16 +106,23 @@ struct Listed<'t>(&'t Turn);
 impl Drop for Listed<'_> {
     #[inline]
     fn drop(&mut self) {
-        let turns = TURNS.with(Cell::get);
-        let outer = self.0.outer.get();
-        if ptr::eq(turns.innermost, self.0) {
-            Turns::set(outer, turns.count - 1);
-            return;
+        let Turns { innermost, count } = TURNS.with(Cell::get);
+        if ptr::eq(innermost, self.0) {
+            Turns::set(self.0.outer.get(), count - 1);
+        } else {
+            self.leave_the_middle();
         }
-        // A destructor may have left the stack in between, if it is in a coroutine that has a stack of its own.
+    }
+}
+
+impl Listed<'_> {
+    /// A destructor has left the frames in between, since it is in a coroutine that has a stack of its own.
+    #[cold]
+    fn leave_the_middle(&self) {
+        let turns = TURNS.with(Cell::get);
         let inner = turns.iter().find(|turn| ptr::eq(turn.outer.get(), self.0));
         if let Some(inner) = inner {
-            inner.outer.set(outer);
+            inner.outer.set(self.0.outer.get());
         }
         Turns::set(turns.innermost, turns.count - 1);
     }
@@ -142,7 +155,9 @@ mod tests {
         ] {
             let all = [1_u8, 2, 3];
             let turns = all.each_ref().map(|subject| Box::new(Turn::about(subject)));
-            let mut listed = turns.each_ref().map(|turn| Some(turn.list()));
+            let mut listed = turns
+                .each_ref()
+                .map(|turn| Some(turn.list(TURNS.with(Cell::get))));
             for ended in order {
                 listed[ended] = None;
                 let left = (0..3).rev().filter(|at| listed[*at].is_some());
