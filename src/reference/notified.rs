@@ -68,8 +68,8 @@ impl<K: Notify> Registrable for K {
 /// The watch of handles and anchors that notify: a collection learns of a death at once, and pays only for the
 /// deaths that happen.
 ///
-/// The flavour, which the key determines, is a parameter so that the compiler says of a key that it
-/// does not cross threads, and not what follows from that.
+/// The key determines the flavour. The flavour is a parameter so that the compiler says of a key
+/// that the key does not cross threads.
 pub struct Notified<K: Registrable, F = <K as Registrable>::Kind> {
     watch: OwnedWatch<K::Target, K::Kind>,
     /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`

@@ -13,8 +13,8 @@ use crate::ptr::Atomic;
 /// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
 /// counts.
 ///
-/// The flavour is that of the standard library's handles: [`Local`](crate::ptr::Local) for `Rc`. Of
-/// other handles it says nothing.
+/// The flavour of `Rc` is [`Local`](crate::ptr::Local), so that the compiler says of an `Rc` that no
+/// thread shares the handle. Other handles have the default.
 pub struct Swept<K: StrongRef, F = Atomic>(K::Weak, PhantomData<fn() -> F>);
 
 impl<K: StrongRef, F> Sealed for Swept<K, F> {}

@@ -1,6 +1,6 @@
 //! A server of tenants on tokio and hyper, and its clients, in one process. Tenants are loaded by name, once for all
 //! requests that wait, also if some of these hang up; kept while somebody uses them, and the latest of them longer; and
-//! closed by a task. It checks itself: `cargo run -p weakly-tenants`
+//! closed by four tasks. It checks itself: `cargo run -p weakly-tenants`
 
 mod clients;
 mod server;
@@ -11,7 +11,7 @@ use std::{panic, process, sync::Arc, time::Duration};
 use tokio::time::sleep;
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
 
-use server::{BYTES, ENTRIES, GENERATIONS, Server};
+use server::{BYTES, CLOSERS, ENTRIES, GENERATIONS, Server};
 use tenant::notes;
 
 const ROUNDS: u64 = 6;
@@ -59,7 +59,9 @@ async fn run() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let to = listener.local_addr().expect("an address");
     tokio::spawn(Arc::clone(&server).serve(listener));
-    tokio::spawn(Arc::clone(&server).close());
+    for _ in 0..CLOSERS {
+        tokio::spawn(Arc::clone(&server).close());
+    }
     let mut watches = JoinSet::new();
     for round in 1..=ROUNDS {
         watches.shutdown().await; // they hang up
@@ -80,6 +82,8 @@ async fn run() {
     rest(&server, &mut watches).await;
     compare(&server, "idle");
     assert!(server.kept.is_empty(), "something is kept");
+    let at_a_time = notes().most_closing;
+    assert!((2..=CLOSERS).contains(&at_a_time), "closed at a time");
     watches.shutdown().await;
     rest(&server, &mut watches).await;
     compare(&server, "shut down");

@@ -1,5 +1,5 @@
 //! The server. The first request for a tenant loads it, once, also if more requests come meanwhile or that client hangs
-//! up. It stays while somebody uses it, then for a while in the floor, and is closed by a task.
+//! up. It stays while somebody uses it, then for a while in the floor, and is closed by one of a few tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,8 @@ use crate::tenant::{Tenant, Use, notes};
 pub(crate) const ENTRIES: usize = 200;
 pub(crate) const BYTES: usize = 400 << 10;
 pub(crate) const GENERATIONS: u32 = 5;
+/// How many tenants are closed at a time: each task closes one.
+pub(crate) const CLOSERS: usize = 4;
 
 pub(crate) struct Server {
     pub(crate) tenants: WeakValueMap<String, Strong<Tenant>>,
@@ -113,9 +115,10 @@ impl Server {
         }
     }
 
-    /// Closes the tenants that nobody has any more. Meanwhile they may be loaded again.
+    /// Closes the tenants that nobody has any more. Meanwhile they may be loaded again. The queue's
+    /// content has no weight: if tenants were evicted faster than closed, only this queue would grow.
     pub(crate) async fn close(self: Arc<Self>) {
-        notes().closer = task::try_id();
+        notes().closers.extend(task::try_id());
         loop {
             self.closing.next().await.close().await;
         }
