@@ -10,6 +10,7 @@
 #![cfg_attr(doc, doc = "[`single_flight`]: self::single_flight")]
 #![cfg_attr(doc, doc = "[`destruction`]: self::destruction")]
 #![cfg_attr(doc, doc = "[`costs`]: self::costs")]
+#![cfg_attr(doc, doc = "[`address_keys`]: self::address_keys")]
 #![cfg_attr(doc, doc = "[`from_weak_table`]: self::from_weak_table")]
 #![cfg_attr(doc, doc = "[`from_by_hand`]: self::from_by_hand")]
 #![cfg_attr(doc, doc = "[`from_arc`]: self::from_arc")]
@@ -38,6 +39,7 @@ chapters! {
     single_flight
     destruction
     costs
+    address_keys
     from_weak_table
     from_by_hand
     from_arc
