@@ -12,6 +12,8 @@ mod floors;
 mod handles;
 #[path = "keep/hostile.rs"]
 mod hostile;
+#[path = "keep/listeners.rs"]
+mod listeners;
 #[path = "keep/memory.rs"]
 mod memory;
 #[path = "keep/owned.rs"]

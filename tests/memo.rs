@@ -16,6 +16,8 @@ mod function_cache;
 mod inputs;
 #[path = "memo/invalidation.rs"]
 mod invalidation;
+#[path = "memo/keys.rs"]
+mod keys;
 #[path = "memo/parts.rs"]
 mod parts;
 #[path = "memo/rewriting.rs"]

@@ -249,7 +249,7 @@ impl Shared for Awaited {
     }
     #[inline]
     fn get(&self, object: &Strong<u64>) -> Option<u64> {
-        let absent = |_| async { unreachable!("it is present") };
+        let absent = |_, _| async { unreachable!("it is present") };
         let flight = pin!(self.0.get_or_compute_async(object, absent));
         match flight.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(number) => Some(number),

@@ -156,7 +156,7 @@ struct AttributesAcrossThreads;
 /// # type Any = for<'a> fn(&'a u8);
 /// # type One = fn(&'static u8);
 /// fn flight<'m>(memo: &'m Memo<Strong<u8>, One>, key: &Strong<u8>) -> Flight<'m, One> {
-///     memo.get_or_compute_async(key, |_| std::future::pending())
+///     memo.get_or_compute_async(key, |_, _| std::future::pending())
 /// }
 /// ```
 /// ```compile_fail,E0308
@@ -164,7 +164,7 @@ struct AttributesAcrossThreads;
 /// # type Any = for<'a> fn(&'a u8);
 /// # type One = fn(&'static u8);
 /// fn flight<'m>(memo: &'m Memo<Strong<u8>, One>, key: &Strong<u8>) -> Flight<'m, Any, One> {
-///     memo.get_or_compute_async(key, |_| std::future::pending())
+///     memo.get_or_compute_async(key, |_, _| std::future::pending())
 /// }
 /// ```
 struct Memos;

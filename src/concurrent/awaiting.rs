@@ -66,8 +66,8 @@ use crate::panics::FirstPanic;
 /// let (text, side) = (Strong::from("text"), Strong::new(3));
 /// spawn(async move {
 ///     let text = &text;
-///     assert_eq!(LENGTHS.get_or_compute_async(text, |_| async { 4 }).await, 4);
-///     assert_eq!(areas.get_or_compute_async(&side, |_| async { 9 }).await, 9);
+///     assert_eq!(LENGTHS.get_or_compute_async(text, |_, _| async { 4 }).await, 4);
+///     assert_eq!(areas.get_or_compute_async(&side, |_, _| async { 9 }).await, 9);
 /// });
 /// ```
 ///

@@ -20,12 +20,12 @@ use crate::keep::{Gone, Limit};
 use crate::sync::const_fn;
 
 /// What the ends of nodes use: what dead entries leave, if that is to be kept, and what bounds the table.
-pub(crate) struct Ends<K, V, N> {
+pub(crate) struct Ends<K, T, V, N> {
     pub(super) kept: Kept<K, V>,
-    bound: OnceLock<Box<Bound<V, N>>>,
+    bound: OnceLock<Box<Bound<K, T, V, N>>>,
 }
 
-impl<K, V, N> Ends<K, V, N> {
+impl<K, T, V, N> Ends<K, T, V, N> {
     const_fn! {
         pub(super) fn new() -> Self {
             Ends {
@@ -36,7 +36,7 @@ impl<K, V, N> Ends<K, V, N> {
     }
 
     #[inline]
-    pub(super) fn bound(&self) -> Option<&Bound<V, N>> {
+    pub(super) fn bound(&self) -> Option<&Bound<K, T, V, N>> {
         self.bound.get().map(|bound| &**bound)
     }
 
@@ -54,7 +54,7 @@ impl<K, V, N> Ends<K, V, N> {
     /// # Panics
     /// If there is one already.
     #[track_caller]
-    pub(super) fn set_bound(&self, bound: Bound<V, N>) {
+    pub(super) fn set_bound(&self, bound: Bound<K, T, V, N>) {
         assert!(
             self.bound.set(Box::new(bound)).is_ok(),
             "this collection has a floor or a ceiling already: `set_limit` changes its limit"
@@ -64,16 +64,18 @@ impl<K, V, N> Ends<K, V, N> {
 
 /// Says what something weighs.
 pub(super) type Weigh<X> = dyn Fn(&X) -> usize + Send + Sync;
+/// Is told what is left of an entry: its key, its watch and its value; and why it goes.
+pub(super) type Hears<K, T, V> = dyn Fn(&K, T, &V, Gone) + Send + Sync;
 
-pub(super) struct Bound<V, N> {
+pub(super) struct Bound<K, T, V, N> {
     round: Arc<Round>,
-    pub(super) kind: Kind<V, N>,
+    pub(super) kind: Kind<K, T, V, N>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each table, in a box")]
-pub(super) enum Kind<V, N> {
+pub(super) enum Kind<K, T, V, N> {
     Floor(Box<dyn Floor<N>>),
-    Ceiling(Ceiling<V>),
+    Ceiling(Ceiling<K, T, V>),
 }
 
 /// Keeps the objects of nodes alive.
@@ -92,13 +94,13 @@ pub(super) trait Floor<N>: Send + Sync {
 }
 
 /// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
-pub(super) struct Ceiling<V> {
+pub(super) struct Ceiling<K, T, V> {
     pub(super) ring: SharedRing<HashValue>,
     pub(super) weigh: Box<Weigh<V>>,
-    pub(super) listener: Listener<V>,
+    pub(super) listener: Listener<Hears<K, T, V>>,
 }
 
-impl<V, N> Bound<V, N> {
+impl<K, T, V, N> Bound<K, T, V, N> {
     pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<N> + 'static) -> Self {
         Bound {
             round: Arc::clone(round),
@@ -155,20 +157,31 @@ impl<V, N> Bound<V, N> {
         }
     }
 
+    /// Whether a listener is told what goes.
+    pub(super) fn is_heard(&self) -> bool {
+        matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
+    }
+
     /// The end of what was a node at this place. Listeners are called here, as destructors are.
-    pub(super) fn end(&self, node: *const N, stamp: &Stamp, value: &V, why: Gone) {
+    pub(super) fn end(
+        &self,
+        node: *const N,
+        stamp: &Stamp,
+        (key, watch, value): (&K, T, &V),
+        why: Gone,
+    ) {
         if let Kind::Ceiling(ceiling) = &self.kind {
             if stamp.is_known() {
                 ceiling.leave(node);
             }
-            if stamp.was_known() {
-                ceiling.listener.tell(value, why);
+            if let Some(listener) = stamp.was_known().then(|| ceiling.listener.get()).flatten() {
+                listener(key, watch, value, why);
             }
         }
     }
 }
 
-impl<V> Ceiling<V> {
+impl<K, T, V> Ceiling<K, T, V> {
     /// As [`Floor::meet`].
     pub(super) fn meet<N>(
         &self,

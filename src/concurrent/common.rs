@@ -354,7 +354,7 @@ macro_rules! owned_values {
         where
             K: SharedRef,
         {
-            Keys(self.table.snapshot(|watch, _| watch.upgrade()).into())
+            Keys(self.table.snapshot(|_, watch, _| watch.upgrade()).into())
         }
 
         /// Iterates over clones of the values of the live keys, in no order, as a snapshot: see [`iter`](Self::iter).
@@ -363,7 +363,7 @@ macro_rules! owned_values {
         where
             V: Clone,
         {
-            let values = self.table.snapshot(|_, value| Some(V::clone(value)));
+            let values = self.table.snapshot(|_, _, value| Some(V::clone(value)));
             values.map(|(_, value)| value)
         }
 
@@ -385,8 +385,9 @@ macro_rules! owned_values {
             K: SharedRef,
             V: Clone,
         {
-            let entry =
-                |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
+            let entry = |_: &_, watch: &SharedWatchFor<K>, value: &V| {
+                Some((watch.upgrade()?, value.clone()))
+            };
             Iter(self.table.snapshot(entry).into())
         }
 
@@ -408,8 +409,9 @@ macro_rules! owned_values {
         where
             V: Clone,
         {
-            let entry =
-                |watch: &SharedWatchFor<K>, value: &V| Some((watch.downgrade()?, value.clone()));
+            let entry = |_: &_, watch: &SharedWatchFor<K>, value: &V| {
+                Some((watch.downgrade()?, value.clone()))
+            };
             self.table.snapshot(entry).map(|(_, entry)| entry)
         }
     };
@@ -425,13 +427,13 @@ macro_rules! elements {
         where
             K: SharedRef,
         {
-            Keys(self.table.snapshot(|watch, ()| watch.upgrade()).into())
+            Keys(self.table.snapshot(|_, watch, ()| watch.upgrade()).into())
         }
 
         /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, and without upgrading any. A
         /// handle costs an object the record that its first handle does.
         pub fn iter_weak(&self) -> impl FusedIterator<Item = K::Weak> + fmt::Debug {
-            let weak = |watch: &SharedWatchFor<K>, (): &()| watch.downgrade();
+            let weak = |_: &_, watch: &SharedWatchFor<K>, (): &()| watch.downgrade();
             self.table.snapshot(weak).map(|(_, weak)| weak)
         }
     };

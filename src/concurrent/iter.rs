@@ -7,7 +7,6 @@ use core::iter::FusedIterator;
 use super::content::ByContent;
 use super::identity::Address;
 use super::key::ByKey;
-use super::pair::Pair;
 use super::snapshot::Snapshot;
 use super::watch::{SharedRef, SharedWatchFor};
 
@@ -34,7 +33,7 @@ pub struct ValueIter<'m, K, V: SharedRef>(
 pub struct PairIter<'m, K: SharedRef, V: SharedRef>(pub(super) Pairs<'m, K, V>);
 
 type Pairs<'m, K, V> =
-    Snapshot<'m, ByKey<Address>, Pair<SharedWatchFor<K>, SharedWatchFor<V>>, (), Address, (K, V)>;
+    Snapshot<'m, ByKey<Address>, (SharedWatchFor<K>, SharedWatchFor<V>), (), Address, (K, V)>;
 type Identities<'m, K, V, R> = Snapshot<'m, ByKey<Address, true>, SharedWatchFor<K>, V, Address, R>;
 type Contents<'m, K, V, R> = Snapshot<'m, ByContent<K>, SharedWatchFor<K>, V, Address, R>;
 

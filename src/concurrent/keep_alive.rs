@@ -54,10 +54,12 @@ use crate::reference::{Identify, WeakKey};
 /// ```
 pub struct KeepAlive<P: SharedRef>(Arc<Inner<P>>);
 
+type Hears<P> = dyn Fn(&P, Gone) + Send + Sync;
+
 struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
     weigh: Option<Box<Weigh<P>>>,
-    listener: Listener<P>,
+    listener: Listener<Hears<P>>,
     /// The weights of those that went, with [`count_live`](Limit::count_live), and [when](Going::turn).
     evicted: Table<ByKey<Address, true>, SharedWatchFor<P>, (usize, u64)>,
 }
@@ -157,7 +159,7 @@ impl<P: SharedRef> KeepAlive<P> {
     pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
         let addr = Q::addr(object).addr();
         let released = self.0.ring.with(|ring| ring.release(addr))?;
-        self.0.listener.tell(&released, Gone::Removed);
+        self.0.tell(&released, Gone::Removed);
         Some(released)
     }
 
@@ -290,6 +292,13 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
+    /// Calls the listener.
+    fn tell(&self, what: &P, why: Gone) {
+        if let Some(listener) = self.listener.get() {
+            listener(what, why);
+        }
+    }
+
     /// The end of what was kept: strong becomes weak.
     fn destroy(&self, going: Going<P>) {
         let Going {
@@ -319,7 +328,7 @@ impl<P: SharedRef> Inner<P> {
         }
         // Both are users' code.
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.listener.tell(&what, why));
+        panics.catch(|| self.tell(&what, why));
         panics.catch(|| drop(what));
         panics.resume();
     }

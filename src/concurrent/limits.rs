@@ -63,7 +63,7 @@ macro_rules! floor {
 
 /// The methods of a collection whose entries can be bounded.
 macro_rules! ceiling {
-    ($value:ident) => {
+    ($key:ident, $value:ident, |$stored:pat_param, $watch:ident| $weak:expr) => {
         /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs:
         /// it is called once for each, before that is inserted, under no lock, and must not look up what it weighs. What is
         /// there already counts, too; what other threads insert at this moment, perhaps only when it is found next. If the
@@ -109,19 +109,44 @@ macro_rules! ceiling {
             self.table.set_limit(limit);
         }
 
-        /// Sets the listener: it is told each value that goes, and why, right before that is destroyed, or kept for
-        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). It may use the collection, as a destructor may; one that
-        /// puts back what goes never ends. What is there when the collection is dropped is not told.
+        /// Sets the listener: it is told the key and the value of each entry that goes, and why, right before the value is
+        /// destroyed, or kept for [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). The key is weak, and its object may be
+        /// dead: after [`Gone::Died`](crate::keep::Gone::Died) one is. The listener may use the collection, as a destructor
+        /// may; one that puts back what goes never ends. What is there when the collection is dropped is not told, nor what
+        /// another thread replaces at the moment when the listener is set.
         ///
         /// # Panics
         /// If there is no [ceiling](Self::set_ceiling). A collection that only listens has
         /// [`Limit::none`](crate::keep::Limit::none).
+        ///
+        /// ```
+        /// use std::sync::Mutex;
+        /// use weakly::{Memo, Strong, keep::{Gone, Limit}, memo::Value};
+        ///
+        /// static GONE: Mutex<Vec<(u32, bool, Gone)>> = Mutex::new(Vec::new());
+        ///
+        /// let rendered = Memo::<(Strong<str>, Value<u32>), String>::new();
+        /// rendered.set_ceiling(Limit::entries(1), |_| 1);
+        /// rendered.set_listener(|(page, width), _, why| {
+        ///     GONE.lock().unwrap().push((**width, page.is_expired(), why));
+        /// });
+        /// let page = Strong::from("a page");
+        /// rendered.insert((&page, &80), "a page, drawn".into());
+        /// rendered.insert((&page, &120), "a page, drawn wide".into());
+        /// drop(page);
+        /// rendered.purge();
+        /// assert_eq!(*GONE.lock().unwrap(), [(80, false, Gone::Entries), (120, true, Gone::Died)]);
+        /// ```
         #[track_caller]
         pub fn set_listener(
             &self,
-            listener: impl Fn(&$value, $crate::keep::Gone) + Send + Sync + 'static,
+            listener: impl Fn(&$key::Weak, &$value, $crate::keep::Gone) + Send + Sync + 'static,
         ) {
-            self.table.set_listener(listener);
+            self.table.set_listener(move |$stored, $watch, value, why| {
+                if let Some(key) = $weak {
+                    listener(&key, value, why);
+                }
+            });
         }
 
         /// Begins the next [generation](crate::keep::Limit::generations): what was neither inserted nor found in the

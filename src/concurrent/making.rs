@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use super::flight::{Making, Unmet};
 use super::inside::Asking;
-use super::node::{Compare, Node};
+use super::node::{Compare, KeyKind, Node};
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
@@ -72,6 +72,19 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
+impl<K: KeyKind, T: WatchesOne, V> Table<K, T, V> {
+    /// A watch for an entry that may replace another. It takes over the registration of that, unless a listener is to be told
+    /// the key of what is replaced: see [`into_weak`](WatchesOne::into_weak).
+    #[inline]
+    pub(super) fn watch<'k>(&self, hash: HashValue, key: &'k T::Key) -> Unplaced<'k, T> {
+        if self.is_heard() {
+            T::registered(key, hash, self.core())
+        } else {
+            T::new(key)
+        }
+    }
+}
+
 /// Of values that the table owns.
 impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     /// The value of a key, by identity or content, made by `make` if there is none.
@@ -108,7 +121,8 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     ) -> Option<V> {
         let new = self.compute(hash, by, |old| {
             let new = change(old.map(|(_, value)| value));
-            (new.clone().map(|value| (T::new(key), value)), new)
+            let value = new.clone();
+            (value.map(|value| (self.watch(hash, key), value)), new)
         });
         // T5
         drop(change);

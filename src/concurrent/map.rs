@@ -63,7 +63,7 @@ without_hasher! {
 
 impl<K: SharedKey, V> WeakMap<K, V> {
     owned_values!();
-    ceiling!(V);
+    ceiling!(K, V, |_, watch| watch.into_weak());
 
     /// Returns whether there is a value for this key. O(1), lock-free.
     #[must_use]
@@ -101,7 +101,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     #[inline]
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let watch = SharedWatchFor::<K>::new(key);
+        let watch = self.table.watch(hash, key);
         self.table
             .put(hash, address, watch, value, |_, value| old(value))
     }

@@ -21,7 +21,6 @@ mod limits;
 mod making;
 mod map;
 mod node;
-mod pair;
 mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
@@ -29,6 +28,7 @@ mod removal;
 mod seats;
 mod set;
 mod settle;
+mod several;
 mod snapshot;
 mod table;
 #[allow(unsafe_code)]

@@ -195,7 +195,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
     const BY_ADDRESS: bool = K::BY_ADDRESS;
     /// What dead entries leave, if that is to be kept, and what bounds the table.
-    type Context = Ends<K::Key, V, Self>;
+    type Context = Ends<K::Key, T, V, Self>;
     type Watch = T;
 
     #[inline]
@@ -248,7 +248,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
     /// What it owns is kept, or destroyed.
     #[inline]
-    fn leave(self, all: &Ends<K::Key, V, Self>) {
+    fn leave(self, all: &<Self as Entry>::Context) {
         // Relaxed: see `mark`.
         if matches!(&self, Node::Ready { fate, .. } if fate.load(Relaxed) & KEPT != 0) {
             if let Node::Ready { key, value, .. } = self {
@@ -259,12 +259,31 @@ impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
 
     /// The same, after the listener was told. Both are users' code.
     #[cold]
-    fn leave_bound(self, place: *const Self, bound: &Bound<V, Self>, all: &Ends<K::Key, V, Self>) {
+    fn leave_bound(
+        self,
+        place: *const Self,
+        bound: &Bound<K::Key, T, V, Self>,
+        all: &<Self as Entry>::Context,
+    ) {
+        let why = self.gone();
+        let Node::Ready {
+            fate,
+            stamp,
+            key,
+            value,
+            watch,
+            ..
+        } = self
+        else {
+            return;
+        };
         let mut panics = FirstPanic::default();
-        if let Node::Ready { stamp, value, .. } = &self {
-            panics.catch(|| bound.end(place, stamp, value, self.gone()));
-        }
-        panics.catch(|| self.leave(all));
+        panics.catch(|| bound.end(place, &stamp, (&key, watch, &value), why));
+        panics.catch(|| {
+            if fate.into_inner() & KEPT != 0 {
+                all.kept.put(key, value);
+            }
+        });
         panics.resume();
     }
 }

@@ -9,7 +9,6 @@ use super::identity::Address;
 use super::iter::PairIter;
 use super::key::ByKey;
 use super::making::made_by;
-use super::pair::Pair;
 use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held,
@@ -18,7 +17,7 @@ use crate::collections::traits::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
-type PairWatches<K, V> = Pair<SharedWatchFor<K>, SharedWatchFor<V>>;
+type PairWatches<K, V> = (SharedWatchFor<K>, SharedWatchFor<V>);
 
 /// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`: relations
 /// between objects of which you own neither.
@@ -59,8 +58,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let live =
-            |Pair(_, value): &PairWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
+        let live = |(_, value): &PairWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
         self.table.look_at::<K, Q, _>(key, live).is_some()
     }
 
@@ -199,6 +197,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No key is kept
     /// alive.
     pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug {
+        let value = |_: &_, watches: &_, (): &()| value(watches, &());
         self.table.snapshot(value).map(|(_, value)| value)
     }
 
@@ -206,8 +205,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// not even for a moment an object may be kept alive, and where keys are [anchors](crate::Anchor). A handle costs an
     /// object the record that its first handle does.
     pub fn iter_weak(&self) -> impl FusedIterator<Item = (K::Weak, V::Weak)> + fmt::Debug {
-        let weak =
-            |Pair(key, value): &PairWatches<K, V>, (): &()| key.downgrade().zip(value.downgrade());
+        let weak = |_: &_, (key, value): &PairWatches<K, V>, (): &()| {
+            key.downgrade().zip(value.downgrade())
+        };
         self.table.snapshot(weak).map(|(_, weak)| weak)
     }
 }
@@ -247,8 +247,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
         let wanted = move |watches: &PairWatches<K, V>| watches.1.addr() == addr;
-        let show =
-            |watches: &PairWatches<K, V>, (): &()| Some((watches.0.upgrade()?, watches.1.addr()));
+        let show = |_: &_, watches: &PairWatches<K, V>, (): &()| {
+            Some((watches.0.upgrade()?, watches.1.addr()))
+        };
         self.table
             .snapshot_of(hashes, wanted, show)
             .filter_map(move |(_, (key, at))| (at == addr).then_some(key))
@@ -269,7 +270,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Iterates over the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value is kept
     /// alive.
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
-        let key = |Pair(key, value): &PairWatches<K, V>, (): &()| {
+        let key = |_: &_, (key, value): &PairWatches<K, V>, (): &()| {
             key.upgrade().filter(|_| !value.is_expired())
         };
         self.table.snapshot(key).map(|(_, key)| key)
@@ -279,19 +280,19 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// dies, or which are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each key, which
     /// is shown with the value that it has then.
     pub fn iter(&self) -> PairIter<'_, K, V> {
-        PairIter(self.table.snapshot(both))
+        PairIter(self.table.snapshot(|_, watches, ()| both(watches, &())))
     }
 }
 
 /// The value, if it lives.
 #[inline]
-fn value<A, B: UpgradesOne>(Pair(_, value): &Pair<A, B>, (): &()) -> Option<B::Key> {
+fn value<A, B: UpgradesOne>((_, value): &(A, B), (): &()) -> Option<B::Key> {
     value.upgrade()
 }
 
 /// Both sides, if both live.
 fn both<A: UpgradesOne, B: UpgradesOne>(
-    Pair(key, value): &Pair<A, B>,
+    (key, value): &(A, B),
     (): &(),
 ) -> Option<(A::Key, B::Key)> {
     key.upgrade().zip(value.upgrade())

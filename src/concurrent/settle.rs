@@ -14,9 +14,13 @@ use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
+/// What bounds a table.
+pub(super) type BoundOf<K, T, V> = Bound<<K as KeyKind>::Key, T, V, Node<K, T, V>>;
+type CeilingOf<K, T, V> = Ceiling<<K as KeyKind>::Key, T, V>;
+
 /// A node that has been found or inserted, and the bound of its table, which has to be told.
 pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
-    bound: &'g Bound<V, Node<K, T, V>>,
+    bound: &'g BoundOf<K, T, V>,
     node: &'g Node<K, T, V>,
 }
 
@@ -43,7 +47,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     #[cold]
     #[inline(never)]
-    fn weigh_for(&self, bound: &Bound<V, Node<K, T, V>>, node: &Node<K, T, V>) -> Option<usize> {
+    fn weigh_for(&self, bound: &BoundOf<K, T, V>, node: &Node<K, T, V>) -> Option<usize> {
         match &bound.kind {
             Kind::Floor(floor) => floor.weigh(node),
             Kind::Ceiling(ceiling) => node.ready().map(|(_, value)| (ceiling.weigh)(value)),
@@ -88,7 +92,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Sets the bound of this table: what is there is met at once.
     #[track_caller]
-    pub(super) fn set_bound(&self, bound: Bound<V, Node<K, T, V>>) {
+    pub(super) fn set_bound(&self, bound: BoundOf<K, T, V>) {
         self.ends().set_bound(bound);
         if self.is_new() {
             return;
@@ -141,7 +145,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Unlinks the entries that have to go.
-    fn unlink_all(&self, ceiling: &Ceiling<V>) {
+    fn unlink_all(&self, ceiling: &CeilingOf<K, T, V>) {
         Turn::with(&ceiling.ring, 1, |turn| {
             if let Some(turn) = turn {
                 self.unlink_in_turn(ceiling, turn);
@@ -149,7 +153,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    fn unlink_in_turn(&self, ceiling: &Ceiling<V>, turn: &Turn) {
+    fn unlink_in_turn(&self, ceiling: &CeilingOf<K, T, V>, turn: &Turn) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         // The dead count until they are destroyed: else an entry would go for one that is dead.
         if self.pending_dead() != 0 {
@@ -172,7 +176,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    fn ceiling(&self) -> Option<&Ceiling<V>> {
+    fn ceiling(&self) -> Option<&CeilingOf<K, T, V>> {
         match &self.ends().bound()?.kind {
             Kind::Ceiling(ceiling) => Some(ceiling),
             Kind::Floor(_) => None,
@@ -182,7 +186,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// # Panics
     /// If there is none.
     #[track_caller]
-    fn known_ceiling(&self) -> &Ceiling<V> {
+    fn known_ceiling(&self) -> &CeilingOf<K, T, V> {
         self.ceiling()
             .expect("this collection has no ceiling: `set_ceiling` first")
     }
@@ -196,11 +200,21 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.set_bound(Bound::ceiling(limit, weigh));
     }
 
+    /// The listener is told the key of an entry, its watch and its value.
+    ///
     /// # Panics
-    /// If there is no limit.
+    /// If there is no ceiling.
     #[track_caller]
-    pub(crate) fn set_listener(&self, listener: impl Fn(&V, Gone) + Send + Sync + 'static) {
+    pub(crate) fn set_listener(
+        &self,
+        listener: impl Fn(&K::Key, T, &V, Gone) + Send + Sync + 'static,
+    ) {
         self.known_ceiling().listener.set(Some(Arc::new(listener)));
+    }
+
+    /// Whether a listener is told what goes.
+    pub(super) fn is_heard(&self) -> bool {
+        self.ends().bound().is_some_and(Bound::is_heard)
     }
 
     /// # Panics

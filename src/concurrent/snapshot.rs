@@ -52,17 +52,17 @@ impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
 }
 
 /// The entries that were there when it was made, and whose turn has not come, in no order.
-pub(super) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
+pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
     table: &'m Table<K, T, V>,
     names: vec::IntoIter<(HashValue, N)>,
-    show: fn(&T, &V) -> Option<R>,
+    show: fn(&K::Key, &T, &V) -> Option<R>,
 }
 
 impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
     /// Each entry is shown at its turn to a function, which returns `None` if its object has died. O(capacity).
-    pub(super) fn snapshot<R>(
+    pub(crate) fn snapshot<R>(
         &self,
-        show: fn(&T, &V) -> Option<R>,
+        show: fn(&K::Key, &T, &V) -> Option<R>,
     ) -> Snapshot<'_, K, T, V, K::Name, R> {
         self.snapshot_of(None, |_| true, show)
     }
@@ -73,7 +73,7 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
         &self,
         hashes: Option<Vec<HashValue>>,
         wanted: impl Fn(&T) -> bool,
-        show: fn(&T, &V) -> Option<R>,
+        show: fn(&K::Key, &T, &V) -> Option<R>,
     ) -> Snapshot<'_, K, T, V, K::Name, R> {
         let mut names = Vec::new();
         if !self.is_new() {
@@ -129,8 +129,8 @@ impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
             let reader = table.nodes.read();
             let found = reader.get(hash.bits(), |node| K::is_named(node, &name));
             let shown = found
-                .and_then(Node::ready)
-                .and_then(|(watch, value)| show(watch, value));
+                .and_then(Node::entry)
+                .and_then(|(key, watch, value)| show(key, watch, value));
             // T5 of the table.
             drop(reader);
             Some((name, shown?))

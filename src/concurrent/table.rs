@@ -87,7 +87,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     #[inline]
-    pub(super) fn ends(&self) -> &Ends<K::Key, V, Node<K, T, V>> {
+    pub(super) fn ends(&self) -> &Ends<K::Key, T, V, Node<K, T, V>> {
         self.nodes.context()
     }
 

@@ -90,7 +90,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     where
         K: Eq + Clone,
     {
-        let live = |watch: &SharedWatchFor<V>, (): &()| (!watch.is_expired()).then_some(());
+        let live = |_: &_, watch: &SharedWatchFor<V>, (): &()| (!watch.is_expired()).then_some(());
         self.table.snapshot(live).map(|(key, ())| key)
     }
 
@@ -116,7 +116,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
         K: Eq + Clone,
     {
         let addr = WeakKey::addr(value);
-        let show = |watch: &SharedWatchFor<V>, (): &()| Some(watch.addr());
+        let show = |_: &_, watch: &SharedWatchFor<V>, (): &()| Some(watch.addr());
         self.table
             .snapshot_of(
                 self.table.hashes_of::<SharedWatchFor<V>>(value),
@@ -150,7 +150,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     where
         K: Eq + Clone,
     {
-        ValueIter(self.table.snapshot(|watch, ()| watch.upgrade()))
+        ValueIter(self.table.snapshot(|_, watch, ()| watch.upgrade()))
     }
 
     /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the values, and without upgrading
@@ -160,7 +160,7 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     where
         K: Eq + Clone,
     {
-        self.table.snapshot(|watch, ()| watch.downgrade())
+        self.table.snapshot(|_, watch, ()| watch.downgrade())
     }
 }
 

@@ -75,6 +75,12 @@ pub trait Watches: Registered + Send + Sync {
     fn is_expired(&self) -> bool {
         self.is_stale()
     }
+    /// Whether an object is dead, and its address may be another's: that of one that is polled is pinned. Runs no code of
+    /// users.
+    #[doc(hidden)]
+    fn is_moved(&self) -> bool {
+        false
+    }
     /// Passes on the addresses of all objects.
     #[doc(hidden)]
     fn objects(&self, each: &mut dyn FnMut(*const ()));
@@ -117,6 +123,10 @@ pub trait WatchesOne: Watches + Sized {
     /// A weak handle to the object, if that lives. Upgrades nothing.
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
+    /// The watch of an entry that is destroyed becomes a weak handle to the object, live or dead. `None` if the watch of the
+    /// entry that has replaced this one has taken over its registration.
+    #[doc(hidden)]
+    fn into_weak(self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
 /// A watch on one object that can return a handle to it. (No bound `Key: StrongRef`: it would say a second time what
@@ -202,6 +212,10 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
         self.0.watch().is_expired()
     }
 
+    fn is_moved(&self) -> bool {
+        self.is_expired()
+    }
+
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         each(self.0.watch().addr());
     }
@@ -227,6 +241,10 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
     fn inherit(&self, there: &Self) {
         self.0.watch().inherit(there.0.watch());
+    }
+
+    fn is_registered(&self) -> bool {
+        self.0.watch().is_registered()
     }
 
     #[inline]
@@ -284,6 +302,10 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
     fn downgrade(&self) -> Option<K::Weak> {
         let weak = self.0.downgrade().filter(|_| !self.is_expired())?;
         Some(K::weak(weak))
+    }
+
+    fn into_weak(self) -> Option<K::Weak> {
+        self.0.into_weak().map(K::weak)
     }
 }
 
@@ -352,6 +374,10 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     fn downgrade(&self) -> Option<K::Weak> {
         (!self.is_stale()).then(|| self.0.clone())
     }
+
+    fn into_weak(self) -> Option<K::Weak> {
+        Some(self.0)
+    }
 }
 
 impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
@@ -375,11 +401,6 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
-    /// Whether the object is dead, and its address may be another's. The weak handle of one that is polled pins the address.
-    pub(crate) fn is_moved(&self) -> bool {
-        self.notified().is_some_and(SharedWatch::is_expired)
-    }
-
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),
@@ -409,6 +430,10 @@ impl Watches for AnyWatch {
         }
     }
 
+    fn is_moved(&self) -> bool {
+        self.notified().is_some_and(SharedWatch::is_expired)
+    }
+
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         each(match self {
             AnyWatch::NotifiedWatch(watch) => watch.addr(),
@@ -418,7 +443,7 @@ impl Watches for AnyWatch {
 }
 
 impl Registered for AnyWatch {
-    fn may_be_linked(&self) -> bool {
+    fn is_registered(&self) -> bool {
         self.notified().is_none_or(SharedWatch::is_registered)
     }
 

@@ -11,7 +11,6 @@
 use core::mem;
 use std::sync::{Arc, PoisonError};
 
-use super::limit::Gone;
 use super::ring::{Outcome, Ring, Told};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
@@ -189,16 +188,14 @@ pub(crate) fn weight_of(
     (weight, panics)
 }
 
-/// A closure that is told what goes.
-pub(crate) struct Listener<T> {
-    hears: Mutex<Option<Hears<T>>>,
+/// A closure that is told what goes. `F` is its type, without a size.
+pub(crate) struct Listener<F: ?Sized> {
+    hears: Mutex<Option<Arc<F>>>,
     /// Whether there is one: it changes under the lock.
     is_set: AtomicBool,
 }
 
-type Hears<T> = Arc<dyn Fn(&T, Gone) + Send + Sync>;
-
-impl<T> Listener<T> {
+impl<F: ?Sized> Listener<F> {
     pub(crate) fn new() -> Self {
         Listener {
             hears: Mutex::new(None),
@@ -206,11 +203,11 @@ impl<T> Listener<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Hears<T>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<F>>> {
         self.hears.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set(&self, listener: Option<Hears<T>>) {
+    pub(crate) fn set(&self, listener: Option<Arc<F>>) {
         let mut hears = self.lock();
         // Relaxed: the lock orders what is read of the listener.
         self.is_set.store(listener.is_some(), Relaxed);
@@ -219,16 +216,17 @@ impl<T> Listener<T> {
         drop(old);
     }
 
-    /// Calls it, under no lock.
-    pub(crate) fn tell(&self, what: &T, why: Gone) {
-        // Relaxed: a thread for which it has been set sees that. Most have none, and take no lock.
-        if !self.is_set.load(Relaxed) {
-            return;
-        }
-        let listener = self.lock().clone();
-        if let Some(listener) = listener {
-            listener(what, why);
-        }
+    /// Whether there is a closure.
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        // Relaxed: a thread for which it has been set sees that.
+        self.is_set.load(Relaxed)
+    }
+
+    /// The closure, which is called under no lock.
+    pub(crate) fn get(&self) -> Option<Arc<F>> {
+        // Most have none, and take no lock.
+        self.is_set().then(|| self.lock().clone())?
     }
 }
 

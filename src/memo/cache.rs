@@ -152,7 +152,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     shared_housekeeping!(table);
-    ceiling!(V);
+    ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is [being
     /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and threads that wait for it compute anew.
@@ -214,6 +214,18 @@ impl<K: MemoKey, V> Memo<K, V> {
             .remove_each(hashes.as_deref(), names_it, |_| true)
     }
 
+    /// Shows the entry of a key to a closure.
+    #[inline]
+    #[track_caller]
+    pub(super) fn look_up<R>(
+        &self,
+        key: &impl MemoQuery<K>,
+        read: impl FnOnce(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
+    ) -> Option<R> {
+        let hash = self.hash_if_any(key)?;
+        self.table.read(hash, |there| key.is(there), read)
+    }
+
     /// The hash of a key; `None` if it has plain parts, and there never was an entry.
     #[inline]
     #[track_caller]
@@ -265,9 +277,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[track_caller]
     pub fn get(&self, key: impl MemoQuery<K>) -> Option<V> {
         let read = |_: &_, watches: &_, value: &_| Self::read(watches, value);
-        let found = self
-            .hash_if_any(&key)
-            .and_then(|hash| self.table.read(hash, |there| key.is(there), read));
+        let found = self.look_up(&key, read);
         // T5 of the table, also below.
         drop(key);
         found

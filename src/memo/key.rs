@@ -11,11 +11,11 @@ use std::string::String;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::watches::WatchList;
-use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, WatchesOne};
+use crate::concurrent::{Address, SharedKey, SharedWatchFor, Watches, WatchesOne};
 use crate::cycles::{Trace, Tracer};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
+use crate::reference::WeakKey;
 
 /// A part of the key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a plain [`Value`]. Sealed.
 #[diagnostic::on_unimplemented(
@@ -25,6 +25,9 @@ use crate::ptr::CoreRef;
     note = "threads share `Strong`, `Arc` and `Anchor`, not `Rc`, nor `local::Strong`, which is `Strong<_, Local>`"
 )]
 pub trait Part: sealed::Sealed {
+    /// What a memo shows of it, where it keeps no object alive: the weak handle of a handle, a `Vec` of those of [`Many`], an
+    /// `Arc` of a [`Value`]. Of a key with several parts, the tuple of these.
+    type Weak;
     /// Whether the hash depends on a plain value, which somebody may have chosen.
     #[doc(hidden)]
     const PLAIN: bool;
@@ -32,7 +35,13 @@ pub trait Part: sealed::Sealed {
     #[doc(hidden)]
     type Stored: Clone + Eq;
     #[doc(hidden)]
-    type Watches: WatchList + Send + Sync;
+    type Watches: Watches;
+    /// `None` if an object of it is dead. An object gets a record by its first weak handle.
+    #[doc(hidden)]
+    fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak>;
+    /// The same of an entry that is destroyed, of dead objects too.
+    #[doc(hidden)]
+    fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak>;
 }
 
 /// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts, of which the first is
@@ -189,9 +198,18 @@ use sealed::{Asks, Dies, Sealed};
 impl<K: SharedKey + 'static> Sealed for K {}
 
 impl<K: SharedKey + 'static> Part for K {
+    type Weak = <K as WeakKey>::Weak;
     const PLAIN: bool = false;
     type Stored = Address;
-    type Watches = AnyWatch;
+    type Watches = SharedWatchFor<K>;
+
+    fn weak(_: &Address, watch: &Self::Watches) -> Option<<K as WeakKey>::Weak> {
+        watch.downgrade()
+    }
+
+    fn into_weak(_: &Address, watch: Self::Watches) -> Option<<K as WeakKey>::Weak> {
+        watch.into_weak()
+    }
 }
 
 impl<K: SharedKey + 'static> MemoKey for K {}
@@ -221,8 +239,8 @@ impl<'k, K: SharedKey + 'static> MemoQuery<K> for &'k K {
         Address::new(K::addr(self))
     }
 
-    fn watch(handle: &K, hash: HashValue, core: CoreRef) -> AnyWatch {
-        SharedWatchFor::<K>::of_any(handle, hash, core)
+    fn watch(handle: &K, hash: HashValue, core: CoreRef) -> SharedWatchFor<K> {
+        SharedWatchFor::<K>::registered(handle, hash, core).into_inner()
     }
 
     #[inline]
@@ -259,9 +277,19 @@ pub struct Many<K>(PhantomData<K>);
 impl<K> Sealed for Many<K> {}
 
 impl<K: SharedKey + 'static> Part for Many<K> {
+    type Weak = Vec<<K as WeakKey>::Weak>;
     const PLAIN: bool = false;
     type Stored = Arc<[Address]>;
-    type Watches = Box<[AnyWatch]>;
+    type Watches = Box<[SharedWatchFor<K>]>;
+
+    fn weak(_: &Arc<[Address]>, watches: &Self::Watches) -> Option<Self::Weak> {
+        watches.iter().map(WatchesOne::downgrade).collect()
+    }
+
+    fn into_weak(_: &Arc<[Address]>, watches: Self::Watches) -> Option<Self::Weak> {
+        let watches = watches.into_vec().into_iter();
+        watches.map(WatchesOne::into_weak).collect()
+    }
 }
 
 impl<K: SharedKey + 'static> MemoKey for Many<K> {}
@@ -321,7 +349,7 @@ macro_rules! many {
                 self.iter().map(|handle| handle.lend().into_stored()).collect()
             }
 
-            fn watch(handles: &[L], hash: HashValue, core: CoreRef) -> Box<[AnyWatch]> {
+            fn watch(handles: &[L], hash: HashValue, core: CoreRef) -> Box<[SharedWatchFor<K>]> {
                 let watch = |handle: &L| <&K>::watch(handle.lend(), hash, core);
                 handles.iter().map(watch).collect()
             }
@@ -369,10 +397,19 @@ pub struct Value<T>(pub T);
 impl<T> Sealed for Value<T> {}
 
 impl<T: Eq + Hash> Part for Value<T> {
+    type Weak = Arc<T>;
     const PLAIN: bool = true;
     // The mark of a computation has it, and then the entry: neither can be moved from while threads compare with it.
     type Stored = Arc<T>;
     type Watches = ();
+
+    fn weak(value: &Arc<T>, (): &()) -> Option<Arc<T>> {
+        Some(Arc::clone(value))
+    }
+
+    fn into_weak(value: &Arc<T>, (): ()) -> Option<Arc<T>> {
+        Some(Arc::clone(value))
+    }
 }
 
 // It is none. With this the compiler has two impls that do not fit, and says what `MemoKey` has to say.
@@ -433,9 +470,18 @@ macro_rules! tuples {
         impl<$($Part: $Kind),+> Sealed for ($($Part,)+) {}
 
         impl<$($Part: $Kind),+> Part for ($($Part,)+) {
+            type Weak = ($($Part::Weak,)+);
             const PLAIN: bool = $($Part::PLAIN)||+;
             type Stored = ($($Part::Stored,)+);
             type Watches = ($($Part::Watches,)+);
+
+            fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak> {
+                Some(($($Part::weak(&stored.$at, &watches.$at)?,)+))
+            }
+
+            fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak> {
+                Some(($($Part::into_weak(&stored.$at, watches.$at)?,)+))
+            }
         }
 
         impl<$($Part: $Kind),+> MemoKey for ($($Part,)+) {}

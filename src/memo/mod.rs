@@ -4,6 +4,7 @@ mod cache;
 mod computation;
 mod cyclic;
 mod key;
+mod keys;
 mod rewriting;
 mod statistics;
 mod tasks;

@@ -9,11 +9,11 @@ use std::vec::Vec;
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::{EntryWatches, WatchList};
+use super::watches::EntryWatches;
 use crate::concurrent::work::Dependencies;
 use crate::concurrent::{
-    AnyWatch, AnyWork, ByKey, Error, Flight, Plan, Table, Unplaced, cycle, fallible, infallible,
-    running, work,
+    AnyWatch, AnyWork, ByKey, Error, Flight, Plan, Table, Unplaced, Watches, cycle, fallible,
+    infallible, running, work,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -21,7 +21,7 @@ use crate::ptr::CoreRef;
 /// Tasks wait without blocking.
 impl<K, V> Memo<K, V>
 where
-    K: MemoKey<Stored: Send + Sync> + 'static,
+    K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
     V: Clone + Send + Sync + 'static,
 {
     /// Returns the result for a key, as a future: it is computed if there is none, or if none is being computed. O(inputs);
@@ -29,25 +29,25 @@ where
     ///
     /// [`Flight`] says what it means that tasks compute together. It needs no certain executor. The flight watches its key and
     /// keeps no input alive: if one dies meanwhile, the result goes to those that wait for it, and is not kept. The closure
-    /// is passed the [`Dependencies`], which it can move along.
+    /// is passed the key [weakly](crate::memo::Part::Weak), so that a computation need not keep it alive, and the
+    /// [`Dependencies`]; it can move both along.
     ///
     /// Otherwise as [`get_or_compute`](Self::get_or_compute), with which it shares results and computations: a task waits for a
     /// thread that computes, and a thread for tasks.
     ///
     /// ```
-    /// use weakly::{Memo, Strong};
+    /// use weakly::{Memo, Strong, Weak};
     ///
     /// struct Session { user: String }
     ///
-    /// async fn load_permissions(user: String) -> usize {
-    ///     user.len() // ...
+    /// async fn load_permissions(session: Weak<Session>) -> usize {
+    ///     session.upgrade().map_or(0, |session| session.user.len()) // ...
     /// }
     ///
     /// static PERMISSIONS: Memo<Strong<Session>, usize> = Memo::new();
     ///
     /// async fn permissions(session: &Strong<Session>) -> usize {
-    ///     let user = session.user.clone();
-    ///     PERMISSIONS.get_or_compute_async(session, |_| load_permissions(user)).await
+    ///     PERMISSIONS.get_or_compute_async(session, |session, _| load_permissions(session)).await
     /// }
     /// # use std::task::{Context, Poll, Waker};
     /// # let session = Strong::new(Session { user: "root".into() });
@@ -59,11 +59,11 @@ where
     #[track_caller]
     pub fn get_or_compute_async<F, Fut>(&self, key: impl MemoQuery<K>, compute: F) -> Flight<'_, V>
     where
-        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
         Fut: Future<Output = V> + Send + 'static,
     {
-        self.fly(key, infallible, |dependencies| {
-            let computing = compute(dependencies);
+        self.fly(key, infallible, |key, dependencies| {
+            let computing = compute(key, dependencies);
             async { Ok::<_, Infallible>(computing.await) }
         })
     }
@@ -82,7 +82,7 @@ where
         compute: F,
     ) -> Flight<'_, V, Result<V, E>>
     where
-        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
@@ -92,7 +92,7 @@ where
 
 impl<K, V> Memo<K, V>
 where
-    K: MemoKey<Stored: Send + Sync> + 'static,
+    K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
     V: Clone + Send + Sync + 'static,
 {
     #[inline]
@@ -105,7 +105,7 @@ where
     ) -> Flight<'_, V, R>
     where
         Q: MemoQuery<K>,
-        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
@@ -123,7 +123,7 @@ where
     fn work_on<Q, F, Fut, E>(&self, key: Q, hash: HashValue, compute: F) -> Arc<dyn AnyWork>
     where
         Q: MemoQuery<K>,
-        F: FnOnce(Dependencies) -> Fut + Send + 'static,
+        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
@@ -135,7 +135,8 @@ where
             watches: Q::watch(handles, hash, core),
             value: PhantomData,
         };
-        let begin = move |flight| running(compute(Dependencies::new(flight, hash, core)));
+        let weak = K::weak(&plan.key, &plan.watches).expect("the caller has the objects");
+        let begin = move |flight| running(compute(weak, Dependencies::new(flight, hash, core)));
         work(hash, key, plan, begin)
     }
 }
@@ -177,7 +178,7 @@ where
     }
 
     fn is_stale(&self) -> bool {
-        self.watches.each().any(AnyWatch::is_moved)
+        self.watches.is_moved()
     }
 
     fn begun(memo: &Memo<K, V>) {

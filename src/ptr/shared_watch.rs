@@ -320,6 +320,24 @@ impl<T: ?Sized> SharedWatchOf<T> {
             .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
 
+    /// The watch of an entry that is destroyed becomes a weak pointer to its object, live or dead: its share is the pointer's.
+    /// `None` if another watch has [inherited](SharedWatch::inherit) that.
+    pub(crate) fn into_weak(self) -> Option<Weak<T, Atomic>> {
+        let watch = self.watch;
+        if watch.is_unregistered() {
+            return None;
+        }
+        // What was a registration is ended, or its death has unlinked the entry.
+        watch.end(&mut Off::new());
+        let (watch, alone) = (ManuallyDrop::new(watch), dead(ptr::null_mut()));
+        let state = &watch.block().header().state;
+        // A block that is `DEAD` is ours: as in `drop`. Acquire: likewise. On failure: it is `WEAK` or `RECORD`, and the last
+        // share's owner acquires.
+        _ = state.compare_exchange(alone, weak(1), Acquire, Relaxed);
+        // SAFETY: our share, and the state is that of a block with weak pointers.
+        Some(unsafe { Weak::from_counted(watch.place) })
+    }
+
     /// A weak pointer to the object, unless that is dead and its entry not unlinked yet. For who keeps the entry from being
     /// destroyed.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {

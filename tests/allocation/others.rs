@@ -284,7 +284,7 @@ fn flights() {
         .runs(|it| {
             let ask = || {
                 it.memo
-                    .get_or_compute_async(it.key.as_ref().unwrap(), |_| async {
+                    .get_or_compute_async(it.key.as_ref().unwrap(), |_, _| async {
                         pends_once().await;
                         5
                     })

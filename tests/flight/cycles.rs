@@ -33,25 +33,25 @@ fn a_computation_that_needs_itself_panics() {
     static MEMO: Numbers = Memo::new();
     let one = leaked(Strong::new(1));
     is_cycle(|| {
-        block_on(MEMO.get_or_compute_async(one, move |_| async move {
+        block_on(MEMO.get_or_compute_async(one, move |_, _| async move {
             yields(2).await;
-            MEMO.get_or_compute_async(one, move |_| async move { 1 })
+            MEMO.get_or_compute_async(one, move |_, _| async move { 1 })
                 .await
         }))
     });
     is_cycle(|| {
-        block_on(MEMO.get_or_compute_async(one, move |_| async move {
+        block_on(MEMO.get_or_compute_async(one, move |_, _| async move {
             yields(2).await;
             MEMO.get_or_compute(one, |_| 1)
         }))
     });
     is_cycle(|| {
         MEMO.get_or_compute(one, |_| {
-            block_on(MEMO.get_or_compute_async(one, move |_| async move { 1 }))
+            block_on(MEMO.get_or_compute_async(one, move |_, _| async move { 1 }))
         })
     });
     assert_eq!(
-        block_on(MEMO.get_or_compute_async(one, move |_| async move { 2 })),
+        block_on(MEMO.get_or_compute_async(one, move |_, _| async move { 2 })),
         2
     );
 }
@@ -61,10 +61,10 @@ fn a_computation_that_needs_itself_panics() {
 fn what_nests_is_no_cycle() {
     static MEMO: Numbers = Memo::new();
     let [one, two, three] = [1, 2, 3].map(|number| leaked(Strong::new(number)));
-    let sum = block_on(MEMO.get_or_compute_async(three, move |_| async move {
-        let two = MEMO.get_or_compute_async(two, move |_| async move {
+    let sum = block_on(MEMO.get_or_compute_async(three, move |_, _| async move {
+        let two = MEMO.get_or_compute_async(two, move |_, _| async move {
             yields(1).await;
-            MEMO.get_or_compute_async(one, move |_| async move { 1 })
+            MEMO.get_or_compute_async(one, move |_, _| async move { 1 })
                 .await
                 + 2
         });
@@ -90,7 +90,7 @@ fn two_that_need_each_other_panic() {
                 }
                 std::hint::spin_loop();
             }
-            memo.get_or_compute_async(&of[1 - at], move |_| need(memo, of, 1 - at, meet))
+            memo.get_or_compute_async(&of[1 - at], move |_, _| need(memo, of, 1 - at, meet))
                 .await
         })
     }
@@ -100,7 +100,7 @@ fn two_that_need_each_other_panic() {
         let meet = leaked(AtomicUsize::new(0));
         let run = move |at: usize| {
             is_cycle(|| {
-                block_on(memo.get_or_compute_async(&of[at], move |_| need(memo, of, at, meet)))
+                block_on(memo.get_or_compute_async(&of[at], move |_, _| need(memo, of, at, meet)))
             });
         };
         let other = thread::spawn(move || run(1));
@@ -131,8 +131,8 @@ fn a_thread_and_a_task_that_need_each_other_panic() {
         // The task makes `two`, and needs `one`.
         let task = catch_unwind(AssertUnwindSafe(|| {
             let event = late.then_some(polled);
-            let mut flight = Task::new(memo.get_or_compute_async(two, move |_| async move {
-                memo.get_or_compute_async(one, move |_| async move { 10 })
+            let mut flight = Task::new(memo.get_or_compute_async(two, move |_, _| async move {
+                memo.get_or_compute_async(one, move |_, _| async move { 10 })
                     .await
                     + 2
             }));
@@ -172,7 +172,7 @@ fn a_poll_that_blocks_is_in_the_cycle() {
         }))
     });
     let task = catch_unwind(AssertUnwindSafe(|| {
-        block_on(memo.get_or_compute_async(two, move |_| async move {
+        block_on(memo.get_or_compute_async(two, move |_, _| async move {
             begun.wait();
             memo.get_or_compute(one, |_| 10) + 2
         }))

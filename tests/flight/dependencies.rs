@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use weakly::memo::Dependencies;
+use weakly::memo::{Dependencies, Many, Value};
 use weakly::{Anchor, Memo, Strong};
 
 use super::tools::*;
@@ -22,7 +22,7 @@ fn a_result_goes_with_what_it_depends_on() {
             Strong::downgrade(on),
             Arc::downgrade(arc),
         );
-        memo.get_or_compute_async(&key, move |cx| async move {
+        memo.get_or_compute_async(&key, move |_, cx| async move {
             if let Some(on) = on.upgrade() {
                 cx.depends_on(&on);
             }
@@ -63,7 +63,7 @@ fn a_result_goes_with_what_it_depends_on() {
 fn dependencies_outlive_what_they_are_for() {
     static TAKEN: Mutex<Vec<Dependencies>> = Mutex::new(Vec::new());
     let take = |memo: &Numbers, key: &Strong<u32>, ends: bool| {
-        let flight = memo.get_or_compute_async(key, move |cx| async move {
+        let flight = memo.get_or_compute_async(key, move |_, cx| async move {
             TAKEN.lock().unwrap().push(cx);
             if !ends {
                 std::future::pending::<()>().await;
@@ -112,7 +112,7 @@ fn an_address_is_not_an_object() {
     let mut place = Some(Anchor::new());
     let ask = |place: &Option<Anchor>, answer| {
         let event = Arc::clone(&event);
-        memo.get_or_compute_async(place.as_ref().unwrap(), move |_| async move {
+        memo.get_or_compute_async(place.as_ref().unwrap(), move |_, _| async move {
             event.wait().await;
             answer
         })
@@ -143,4 +143,47 @@ fn an_address_is_not_an_object() {
     assert_eq!(memo.get_or_compute(place.as_ref().unwrap(), |_| 3), 3);
     drop(of_the_dead);
     assert_eq!(memo.len(), 1);
+}
+
+/// 271: The closure gets the key weakly, each part of it: it can use the objects, and need not keep them alive.
+#[test]
+fn a_computation_gets_its_key_weakly() {
+    type Key = (Strong<u32>, Value<String>, Many<Arc<u32>>);
+    let memo = Memo::<Key, String>::new();
+    let (one, others, event) = (Strong::new(1), [2, 3].map(Arc::new), Event::new());
+    let ask = |event: Arc<Event>| {
+        memo.get_or_compute_async((&one, "x", &others), |(one, plain, others), _| async move {
+            event.wait().await;
+            let others: Vec<_> = others.iter().map(std::sync::Weak::upgrade).collect();
+            format!("{:?} {plain} {others:?}", one.upgrade())
+        })
+    };
+    let mut task = Task::pending(ask(Arc::clone(&event)));
+    event.happen();
+    let Poll::Ready(text) = task.poll() else {
+        unreachable!();
+    };
+    assert_eq!(text, "Some(1) x [Some(2), Some(3)]");
+    assert_eq!(Arc::strong_count(&others[0]), 1);
+    drop(task);
+    memo.clear();
+
+    let event = Event::new();
+    let mut task = Task::pending(ask(Arc::clone(&event)));
+    drop(one);
+    event.happen();
+    let Poll::Ready(text) = task.poll() else {
+        unreachable!();
+    };
+    assert_eq!(text, "None x [Some(2), Some(3)]");
+    assert!(memo.is_empty());
+}
+
+/// 271: That of an anchor, too.
+#[test]
+fn a_computation_gets_its_anchor_weakly() {
+    let (memo, anchor) = (Memo::<Anchor, bool>::new(), Anchor::new());
+    let same = anchor.downgrade();
+    let ask = memo.get_or_compute_async(&anchor, move |key, _| async move { key == same });
+    assert_eq!(Task::new(ask).poll(), Poll::Ready(true));
 }

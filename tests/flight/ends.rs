@@ -23,12 +23,12 @@ fn a_panic_goes_to_whose_closure_it_was() {
     let event = Event::new();
     let mut first = {
         let event = Arc::clone(&event);
-        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             panic_any(String::from("boom"))
         }))
     };
-    let ask = |answer| memo.get_or_compute_async(&text, move |_| async move { answer });
+    let ask = |answer| memo.get_or_compute_async(&text, move |_, _| async move { answer });
     let (mut second, mut third) = (Task::pending(ask(2)), Task::pending(ask(3)));
     event.happen();
     assert_eq!((third.woken(), second.poll()), (1, Poll::Ready(2)));
@@ -54,7 +54,7 @@ fn a_panic_goes_to_whose_closure_it_was() {
 #[test]
 fn a_panic_keeps_nobody_waiting() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
-    let mut task = Task::new(memo.get_or_compute_async(&text, |_| {
+    let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| {
         panic_any("at once");
         #[expect(unreachable_code, reason = "says what the closure returns")]
         async {
@@ -68,12 +68,12 @@ fn a_panic_keeps_nobody_waiting() {
     let event = Event::new();
     let begun = {
         let event = Arc::clone(&event);
-        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             panic_any("nobody hears it")
         }))
     };
-    let mut other = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+    let mut other = Task::pending(memo.get_or_compute_async(&text, |_, _| async { 5 }));
     drop(begun);
     event.happen();
     assert_eq!(other.poll(), Poll::Ready(5));
@@ -86,20 +86,23 @@ fn an_error_goes_to_whose_closure_it_was() {
     let event = Event::new();
     let mut first = {
         let event = Arc::clone(&event);
-        Task::pending(memo.try_get_or_compute_async(&text, move |_| async move {
-            event.wait().await;
-            Err("no")
-        }))
+        Task::pending(
+            memo.try_get_or_compute_async(&text, move |_, _| async move {
+                event.wait().await;
+                Err("no")
+            }),
+        )
     };
-    let mut second = Task::pending(memo.try_get_or_compute_async(&text, |_| async { Err(5_u8) }));
-    let mut third = Task::pending(memo.get_or_compute_async(&text, |_| async { 3 }));
+    let mut second =
+        Task::pending(memo.try_get_or_compute_async(&text, |_, _| async { Err(5_u8) }));
+    let mut third = Task::pending(memo.get_or_compute_async(&text, |_, _| async { 3 }));
     event.happen();
     // It fails for the first, and then the second one fails itself.
     assert_eq!(second.poll(), Poll::Ready(Err(5)));
     assert_eq!(third.poll(), Poll::Ready(3));
     assert_eq!(first.poll(), Poll::Ready(Err("no")));
     assert_eq!((memo.get(&text), memo.statistics().discarded), (Some(3), 2));
-    let ask = memo.try_get_or_compute_async(&text, |_| async { Err(()) });
+    let ask = memo.try_get_or_compute_async(&text, |_, _| async { Err(()) });
     assert_eq!(block_on(ask), Ok(3));
 }
 
@@ -110,7 +113,7 @@ fn what_dies_in_flight_is_not_kept() {
     let (one, event) = (Strong::from("text"), Event::new());
     let ask = |text: &Strong<str>| {
         let event = Arc::clone(&event);
-        memo.get_or_compute_async(text, move |_| async move {
+        memo.get_or_compute_async(text, move |_, _| async move {
             event.wait().await;
             4
         })
@@ -139,7 +142,7 @@ fn what_dies_in_flight_is_not_kept() {
             _ => _ = memo.insert(&text, 9),
         }
         // Whoever asks from now on does not wait for that.
-        let mut later = Task::new(memo.get_or_compute_async(&text, |_| async { 5 }));
+        let mut later = Task::new(memo.get_or_compute_async(&text, |_, _| async { 5 }));
         let there = if change == 2 { 9 } else { 5 };
         assert_eq!(later.poll(), Poll::Ready(there));
         event.happen();
@@ -153,7 +156,7 @@ fn what_dies_in_flight_is_not_kept() {
 #[test]
 fn what_dies_before_the_first_poll_is_computed() {
     let (memo, text) = (Lengths::new(), Strong::<str>::from("text"));
-    let mut task = Task::new(memo.get_or_compute_async(&text, |_| async { 4 }));
+    let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
     drop(text);
     assert_eq!(task.poll(), Poll::Ready(4));
     assert!(memo.is_empty());
@@ -174,7 +177,7 @@ fn a_clone_that_panics_keeps_nobody_waiting() {
     let clones = Arc::new(AtomicUsize::new(0));
     let ask = || {
         let clones = Arc::clone(&clones);
-        memo.get_or_compute_async(&text, move |_| async { Bad(clones) })
+        memo.get_or_compute_async(&text, move |_, _| async { Bad(clones) })
     };
     let (mut first, mut second) = (Task::new(ask()), Task::new(ask()));
     assert!(catch_unwind(AssertUnwindSafe(|| first.poll())).is_err());
@@ -204,7 +207,7 @@ fn a_waker_may_ask() {
     let waker = Waker::from(Arc::clone(&asks));
     let ask = || {
         let event = Arc::clone(&event);
-        MEMO.get_or_compute_async(&text, move |_| async move {
+        MEMO.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             4
         })
@@ -252,7 +255,7 @@ fn at_the_end_a_waker_may_ask() {
         in_time(move || {
             let text: Strong<str> = Strong::from("text");
             let flight = || {
-                MEMO.get_or_compute_async(&text, move |_| {
+                MEMO.get_or_compute_async(&text, move |_, _| {
                     let mut polls = 0;
                     poll_fn(move |context| {
                         polls += 1;
@@ -299,7 +302,7 @@ fn a_clone_that_asks_is_in_a_cycle() {
     impl Clone for Asks {
         fn clone(&self) -> Self {
             if self.1 {
-                block_on(MEMO.get_or_compute_async(&self.0, |_| async { unreachable!() }))
+                block_on(MEMO.get_or_compute_async(&self.0, |_, _| async { unreachable!() }))
             } else {
                 MEMO.get_or_compute(&self.0, |_| unreachable!())
             }
@@ -309,7 +312,7 @@ fn a_clone_that_asks_is_in_a_cycle() {
         in_time(move || {
             let text: Strong<str> = Strong::from("text");
             let asks = Asks(text.clone(), by_task);
-            let mut task = Task::new(MEMO.get_or_compute_async(&text, |_| async { asks }));
+            let mut task = Task::new(MEMO.get_or_compute_async(&text, |_, _| async { asks }));
             let payload = catch_unwind(AssertUnwindSafe(|| task.poll().is_ready())).unwrap_err();
             assert!(message(payload).starts_with("a cycle"));
             assert!(MEMO.is_empty());
@@ -333,7 +336,7 @@ fn a_waker_that_panics_keeps_nobody_waiting() {
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| {
         let event = Arc::clone(&event);
-        memo.get_or_compute_async(&text, move |_| async move {
+        memo.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             4
         })
@@ -365,12 +368,12 @@ fn a_weight_that_panics_goes_to_whose_closure_it_was() {
     let event = Event::new();
     let mut first = {
         let event = Arc::clone(&event);
-        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             0
         }))
     };
-    let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+    let mut second = Task::pending(memo.get_or_compute_async(&text, |_, _| async { 5 }));
     event.happen();
     assert_eq!(second.poll(), Poll::Ready(5));
     assert_eq!(first.woken(), 1);
@@ -388,7 +391,7 @@ fn a_waker_that_panics_leaves_the_limit() {
         let memo = Lengths::new();
         memo.set_ceiling(Limit::entries(1), |_| 1);
         let texts = ["a", "b", "c"].map(Strong::<str>::from);
-        let mut waits = Task::new(memo.get_or_compute_async(&texts[0], |_| async { 5 }));
+        let mut waits = Task::new(memo.get_or_compute_async(&texts[0], |_, _| async { 5 }));
         let waker = Waker::from(Arc::new(Panics));
         let mut wait = || {
             let polled = waits.poll_by(&mut Context::from_waker(&waker));
@@ -397,11 +400,13 @@ fn a_waker_that_panics_leaves_the_limit() {
         let panics = if by_task {
             let event = Event::new();
             let happens = Arc::clone(&event);
-            let mut first =
-                Task::pending(memo.get_or_compute_async(&texts[0], move |_| async move {
+            let mut first = Task::pending(memo.get_or_compute_async(
+                &texts[0],
+                move |_, _| async move {
                     event.wait().await;
                     4
-                }));
+                },
+            ));
             wait();
             // It is the one to wake.
             assert!(first.poll().is_pending());

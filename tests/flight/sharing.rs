@@ -21,7 +21,7 @@ fn one_computes_for_all() {
     let (event, begun) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = |answer| {
         let (event, begun) = (Arc::clone(&event), Arc::clone(&begun));
-        memo.get_or_compute_async(&text, move |_| async move {
+        memo.get_or_compute_async(&text, move |_, _| async move {
             begun.fetch_add(1, SeqCst);
             event.wait().await;
             answer
@@ -54,7 +54,7 @@ fn a_hit_allocates_nothing() {
     names.insert(1, &kept);
     let mut context = Context::from_waker(Waker::noop());
     let mut ask = || {
-        let mut of_text = pin!(memo.get_or_compute_async(&text, |_| async { unreachable!() }));
+        let mut of_text = pin!(memo.get_or_compute_async(&text, |_, _| async { unreachable!() }));
         assert_eq!(of_text.as_mut().poll(&mut context), Poll::Ready(4));
         let mut named = pin!(names.get_or_insert_async(1, |_| async { unreachable!() }));
         assert!(named.as_mut().poll(&mut context).is_ready());
@@ -73,7 +73,7 @@ fn a_cancelled_leader_stalls_nobody() {
     let (event, begun) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = || {
         let (event, begun) = (Arc::clone(&event), Arc::clone(&begun));
-        memo.get_or_compute_async(&text, move |_| async move {
+        memo.get_or_compute_async(&text, move |_, _| async move {
             let number = begun.fetch_add(1, SeqCst);
             event.wait().await;
             event.wait().await;
@@ -96,7 +96,7 @@ fn a_cancelled_leader_stalls_nobody() {
 fn one_that_is_not_polled_again_stalls_nobody() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
     let ask = || {
-        memo.get_or_compute_async(&text, |_| async {
+        memo.get_or_compute_async(&text, |_, _| async {
             yields(3).await;
             4
         })
@@ -108,7 +108,7 @@ fn one_that_is_not_polled_again_stalls_nobody() {
 
     let other = Strong::from("other");
     let ask = || {
-        memo.get_or_compute_async(&other, |_| async {
+        memo.get_or_compute_async(&other, |_, _| async {
             yields(3).await;
             5
         })
@@ -128,7 +128,7 @@ fn nothing_is_left_of_what_nobody_waits_for() {
     let (event, destroyed) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = || {
         let (event, counts) = (Arc::clone(&event), Counts(Arc::clone(&destroyed)));
-        memo.get_or_compute_async(&text, move |_| async move {
+        memo.get_or_compute_async(&text, move |_, _| async move {
             let _counts = counts;
             event.wait().await;
             4
@@ -162,7 +162,7 @@ fn the_destructor_of_a_computation_may_ask_again() {
     impl Drop for Asks {
         fn drop(&mut self) {
             let found = if self.1 {
-                block_on(MEMO.get_or_compute_async(&self.0, |_| async { 7 }))
+                block_on(MEMO.get_or_compute_async(&self.0, |_, _| async { 7 }))
             } else {
                 MEMO.get_or_compute(&self.0, |_| 7)
             };
@@ -173,7 +173,7 @@ fn the_destructor_of_a_computation_may_ask_again() {
         let text: Strong<str> = Strong::from("text");
         let asks = Asks(text.clone(), by_task);
         let event = Event::new();
-        let task = Task::pending(MEMO.get_or_compute_async(&text, move |_| async move {
+        let task = Task::pending(MEMO.get_or_compute_async(&text, move |_, _| async move {
             let _asks = asks;
             event.wait().await;
             4
@@ -188,7 +188,7 @@ fn the_destructor_of_a_computation_may_ask_again() {
 #[should_panic = "polled after it was ready"]
 fn a_flight_has_one_end() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
-    let mut task = Task::new(memo.get_or_compute_async(&text, |_| async { 4 }));
+    let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
     assert_eq!(task.poll(), Poll::Ready(4));
     _ = task.poll();
 }

@@ -36,7 +36,7 @@ fn a_thread_waits_for_tasks() {
     let event = Event::new();
     let mut task = {
         let event = Arc::clone(&event);
-        Task::pending(memo.get_or_compute_async(&text, move |_| async move {
+        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
             event.wait().await;
             4
         }))
@@ -60,7 +60,7 @@ fn a_thread_waits_for_tasks() {
 #[test]
 fn a_thread_that_waits_keeps_nothing() {
     let (memo, text) = (Lengths::new(), Strong::from("text"));
-    let task = Task::pending(memo.get_or_compute_async(&text, |_| std::future::pending()));
+    let task = Task::pending(memo.get_or_compute_async(&text, |_, _| std::future::pending()));
     thread::scope(|scope| {
         let other = begun(scope, || memo.get_or_compute(&text, |_| 5));
         // For it to wait by then.
@@ -86,8 +86,8 @@ fn a_task_waits_for_a_thread() {
                 })
             });
             begun.1.recv().unwrap();
-            let mut task = Task::pending(memo.get_or_compute_async(text, |_| async { 5 }));
-            let given_up = Task::pending(memo.get_or_compute_async(text, |_| async { 6 }));
+            let mut task = Task::pending(memo.get_or_compute_async(text, |_, _| async { 5 }));
+            let given_up = Task::pending(memo.get_or_compute_async(text, |_, _| async { 6 }));
             drop(given_up);
             assert_eq!(task.woken(), 0);
             go.0.send(()).unwrap();
@@ -111,7 +111,7 @@ fn threads_and_tasks_share_computations() {
                     if (which + round) % 3 == 0 {
                         return memo.get_or_compute(text, |_| begun.fetch_add(1, SeqCst));
                     }
-                    block_on(memo.get_or_compute_async(text, move |_| async move {
+                    block_on(memo.get_or_compute_async(text, move |_, _| async move {
                         yields(2).await;
                         begun.fetch_add(1, SeqCst)
                     }))
@@ -127,8 +127,8 @@ fn threads_and_tasks_share_computations() {
 #[test]
 fn of_a_forgotten_flight_its_key_waits() {
     let (memo, text, other) = (Lengths::new(), Strong::from("text"), Strong::from("other"));
-    mem::forget(memo.get_or_compute_async(&other, |_| async { 4 }));
-    let mut pending = Box::pin(memo.get_or_compute_async(&text, |_| std::future::pending()));
+    mem::forget(memo.get_or_compute_async(&other, |_, _| async { 4 }));
+    let mut pending = Box::pin(memo.get_or_compute_async(&text, |_, _| std::future::pending()));
     assert!(
         pending
             .as_mut()

@@ -11,15 +11,18 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 use weakly::memo::Dependencies;
-use weakly::{Memo, Strong};
+use weakly::{Memo, Strong, Weak};
 
 use super::common::heap;
 use super::tools::*;
 
 /// A computation that takes so many events.
-fn waits(event: &Arc<Event>, times: usize) -> impl FnOnce(Dependencies) -> Answer + Send + 'static {
+fn waits(
+    event: &Arc<Event>,
+    times: usize,
+) -> impl FnOnce(Weak<str>, Dependencies) -> Answer + Send + 'static {
     let event = Arc::clone(event);
-    move |_| {
+    move |_, _| {
         Box::pin(async move {
             for _ in 0..times {
                 event.wait().await;
@@ -158,7 +161,7 @@ fn a_wake_goes_to_a_task_or_to_all_computations() {
     let event = Event::new();
     let within = |at: usize| {
         let event = Arc::clone(&event);
-        memo.get_or_compute_async(&keys[at], move |_| async move {
+        memo.get_or_compute_async(&keys[at], move |_, _| async move {
             memo.get_or_compute_async(&keys[0], waits(&event, 1)).await + at
         })
     };
@@ -189,7 +192,7 @@ fn who_could_not_poll_passes_the_wake_on() {
     for early in [true, false] {
         let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
         let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
-        let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+        let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
             let mut polled = false;
             poll_fn(move |context| {
                 if mem::replace(&mut polled, true) {
@@ -209,7 +212,7 @@ fn who_could_not_poll_passes_the_wake_on() {
         thread::scope(|scope| {
             let polls = scope.spawn(|| assert!(first.poll().is_pending()));
             begun.1.recv().unwrap();
-            let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+            let mut second = Task::pending(memo.get_or_compute_async(&text, |_, _| async { 5 }));
             go.0.send(()).unwrap();
             woke.1.recv().unwrap();
             assert_eq!(second.woken(), 1);
@@ -288,7 +291,7 @@ fn a_waker_whose_destructor_panics_passes_the_wake_on() {
     for polled_again in [false, true] {
         let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
         let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
-        let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+        let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
             let mut polled = false;
             poll_fn(move |context| {
                 if mem::replace(&mut polled, true) {
@@ -308,7 +311,7 @@ fn a_waker_whose_destructor_panics_passes_the_wake_on() {
         thread::scope(|scope| {
             let polls = scope.spawn(|| assert!(first.poll().is_pending()));
             begun.1.recv().unwrap();
-            let mut second = Task::pending(memo.get_or_compute_async(&text, |_| async { 5 }));
+            let mut second = Task::pending(memo.get_or_compute_async(&text, |_, _| async { 5 }));
             go.0.send(()).unwrap();
             woke.1.recv().unwrap();
             assert_eq!((second.woken(), wakes.take()), (1, 0));
@@ -337,7 +340,7 @@ fn a_waker_whose_destructor_panics_passes_the_wake_on() {
 fn who_cannot_poll_takes_room_once() {
     let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
     let (begun, go) = (channel(), channel::<()>());
-    let mut first = Task::new(memo.get_or_compute_async(&text, move |_| async move {
+    let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
         begun.0.send(()).unwrap();
         go.1.recv().unwrap();
         4
@@ -345,7 +348,8 @@ fn who_cannot_poll_takes_room_once() {
     thread::scope(|scope| {
         scope.spawn(|| assert_eq!(first.poll(), Poll::Ready(4)));
         begun.1.recv().unwrap();
-        let mut others = tasks((0..3).map(|_| memo.get_or_compute_async(&text, |_| async { 5 })));
+        let mut others =
+            tasks((0..3).map(|_| memo.get_or_compute_async(&text, |_, _| async { 5 })));
         let mut poll = || (others.iter_mut()).for_each(|task| assert!(task.poll().is_pending()));
         poll();
         let before = heap::bytes();
@@ -365,9 +369,9 @@ fn wakes_do_not_go_round_in_a_cycle() {
     let keys: &'static [Strong<str>; 2] = Box::leak(Box::new(["0", "1"].map(Strong::from)));
     // Asks for the other one, when this is polled first after something has happened, and then lets something happen.
     let needs = move |other: usize, before: Box<dyn Fn() + Send>, after: Box<dyn Fn() + Send>| {
-        move |_| {
+        move |_, _| {
             let mut first = true;
-            let mut asked = memo.get_or_compute_async(&keys[other], |_| async { 5 });
+            let mut asked = memo.get_or_compute_async(&keys[other], |_, _| async { 5 });
             poll_fn(move |context| {
                 if first {
                     before();

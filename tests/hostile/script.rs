@@ -255,7 +255,7 @@ impl Play for Asked {
                         user_code();
                         kept.number.number
                     });
-                    memo.set_listener(|_, _| user_code());
+                    memo.set_listener(|_, _, _| user_code());
                 } else {
                     memo.set_limit(limit);
                 }

@@ -80,7 +80,7 @@ macro_rules! bounded {
             }
             #[track_caller]
             fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static) {
-                self.set_listener(listener);
+                self.set_listener(move |_, value, why| listener(value, why));
             }
             fn set_reclaim(&self, reclaim: Reclaim) {
                 self.set_reclaim(reclaim);
@@ -506,7 +506,7 @@ fn a_weight_that_asks_for_what_it_weighs<P: Pointer>() {
         let (memo, key) = (memo.clone(), key.clone());
         move || {
             let mut context = Context::from_waker(Waker::noop());
-            let mut task = pin!(memo.get_or_compute_async(&key, |_| async { 1 }));
+            let mut task = pin!(memo.get_or_compute_async(&key, |_, _| async { 1 }));
             assert!(panics(|| _ = task.as_mut().poll(&mut context)));
         }
     });
@@ -534,7 +534,7 @@ fn a_map_that_computes<P: Pointer>() {
     let (map, told) = (WeakMap::<P, usize>::new(), Told::default());
     map.set_ceiling(Limit::none().weight(10), |value| *value);
     let hears = told.clone();
-    map.set_listener(move |value, why| hears.tell(value, why));
+    map.set_listener(move |_, value, why| hears.tell(value, why));
     let (key, other) = (P::from(1), P::from(2));
     let add = |more: usize| move |now: Option<&usize>| Some(now.copied().unwrap_or(0) + more);
     for sum in 1..=4 {
@@ -607,7 +607,7 @@ fn what_is_invalidated_leaves_the_ceiling<P: Pointer>() {
     let (memo, told) = (Memo::<P, usize>::new(), Told::default());
     memo.set_ceiling(Limit::entries(10), |value| *value);
     let hears = told.clone();
-    memo.set_listener(move |value, why| hears.tell(value, why));
+    memo.set_listener(move |_, value, why| hears.tell(value, why));
     let (key, input, other) = (P::from(0), P::from(1), P::from(2));
     let compute = |key: &P, value| {
         memo.get_or_compute(key, |cx| {

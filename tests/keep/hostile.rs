@@ -93,7 +93,7 @@ fn a_listener_and_a_destructor_that_panic() {
     let map = WeakMap::<Strong<usize>, Doomed>::new();
     map.set_ceiling(Limit::entries(10), |_| 1);
     let counted = told.clone();
-    map.set_listener(move |_, _| {
+    map.set_listener(move |_, _, _| {
         counted.add();
         quiet_panic();
     });
@@ -189,7 +189,7 @@ fn a_listener_that_uses_the_collection() {
     memo.set_ceiling(Limit::entries(3), |value| *value);
     let (all, own, told) = (Arc::downgrade(&memo), key.clone(), Count::default());
     let count = told.clone();
-    memo.set_listener(move |value, _| {
+    memo.set_listener(move |_, value, _| {
         let Some(memo) = all.upgrade() else { return };
         let number = count.add();
         if number > 300 {
@@ -218,7 +218,7 @@ fn a_listener_that_uses_the_collection() {
     assert!(memo.len() <= 4);
     // One that replaces itself.
     let again = Arc::downgrade(&memo);
-    memo.set_listener(move |_, _| again.upgrade().unwrap().set_listener(|_, _| ()));
+    memo.set_listener(move |_, _, _| again.upgrade().unwrap().set_listener(|_, _, _| ()));
     memo.clear();
     assert_eq!((memo.len(), memo.retained_weight()), (0, 0));
 }
@@ -350,7 +350,7 @@ fn keys_that_lie_under_a_ceiling() {
         memo.set_ceiling(Limit::entries(6).weight(50), |value| *value);
         let told = Told::default();
         let hears = told.clone();
-        memo.set_listener(move |value, why| hears.tell(value, why));
+        memo.set_listener(move |_, value, why| hears.tell(value, why));
         let mut objects: Vec<_> = (0..3).map(Strong::new).collect();
         let mut gone = 0;
         for (step, choice) in random(11).take(scaled(5000, 100)).enumerate() {

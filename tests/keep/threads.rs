@@ -231,7 +231,7 @@ fn a_ceiling_is_exact_at_rest<P: Pointer>() {
             *value
         });
         let count = told.clone();
-        memo.set_listener(move |_, _| _ = count.add());
+        memo.set_listener(move |_, _, _| _ = count.add());
         let keys: Vec<RwLock<P>> = (0..32).map(|at| RwLock::new(P::from(at))).collect();
         thread::scope(|scope| {
             for own in 0..THREADS {
@@ -337,7 +337,7 @@ fn generations_of_collections() {
     let map = WeakMap::<Strong<usize>, usize>::new();
     map.set_ceiling(Limit::none().generations(1), |value| *value);
     let count = told.clone();
-    map.set_listener(move |_, _| _ = count.fetch_add(1, SeqCst));
+    map.set_listener(move |_, _, _| _ = count.fetch_add(1, SeqCst));
     let keys: Vec<_> = (0..50).map(Strong::new).collect();
     let start = Barrier::new(2);
     for _ in 0..rounds {

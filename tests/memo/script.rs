@@ -414,7 +414,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
     fn listen(&self) -> Bounds {
         self.memo.set_ceiling(Limit::none(), |value| value.0.weight);
         let hears = self.log.clone();
-        self.memo.set_listener(move |value, why| {
+        self.memo.set_listener(move |_, value, why| {
             hears.lock().unwrap().push(Event::Told(value.0.id, why));
         });
         // What was gone before is not told.

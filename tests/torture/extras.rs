@@ -66,7 +66,7 @@ impl Extras {
     pub(crate) fn new() -> Self {
         let (bounded, named) = (WeakMap::new(), WeakValueMap::new());
         bounded.set_ceiling(Limit::entries(LIMIT), |_| 1);
-        bounded.set_listener(|_, _| stall());
+        bounded.set_listener(|_, _, _| stall());
         let floor = named.set_keep_alive(Limit::entries(LIMIT).generations(3), |_| 1);
         floor.set_listener(|_, _| stall());
         Extras {

@@ -73,7 +73,7 @@ impl Server {
         match (request.method(), what) {
             (&Method::GET, "lines") => {
                 let whole = Strong::clone(&tenant);
-                let count = |_| async move { whole.count_lines().await };
+                let count = |_, _| async move { whole.count_lines().await };
                 let lines = self.lines.get_or_compute_async(&tenant, count).await;
                 return Ok(lines.to_string());
             }

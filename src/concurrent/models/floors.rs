@@ -117,7 +117,7 @@ fn ceiling_against_the_death<V: Send + Sync + 'static>(
         let (map, told) = (Arc::new(WeakMap::new()), Arc::new(AtomicUsize::new(0)));
         map.set_ceiling(Limit::entries(1), |_: &V| 1);
         let heard = Arc::clone(&told);
-        map.set_listener(move |_, _| _ = heard.fetch_add(1, Relaxed));
+        map.set_listener(move |_, _, _| _ = heard.fetch_add(1, Relaxed));
         let a = maker.object();
         map.insert(&a, value());
         both(move || drop(a), || map.shrink_to(0));

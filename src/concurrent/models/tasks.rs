@@ -174,7 +174,7 @@ fn a_result_against_the_death_of_what_it_depends_on() {
         let memo = Memo::new();
         let (key, input) = (maker.object(), maker.object());
         let weak = Strong::downgrade(&input);
-        let computing = memo.get_or_compute_async(&key, move |dependencies| async move {
+        let computing = memo.get_or_compute_async(&key, move |_, dependencies| async move {
             let input = weak.upgrade();
             input.map(|input| dependencies.depends_on(&input)).is_some()
         });

@@ -64,6 +64,15 @@ impl<T> Unlinked<T> {
         self.0.live.check();
         &self.0.watches[0]
     }
+
+    /// What a listener is told of it, when it is destroyed.
+    fn into_weak(self) -> Option<Weak<T>> {
+        self.0.live.end();
+        // SAFETY: as in `drop`, which does not run.
+        let mut watches = unsafe { ptr::from_ref(&self.0.watches).read() };
+        mem::forget(self);
+        watches.remove(0).into_weak()
+    }
 }
 
 impl<T> Drop for Unlinked<T> {

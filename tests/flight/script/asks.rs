@@ -17,14 +17,14 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
             let work = world.work(plan, Some(&key));
             let (asker, id) = (work.asker, work.id);
             if work.plan.end == End::Fail {
-                let flight = world.memo.try_get_or_compute_async(&key, move |inside| {
+                let flight = world.memo.try_get_or_compute_async(&key, move |_, inside| {
                     work.run(Some(inside), World::made)
                 });
                 let _held = holds.then_some(key);
                 let ended = follow(world, flight, control).await;
                 world.check(ended, |made| made.id == id, asker);
             } else {
-                let flight = world.memo.get_or_compute_async(&key, move |inside| {
+                let flight = world.memo.get_or_compute_async(&key, move |_, inside| {
                     work.begin();
                     infallible(work.run(Some(inside), World::made))
                 });
@@ -61,12 +61,14 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
             let (token, begun) = (Token::new(&world.live), Arc::<AtomicUsize>::default());
             let flight = {
                 let begun = Arc::clone(&begun);
-                world.memo.get_or_compute_async(&key, move |_| async move {
-                    let _token = token;
-                    begun.fetch_add(1, SeqCst);
-                    yields(2).await;
-                    std::future::pending().await
-                })
+                world
+                    .memo
+                    .get_or_compute_async(&key, move |_, _| async move {
+                        let _token = token;
+                        begun.fetch_add(1, SeqCst);
+                        yields(2).await;
+                        std::future::pending().await
+                    })
             };
             follow(world, flight, plan.control).await;
             let begun = begun.load(SeqCst);

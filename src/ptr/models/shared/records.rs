@@ -98,6 +98,51 @@ fn a_downgrade_of_an_entry_against_its_removal() {
     });
 }
 
+/// A weak pointer is made of an entry that is destroyed, whether a removal or the death of its object has unlinked it: then
+/// it is one as any other.
+#[test]
+fn an_entry_that_ends_becomes_a_weak_pointer() {
+    check_entry(EACH, |a, map| {
+        let (_, removed) = both(
+            move || drop(a),
+            || map.unlink(0).and_then(Unlinked::into_weak),
+        );
+        let weak = removed.or_else(|| map.take().pop()?.into_weak()).unwrap();
+        let other = weak.clone();
+        assert!(weak == other && !peek(&weak));
+        both(move || drop(weak), || drop(other));
+        assert_eq!(map.drain(), 0);
+    });
+}
+
+/// The same, while another thread makes and drops weak pointers.
+#[test]
+fn an_entry_that_ends_becomes_a_weak_pointer_beside_others() {
+    check_entry(LIGHT, |a, map| {
+        let (there, b) = (Strong::downgrade(&a), a.clone());
+        let (_, weak) = both(
+            move || drop((there, Strong::downgrade(&b), b)),
+            || {
+                drop(a);
+                map.unlink(0).and_then(Unlinked::into_weak)
+            },
+        );
+        let weak = weak.or_else(|| map.take().pop()?.into_weak()).unwrap();
+        assert!(!peek(&weak));
+    });
+}
+
+/// An entry that was replaced by another of the same object has no share of it any more.
+#[test]
+fn an_entry_that_was_replaced_becomes_no_weak_pointer() {
+    check_entry(LIGHT, |a, map| {
+        let old = map.replace(0, &a);
+        let (_, weak) = both(move || drop(a), || old.into_weak());
+        assert!(weak.is_none());
+        assert_eq!(map.drain(), 1);
+    });
+}
+
 /// Two entries of one collection, for one object.
 fn check_two_entries(
     besides: &'static [Beside],

@@ -1,0 +1,142 @@
+//! The watches of an entry that several objects keep alive: a tuple of watches, or a list. The entry goes with the first object
+//! to die.
+
+use std::boxed::Box;
+
+use super::raw::Registered;
+use super::watch::{Unplaced, Watches};
+use crate::ptr::{Off, RegistrationId};
+use crate::sync::AtomicPtr;
+
+impl<'k, A, B> Unplaced<'k, (A, B)> {
+    /// Joins two watches that are registered.
+    #[inline]
+    pub(crate) fn pair(one: Unplaced<'k, A>, other: Unplaced<'k, B>) -> Self {
+        Unplaced::new((one.into_inner(), other.into_inner()))
+    }
+}
+
+/// Whether entries have to be polled, by what two watches say.
+const fn either_swept(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(false), Some(false)) => Some(false),
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+/// Ends what is registered, but for the registration with this id: the death that has unlinked the entry ends that. The other
+/// objects' deaths find nothing any more.
+fn end_unless(watch: &impl Registered, id: RegistrationId, off: &mut Off) {
+    if watch.named(id).is_none() {
+        watch.end(off);
+    } else {
+        watch.end_others(id, off);
+    }
+}
+
+macro_rules! several {
+    ($([$($Watch:ident $at:tt)*] $swept:expr;)*) => {$(
+        impl<$($Watch: Watches),*> Watches for ($($Watch,)*) {
+            const SWEPT: Option<bool> = $swept;
+
+            #[inline]
+            fn is_swept(&self) -> bool {
+                false $(|| self.$at.is_swept())*
+            }
+
+            #[inline]
+            fn is_stale(&self) -> bool {
+                false $(|| self.$at.is_stale())*
+            }
+
+            fn is_expired(&self) -> bool {
+                false $(|| self.$at.is_expired())*
+            }
+
+            fn is_moved(&self) -> bool {
+                false $(|| self.$at.is_moved())*
+            }
+
+            fn objects(&self, _each: &mut dyn FnMut(*const ())) {
+                $(self.$at.objects(_each);)*
+            }
+        }
+
+        impl<$($Watch: Registered),*> Registered for ($($Watch,)*) {
+            fn is_registered(&self) -> bool {
+                true $(&& self.$at.is_registered())*
+            }
+
+            fn named(&self, _id: RegistrationId) -> Option<&AtomicPtr<()>> {
+                None $(.or_else(|| self.$at.named(_id)))*
+            }
+
+            fn link(&self) -> Option<&AtomicPtr<()>> {
+                None $(.or_else(|| self.$at.link()))*
+            }
+
+            fn end_others(&self, _id: RegistrationId, _off: &mut Off) {
+                $(end_unless(&self.$at, _id, _off);)*
+            }
+
+            fn end(&self, _off: &mut Off) {
+                $(self.$at.end(_off);)*
+            }
+        }
+    )*};
+}
+
+several! {
+    [] Some(false);
+    [A 0] A::SWEPT;
+    [A 0 B 1] either_swept(A::SWEPT, B::SWEPT);
+    [A 0 B 1 C 2] either_swept(A::SWEPT, <(B, C)>::SWEPT);
+    [A 0 B 1 C 2 D 3] either_swept(A::SWEPT, <(B, C, D)>::SWEPT);
+}
+
+impl<T: Watches> Watches for Box<[T]> {
+    const SWEPT: Option<bool> = T::SWEPT;
+
+    fn is_swept(&self) -> bool {
+        self.iter().any(T::is_swept)
+    }
+
+    fn is_stale(&self) -> bool {
+        self.iter().any(T::is_stale)
+    }
+
+    fn is_expired(&self) -> bool {
+        self.iter().any(T::is_expired)
+    }
+
+    fn is_moved(&self) -> bool {
+        self.iter().any(T::is_moved)
+    }
+
+    fn objects(&self, each: &mut dyn FnMut(*const ())) {
+        self.iter().for_each(|watch| watch.objects(each));
+    }
+}
+
+impl<T: Registered> Registered for Box<[T]> {
+    fn is_registered(&self) -> bool {
+        self.iter().all(T::is_registered)
+    }
+
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.iter().find_map(|watch| watch.named(id))
+    }
+
+    fn link(&self) -> Option<&AtomicPtr<()>> {
+        self.iter().find_map(T::link)
+    }
+
+    fn end_others(&self, id: RegistrationId, off: &mut Off) {
+        self.iter().for_each(|watch| end_unless(watch, id, off));
+    }
+
+    fn end(&self, off: &mut Off) {
+        self.iter().for_each(|watch| watch.end(off));
+    }
+}

@@ -1,0 +1,137 @@
+//! What a memo says of its keys.
+
+use std::sync::Arc;
+
+use weakly::memo::{Many, Value};
+use weakly::reference::WeakRef;
+use weakly::{Anchor, ByIdentity, Memo, Strong};
+
+use super::tools::{Pointer, objects};
+use crate::common::pointers::for_each_pointer;
+
+for_each_pointer!(
+    contains_key_is_no_hit,
+    keys_are_those_of_live_results,
+    retain_sees_each_once
+);
+
+/// 270: Whether there is a result, by each kind of key; neither a hit nor a miss, and no clone of the result.
+fn contains_key_is_no_hit<P: Pointer>() {
+    struct NoClone;
+    let [a, b] = [1, 2].map(P::from);
+    let memo = Memo::<(P, Value<String>), Arc<NoClone>>::new();
+    assert!(!memo.contains_key((&a, "x")));
+    let result = memo.get_or_compute((&a, "x"), |_| Arc::new(NoClone));
+    assert!(memo.contains_key((&a, "x")) && !memo.contains_key((&a, "y")));
+    assert!(!memo.contains_key((&b, Value(String::from("x")))));
+    assert_eq!(Arc::strong_count(&result), 2);
+    let statistics = memo.statistics();
+    assert_eq!((statistics.hits, statistics.misses), (0, 1));
+
+    // Results that are no `Clone`.
+    let of_one = Memo::<P, NoClone>::new();
+    assert!(!of_one.contains_key(&a));
+    let lists = Memo::<Many<P>, usize>::new();
+    lists.insert(&[&a, &b], 1);
+    assert!(lists.contains_key(&[&a, &b]) && !lists.contains_key(&[&b, &a]));
+
+    let dependent = Memo::<P, usize>::new();
+    dependent.get_or_compute(&a, |cx| {
+        cx.depends_on(&b);
+        1
+    });
+    assert!(dependent.contains_key(&a));
+    drop(b);
+    assert!(!dependent.contains_key(&a));
+}
+
+/// 270: The keys of what is there, weakly: none of a dead input, and none that is removed before its turn.
+fn keys_are_those_of_live_results<P: Pointer>() {
+    let memo = Memo::<(P, Value<usize>), usize>::new();
+    assert_eq!(memo.keys().count(), 0);
+    let mut all = objects::<P>(4);
+    for (number, object) in all.iter().enumerate() {
+        memo.get_or_compute((object, &number), |_| number);
+    }
+    let extra = P::from(9);
+    memo.get_or_compute((&all[0], &7), |cx| {
+        cx.depends_on(&extra);
+        assert_eq!(memo.keys().count(), 4); // what is being computed is not there yet
+        7
+    });
+    let keys = memo.keys();
+    drop(extra);
+    drop(all.pop());
+    memo.remove((&all[1], &1));
+    memo.insert((&all[1], &2), 3); // was not there
+    let mut found: Vec<_> = keys
+        .map(|(key, number)| (*key.upgrade().unwrap(), *number))
+        .collect();
+    found.sort();
+    assert_eq!(found, [(0, 0), (2, 2)]);
+    let mut found: Vec<_> = memo.keys().map(|(_, number)| *number).collect();
+    found.sort();
+    assert_eq!(found, [0, 2, 2]);
+    let keys: Vec<_> = memo.keys().collect();
+    drop(all);
+    assert!(keys.iter().all(|(key, _)| key.is_expired()));
+    assert_eq!(memo.keys().count(), 0);
+}
+
+/// 270: The closure sees each result once, with its key, and what it does not want goes.
+fn retain_sees_each_once<P: Pointer>() {
+    let memo = Memo::<(P, P), usize>::new();
+    let all = objects::<P>(3);
+    for one in &all {
+        for other in &all {
+            memo.insert((one, other), 10 * **one + **other);
+        }
+    }
+    let mut seen = Vec::new();
+    memo.retain(|(one, other), value| {
+        let at = 10 * *one.upgrade().unwrap() + *other.upgrade().unwrap();
+        assert_eq!(at, *value);
+        seen.push(at);
+        ByIdentity(one.clone()) == ByIdentity(other.clone())
+    });
+    seen.sort();
+    assert_eq!(seen, [0, 1, 2, 10, 11, 12, 20, 21, 22]);
+    assert_eq!(memo.len(), 3);
+    assert!(memo.contains_key((&all[1], &all[1])) && !memo.contains_key((&all[1], &all[0])));
+    assert_eq!(memo.statistics().discarded, 6);
+    // It may use the memo.
+    memo.retain(|_, _| {
+        memo.insert((&all[0], &all[1]), 5);
+        memo.remove((&all[2], &all[2]));
+        true
+    });
+    assert_eq!(memo.len(), 3);
+    drop(all);
+    memo.retain(|_, _| unreachable!("all are dead"));
+    memo.purge();
+    assert!(memo.is_empty());
+}
+
+/// 270: Of a single key the weak handle alone; that of an anchor, too.
+#[test]
+fn keys_of_other_kinds() {
+    let memo = Memo::<Anchor, u8>::new();
+    let anchor = Anchor::new();
+    memo.insert(&anchor, 1);
+    assert!(memo.keys().all(|key| key.is(&anchor)));
+    memo.retain(|key, value| key.is(&anchor) && *value == 1);
+    assert!(memo.contains_key(&anchor));
+
+    let texts = Memo::<Many<Strong<str>>, u8>::new();
+    let all = ["a", "b"].map(Strong::from);
+    texts.insert(&all, 1);
+    let keys: Vec<_> = texts.keys().collect();
+    assert_eq!(keys.len(), 1);
+    assert!(
+        keys[0]
+            .iter()
+            .zip(&all)
+            .all(|(key, text)| *key == Strong::downgrade(text))
+    );
+    assert!(format!("{:?}", texts.keys()).starts_with("Map"));
+}
