@@ -145,7 +145,7 @@ fn an_address_is_not_an_object() {
     assert_eq!(memo.len(), 1);
 }
 
-/// 271: The closure gets the key weakly, each part of it: it can use the objects, and need not keep them alive.
+/// 291: The closure gets the key weakly, each part of it: it can use the objects, and need not keep them alive.
 #[test]
 fn a_computation_gets_its_key_weakly() {
     type Key = (Strong<u32>, Value<String>, Many<Arc<u32>>);
@@ -179,7 +179,7 @@ fn a_computation_gets_its_key_weakly() {
     assert!(memo.is_empty());
 }
 
-/// 271: That of an anchor, too.
+/// 291: That of an anchor, too.
 #[test]
 fn a_computation_gets_its_anchor_weakly() {
     let (memo, anchor) = (Memo::<Anchor, bool>::new(), Anchor::new());

@@ -15,7 +15,7 @@ for_each_pointer!(
     retain_sees_each_once
 );
 
-/// 270: Whether there is a result, by each kind of key; neither a hit nor a miss, and no clone of the result.
+/// 290: Whether there is a result, by each kind of key; neither a hit nor a miss, and no clone of the result.
 fn contains_key_is_no_hit<P: Pointer>() {
     struct NoClone;
     let [a, b] = [1, 2].map(P::from);
@@ -45,7 +45,7 @@ fn contains_key_is_no_hit<P: Pointer>() {
     assert!(!dependent.contains_key(&a));
 }
 
-/// 270: The keys of what is there, weakly: none of a dead input, and none that is removed before its turn.
+/// 290: The keys of what is there, weakly: none of a dead input, and none that is removed before its turn.
 fn keys_are_those_of_live_results<P: Pointer>() {
     let memo = Memo::<(P, Value<usize>), usize>::new();
     assert_eq!(memo.keys().count(), 0);
@@ -78,7 +78,7 @@ fn keys_are_those_of_live_results<P: Pointer>() {
     assert_eq!(memo.keys().count(), 0);
 }
 
-/// 270: The closure sees each result once, with its key, and what it does not want goes.
+/// 290: The closure sees each result once, with its key, and what it does not want goes.
 fn retain_sees_each_once<P: Pointer>() {
     let memo = Memo::<(P, P), usize>::new();
     let all = objects::<P>(3);
@@ -112,7 +112,7 @@ fn retain_sees_each_once<P: Pointer>() {
     assert!(memo.is_empty());
 }
 
-/// 270: Of a single key the weak handle alone; that of an anchor, too.
+/// 290: Of a single key the weak handle alone; that of an anchor, too.
 #[test]
 fn keys_of_other_kinds() {
     let memo = Memo::<Anchor, u8>::new();
