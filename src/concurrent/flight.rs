@@ -6,16 +6,18 @@
 //! * **F1** A thread publishes what it waits for *before* it checks whether that closes a cycle. So of the threads
 //!   that close one, the last to publish sees it whole; perhaps another sees it too.
 //! * **F2** A thread waits for a flight, not for a thread. A flight that is complete delays no thread, though its
-//!   waiters may not have woken yet, and its leader may wait for something else by now. So the cycle that was seen
-//!   is a true one if *afterwards* none of its flights is complete: then each leader was at that flight all the
-//!   time, and each that was seen to wait still waits (or has got its error).
+//!   waiters may not have woken yet, and its leader may wait for something else by now. And the time of a wait may be up: each
+//!   wait has a number. So the cycle that was seen is a true one if *afterwards* none of its flights is complete, and no number has
+//!   changed: then, when the last of its waits was seen, each leader was at that flight, and each still waited (or was about to
+//!   get its error).
 //! * **F3** A flight on standby, whose value is not being made yet, or not any more, delays no thread: before its leader waits
 //!   for anything, the flight is called off. It is complete then, and whoever finds it removes it.
 //! * **F4** What tasks make together ([`work`](super::work)) has no leader. A thread that waits while it polls such a flight
 //!   says so by a flight of its own, a *stand-in*, which is complete when it goes on. So F2 holds of that, too.
 //! * **F5** A task that waits for a thread is not in this graph: it may give up. So it looks for a cycle each time when it is
 //!   polled. And whoever begins to wait, a thread or a task, wakes tasks of each flight on which that depends through threads,
-//!   which look then: also if such a flight is being polled, since that poll has perhaps looked already.
+//!   which look then: also if such a flight is being polled, since that poll has perhaps looked already. If a waker waits itself,
+//!   for which this thread waits for something else meanwhile, the thread begins once more.
 //! * **F6** A task leaves its waker first, and then looks whether it has to wait. Who ends that wait does so first, and then
 //!   takes the wakers, under the same lock.
 //!
@@ -49,11 +51,19 @@ pub(crate) struct Making {
     /// The first flight of its leader, if that is another (see [`FLIGHTS`]).
     first: Option<Arc<Making>>,
     /// In a first flight: what its leader waits for.
-    waits_for: Mutex<Option<Arc<Making>>>,
+    waits_for: Mutex<Wait>,
     status: Mutex<Status>,
     completion: Condvar,
     /// If tasks make it together.
     joint: Option<Joint>,
+}
+
+/// F2
+#[derive(Default)]
+struct Wait {
+    /// Changes with each beginning and each end.
+    number: usize,
+    flight: Option<Arc<Making>>,
 }
 
 struct Status {
@@ -108,7 +118,7 @@ impl Making {
     fn new(first: Option<Arc<Making>>, joint: Option<Joint>) -> Arc<Self> {
         Arc::new(Making {
             first,
-            waits_for: Mutex::new(None),
+            waits_for: Mutex::new(Wait::default()),
             status: Mutex::new(Status {
                 complete: false,
                 tasks: Seats::new(),
@@ -242,16 +252,18 @@ impl Making {
         let Some(waiting) = Self::of_this_thread().map(Waiting) else {
             return this.sleep(until);
         };
-        let (mut cycle, way) = waiting.begin(this);
-        // F5. A waker may do anything, also wait.
-        if Self::have_looked(&way) {
+        loop {
+            let (number, cycle, way) = waiting.begin(this);
+            if cycle {
+                return Err(Unmet::Cycle);
+            }
+            // F5. A waker may do anything, also wait.
+            Self::have_looked(&way);
+            if waiting.0.waits(number) {
+                return this.sleep(until);
+            }
             stand_in.iter().for_each(StandIn::show);
-            cycle = waiting.begin(this).0;
         }
-        if cycle {
-            return Err(Unmet::Cycle);
-        }
-        this.sleep(until)
     }
 
     fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
@@ -278,16 +290,23 @@ impl Making {
 
     /// Whether this flight cannot complete before a certain leader goes on; and the flights on which it depends.
     fn leads_to(this: &Arc<Self>, is_end: impl Fn(&Arc<Self>) -> bool) -> (bool, Vec<Arc<Self>>) {
-        let mut way = vec![Arc::clone(this)];
+        let (mut way, mut waits) = (vec![Arc::clone(this)], Vec::new());
         while let Some(last) = way.last() {
             let leader = Self::leader(last);
             if is_end(leader) {
                 // F2
-                return (!way.iter().any(|flight| flight.is_complete()), way);
+                let is_over = way.iter().any(|flight| flight.is_complete())
+                    || (waits.iter())
+                        .any(|(leader, number): &(Arc<Self>, _)| !leader.waits(*number));
+                return (!is_over, way);
             }
             let next = match &leader.joint {
                 Some(joint) => lock(&joint.polled_by).clone(),
-                None => lock(&leader.waits_for).clone(),
+                None => {
+                    let wait = lock(&leader.waits_for);
+                    waits.push((Arc::clone(leader), wait.number));
+                    wait.flight.clone()
+                }
             };
             match next {
                 // A cycle without us is left to its own threads.
@@ -300,18 +319,21 @@ impl Making {
         (false, way)
     }
 
-    /// F5: wakes tasks that wait for these flights, so that they look for a cycle. Returns whether there are such flights.
+    /// Whether this is the wait of the thread for which the flight stands.
+    fn waits(&self, number: usize) -> bool {
+        lock(&self.waits_for).number == number
+    }
+
+    /// F5: wakes tasks that wait for these flights, so that they look for a cycle.
     ///
     /// # Panics
     /// If a waker does.
-    fn have_looked(way: &[Arc<Self>]) -> bool {
-        let (mut panics, mut any) = (FirstPanic::default(), false);
+    fn have_looked(way: &[Arc<Self>]) {
+        let mut panics = FirstPanic::default();
         for tasks in way.iter().filter(|flight| flight.is_of_tasks()) {
-            any = true;
             panics.catch(|| tasks.wake_next());
         }
         panics.resume();
-        any
     }
 
     /// Whether a task that is polled on this thread cannot wait for the flight: because this thread makes it, or waits for
@@ -401,17 +423,25 @@ impl Wake for Making {
 struct Waiting(Arc<Making>);
 
 impl Waiting {
-    /// Whether to wait for this closes a cycle; and the flights on which it depends.
-    fn begin(&self, flight: &Arc<Making>) -> (bool, Vec<Arc<Making>>) {
+    /// The number of the wait; whether it closes a cycle; and the flights on which it depends.
+    fn begin(&self, flight: &Arc<Making>) -> (usize, bool, Vec<Arc<Making>>) {
         // F1
-        *lock(&self.0.waits_for) = Some(Arc::clone(flight));
-        Making::leads_to(flight, |leader| Arc::ptr_eq(leader, &self.0))
+        let number = self.set(Some(Arc::clone(flight)));
+        let (cycle, way) = Making::leads_to(flight, |leader| Arc::ptr_eq(leader, &self.0));
+        (number, cycle, way)
+    }
+
+    fn set(&self, flight: Option<Arc<Making>>) -> usize {
+        let mut wait = lock(&self.0.waits_for);
+        wait.number = wait.number.wrapping_add(1);
+        wait.flight = flight;
+        wait.number
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        *lock(&self.0.waits_for) = None;
+        self.set(None);
     }
 }
 

@@ -204,6 +204,46 @@ fn a_complete_flight_closes_no_cycle() {
     });
 }
 
+/// F2: A wait whose time is up is over: it closes no cycle with a wait that begins afterwards. This thread waits for another one,
+/// whose wait for a third is over when the third one waits for this thread. (Shows nothing up to 4 preemptions.)
+#[test]
+fn a_wait_that_is_over_closes_no_cycle() {
+    models::check_up_to(5, || {
+        let mine = Making::start();
+        let theirs: [Shown; 2] = [(), ()].map(|()| Arc::new(Mutex::new(None)));
+        let over = Arc::new(Mutex::new(false));
+        let other = thread::spawn({
+            let (theirs, over) = (theirs.clone(), Arc::clone(&over));
+            move || {
+                let flight = Making::start();
+                *theirs[0].lock().unwrap() = Some(Arc::clone(&flight));
+                if let Some(third) = theirs[1].lock().unwrap().clone() {
+                    _ = Making::wait(&third, Some(Instant::now()));
+                    *over.lock().unwrap() = true;
+                }
+                flight.complete();
+            }
+        });
+        let third = thread::spawn({
+            let (mine, third) = (Arc::clone(&mine), Arc::clone(&theirs[1]));
+            move || {
+                let flight = Making::start();
+                *third.lock().unwrap() = Some(Arc::clone(&flight));
+                if *over.lock().unwrap() {
+                    assert!(wait(&mine).is_ok(), "no cycle");
+                }
+                flight.complete();
+            }
+        });
+        if let Some(flight) = theirs[0].lock().unwrap().clone() {
+            assert!(wait(&flight).is_ok(), "no cycle");
+        }
+        mine.complete();
+        other.join().unwrap();
+        third.join().unwrap();
+    });
+}
+
 /// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
 #[test]
 fn a_flight_on_standby_delays_no_thread() {
@@ -411,6 +451,43 @@ fn a_task_finds_the_cycle_when_it_is_woken() {
 #[test]
 fn a_task_that_waits_in_its_poll_finds_the_cycle_when_it_is_woken() {
     task_in_a_cycle(true);
+}
+
+/// F5: A waker that is called when a thread begins to wait wakes its task, and waits itself. The task may look meanwhile, when the
+/// thread waits for something else: then it is woken once more.
+#[test]
+fn a_task_that_looks_while_a_waker_waits_looks_again() {
+    struct Waits(AtomicUsize, Arc<Making>);
+    impl Wake for Waits {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+            assert!(wait(&self.1).is_ok(), "it is complete");
+        }
+    }
+    models::check(|| {
+        let (tasks, made) = (of_tasks(), Making::start());
+        made.complete();
+        let woken = std::sync::Arc::new(Waits(AtomicUsize::new(0), made));
+        let waker = Waker::from(std::sync::Arc::clone(&woken));
+        let (shown, other) = another_that_waits_for(&tasks);
+        let Some(flight) = shown.lock().unwrap().clone() else {
+            tasks.complete();
+            return assert!(other.join().unwrap());
+        };
+        let (mut seat, mut within) = (None, None);
+        let mut poll = || {
+            Seat::take(&mut seat, &tasks, &waker);
+            Making::poll(&tasks, || Seat::wait(&mut within, &flight, Waker::noop()))
+        };
+        while poll().is_pending() {
+            while woken.0.swap(0, SeqCst) == 0 {
+                thread::yield_now();
+            }
+        }
+        drop((within, seat));
+        tasks.complete();
+        assert!(other.join().unwrap());
+    });
 }
 
 /// F5: A task that waits for what tasks make has nothing to look for. A thread waits for the same. Then another task begins to wait
