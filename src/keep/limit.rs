@@ -13,7 +13,7 @@
 #[must_use]
 pub struct Limit {
     pub(crate) entries: usize,
-    pub(crate) weight: usize,
+    pub(crate) weight: Option<usize>,
     pub(crate) generations: u32,
     pub(crate) counts_live: bool,
 }
@@ -23,7 +23,7 @@ impl Limit {
     pub const fn none() -> Self {
         Limit {
             entries: usize::MAX,
-            weight: usize::MAX,
+            weight: None,
             generations: u32::MAX,
             counts_live: false,
         }
@@ -38,9 +38,13 @@ impl Limit {
     }
 
     /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is not kept at all;
-    /// what weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger.
+    /// what weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger: such a sum is
+    /// beyond any limit of weight, `usize::MAX` included.
     pub const fn weight(self, weight: usize) -> Self {
-        Limit { weight, ..self }
+        Limit {
+            weight: Some(weight),
+            ..self
+        }
     }
 
     /// What was neither kept nor touched during the last so many generations goes when the next one begins. A

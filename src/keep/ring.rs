@@ -245,7 +245,7 @@ impl<X> Ring<X> {
     }
 
     fn fits(&self, weight: usize) -> bool {
-        weight <= self.limit.weight && self.limit.entries != 0
+        self.limit.weight.is_none_or(|most| weight <= most) && self.limit.entries != 0
     }
 
     /// Why something does not fit.
@@ -453,7 +453,8 @@ impl<X> Ring<X> {
     /// Whether one has to go.
     pub(crate) fn is_due(&self) -> bool {
         let limit = self.limit;
-        let beyond = self.len > limit.entries || self.weight() > limit.weight;
+        let too_heavy = limit.weight.is_some_and(|most| self.is_above(most));
+        let beyond = self.len > limit.entries || too_heavy;
         beyond || self.is_leaving() || self.too_old().is_some()
     }
 
@@ -470,7 +471,7 @@ impl<X> Ring<X> {
             let spared = if is_other { self.latest } else { NONE };
             (self.victim(spared)?, Gone::Entries)
         } else {
-            (self.too_heavy(self.limit.weight)?, Gone::Weight)
+            (self.too_heavy(self.limit.weight?)?, Gone::Weight)
         };
         let going = self.take(at, why)?;
         Some(Going {
@@ -479,9 +480,14 @@ impl<X> Ring<X> {
         })
     }
 
+    /// Whether all together weigh more.
+    fn is_above(&self, weight: usize) -> bool {
+        self.weight > weight as u128
+    }
+
     /// The one that has to go if all may weigh only so much.
     fn too_heavy(&mut self, weight: usize) -> Option<u32> {
-        if self.weight() <= weight {
+        if !self.is_above(weight) {
             return None;
         }
         let latest = self.slots.get(self.latest as usize);

@@ -1,13 +1,15 @@
 //! Handles by their identity, and payloads that contain handles: equality, and drop without recursion.
 
 use alloc::vec::Vec;
+use core::cmp;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
 use super::key::{Identify, Identity, WeakKey};
 
-/// A handle, strong or weak, that compares and hashes by identity: it equals only handles to the same object.
+/// A handle, strong or weak, that compares and hashes by identity: it equals only handles to the same object. Its order is that
+/// of the addresses, as with plain pointers: for a `BTreeMap`, or to sort out what is there twice.
 ///
 /// Strong handles by identity are for the children of an interned term. Where equal children are the same object,
 /// comparing their addresses compares the children, however deep they are.
@@ -64,6 +66,21 @@ impl<K: Identity> PartialEq for ByIdentity<K> {
 }
 
 impl<K: Identity> Eq for ByIdentity<K> {}
+
+/// By the address that [`Identity`] returns: an arbitrary order, which stays as long as the handles exist.
+impl<K: Identity> Ord for ByIdentity<K> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> cmp::Ordering {
+        K::identity(&self.0).cmp(&K::identity(&other.0))
+    }
+}
+
+impl<K: Identity> PartialOrd for ByIdentity<K> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl<K: Identity> Hash for ByIdentity<K> {
     #[inline]

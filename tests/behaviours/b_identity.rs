@@ -1,6 +1,6 @@
 //! B. Identity (items 26–34).
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::{self, Rc};
@@ -206,6 +206,7 @@ for_each_kind!(
     weak_handles_by_identity_are_equal_if_made_from_one_object,
     a_dead_weak_handle_by_identity_is_of_no_later_object,
     objects_of_no_size_have_identities,
+    identities_have_an_order,
 );
 
 /// B32: Weak handles of one object are equal and hash equal, before and after its death.
@@ -274,6 +275,33 @@ fn objects_of_no_size_have_identities<P: Kind>() {
     }
     check::<P, _>(|| ());
     check::<P, _>(|| Nothing);
+}
+
+/// B32: Identities have an order, in agreement with their equality, which stays when the objects die.
+fn identities_have_an_order<P: Kind>() {
+    let objects: Vec<_> = (0..20).map(|_| new::<P, i32>(5)).collect();
+    let strong: BTreeSet<_> = objects.iter().cloned().map(ByIdentity).collect();
+    assert_eq!(strong.len(), 20);
+    assert!(
+        objects
+            .iter()
+            .all(|object| strong.contains(&ByIdentity(object.clone())))
+    );
+    let weak: Vec<_> = objects.iter().map(|o| ByIdentity(downgrade(o))).collect();
+    let mut sorted = weak.clone();
+    sorted.extend_from_slice(&weak);
+    sorted.sort();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 20);
+    drop((objects, strong));
+    let set = BTreeSet::from_iter(weak.iter().cloned());
+    assert!(set.iter().eq(&sorted));
+    for one in &weak {
+        for other in &weak {
+            assert_eq!(one == other, one.cmp(other).is_eq());
+            assert_eq!(one.partial_cmp(other), Some(other.cmp(one).reverse()));
+        }
+    }
 }
 
 /// B32: All weak handles that never had an object are equal, and equal to no other; of a [`ByIdentity`], its default is

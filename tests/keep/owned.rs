@@ -17,6 +17,7 @@ for_each_kind!(
     what_is_kept_again_has_another_weight,
     what_is_kept_again_is_not_what_goes_for_it,
     sums_are_exact_where_they_cannot_be_shown,
+    the_largest_limit_is_a_limit,
     generations_end,
     who_is_used_is_of_this_generation,
     a_lower_limit_holds_at_once,
@@ -177,7 +178,6 @@ fn sums_are_exact_where_they_cannot_be_shown<P: Kind>() {
             assert_eq!(kept.live_weight(), usize::MAX);
         }
         assert_eq!(kept_of(&kept, &objects), [0, 1, 2]);
-        assert_eq!(kept.shrink_to(usize::MAX), 0);
         assert!(kept.keep(&objects[0], 5) && kept.keep(&objects[1], 6));
         assert_eq!(kept.retained_weight(), usize::MAX);
         kept.release(&objects[2]);
@@ -185,6 +185,31 @@ fn sums_are_exact_where_they_cannot_be_shown<P: Kind>() {
         kept.advance();
         assert_eq!(kept_of(&kept, &objects), [0, 1]);
     }
+}
+
+/// 204: The largest limit of weight is one: a sum that cannot be shown is beyond it.
+fn the_largest_limit_is_a_limit<P: Kind>() {
+    let most = Limit::none().weight(usize::MAX);
+    assert_ne!(most, Limit::none());
+    let mut kept = KeepAlive::new(most);
+    let objects = keys::<P>(3);
+    assert!(kept.keep(&objects[0], usize::MAX - 1));
+    assert!(kept.keep(&objects[1], 1));
+    assert_eq!(kept_of(&kept, &objects), [0, 1]);
+    assert!(kept.keep(&objects[2], 1));
+    assert_eq!(
+        (kept_of(&kept, &objects), kept.retained_weight()),
+        (vec![1, 2], 2)
+    );
+
+    let mut kept = KeepAlive::new(Limit::none());
+    for object in &objects {
+        kept.keep(object, usize::MAX);
+    }
+    assert_eq!(kept.shrink_to(usize::MAX), 2);
+    kept.keep(&objects[0], usize::MAX);
+    kept.set_limit(most);
+    assert_eq!(kept.len(), 1);
 }
 
 /// 205: After so many calls of `advance` it is there, and after one more it is not.

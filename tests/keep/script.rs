@@ -25,14 +25,18 @@ struct Member {
 #[derive(Clone, Copy)]
 struct Bounds {
     entries: usize,
-    weight: usize,
+    weight: Option<usize>,
     generations: Option<u32>,
     counts_live: bool,
 }
 
 impl Bounds {
     fn limit(self) -> Limit {
-        let limit = Limit::entries(self.entries).weight(self.weight);
+        let limit = Limit::entries(self.entries);
+        let limit = match self.weight {
+            Some(weight) => limit.weight(weight),
+            None => limit,
+        };
         let limit = match self.generations {
             Some(generations) => limit.generations(generations),
             None => limit,
@@ -63,9 +67,12 @@ impl Model {
         self.queue.iter().position(|it| it.number == number)
     }
 
+    fn sum(&self) -> u128 {
+        self.queue.iter().map(|it| it.weight as u128).sum()
+    }
+
     fn weight(&self) -> usize {
-        let weights = self.queue.iter().map(|it| it.weight);
-        weights.fold(0, usize::saturating_add)
+        self.sum().try_into().unwrap_or(usize::MAX)
     }
 
     fn live_weight(&self) -> usize {
@@ -120,7 +127,7 @@ impl Model {
 
     fn shrink_to(&mut self, weight: usize) -> usize {
         let before = self.queue.len();
-        while self.weight() > weight {
+        while self.sum() > weight as u128 {
             let mut latest = self
                 .queue
                 .iter()
@@ -141,7 +148,9 @@ impl Model {
         while self.queue.len() > self.bounds.entries {
             self.evict(self.bounds.entries > 0);
         }
-        self.shrink_to(self.bounds.weight);
+        if let Some(weight) = self.bounds.weight {
+            self.shrink_to(weight);
+        }
     }
 
     fn touch(&mut self, number: usize) -> bool {
@@ -154,7 +163,8 @@ impl Model {
     }
 
     fn keep(&mut self, number: usize, weight: usize) -> bool {
-        if weight > self.bounds.weight || self.bounds.entries == 0 {
+        let too_heavy = self.bounds.weight.is_some_and(|most| weight > most);
+        if too_heavy || self.bounds.entries == 0 {
             if let Some(at) = self.place(number) {
                 self.let_go(at);
             }
@@ -203,7 +213,7 @@ fn a_floor_is_as_its_model<P: Kind>() {
     let mut choice = |n: usize| random.next().unwrap() % n;
     let bounds = Bounds {
         entries: 5,
-        weight: usize::MAX,
+        weight: None,
         generations: None,
         counts_live: true,
     };
@@ -261,7 +271,8 @@ fn a_floor_is_as_its_model<P: Kind>() {
             37 | 38 => {
                 let bounds = Bounds {
                     entries: [0, 1, 2, 5, 12, usize::MAX][choice(6)],
-                    weight: [0, 3, 10, 30, usize::MAX][choice(5)],
+                    weight: [Some(0), Some(3), Some(10), Some(30), Some(usize::MAX), None]
+                        [choice(6)],
                     generations: [None, None, Some(0), Some(1), Some(2), Some(4)][choice(6)],
                     counts_live: choice(4) > 0,
                 };
