@@ -57,12 +57,13 @@ macro_rules! housekeeping {
         /// Sets when this collection destroys what its dead entries own. The default is
         /// [`Reclaim::OnUse`](crate::Reclaim::OnUse). A clone of the collection has the same policy.
         ///
-        /// Going back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been kept, in
-        /// O(what has been kept). (A collection that owns nothing has nothing to destroy: there the policy only
+        /// Going back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been kept, and what the
+        /// entries own that have died since: O(both). Dead entries of `Arc` and `Rc` that no sweep has found yet are
+        /// destroyed by the next operations, as with `OnUse` always. (A collection that owns nothing has nothing to destroy: there the policy only
         /// affects [`pending_dead`](Self::pending_dead).)
         ///
         /// # Panics
-        /// If a destructor panics. The policy then stays as it was, and the rest is still kept.
+        /// If a destructor panics. The policy then stays as it was, and the rest is kept, or still to be found.
         pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }

@@ -46,7 +46,9 @@ macro_rules! shared_housekeeping {
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),
         /// [`purge_some`](Self::purge_some), [`clear`](Self::clear), or the drop of the collection. An entry that other
         /// threads are looking at when it is unlinked is kept when the last of them leaves; a `purge` before that
-        /// misses it. Switching back destroys what has been kept. [`pending_dead`](Self::pending_dead) counts both.
+        /// misses it. [`pending_dead`](Self::pending_dead) counts both. Switching back destroys what has been kept, and
+        /// what the entries own that have died since: O(both). Dead entries of `Arc` that no sweep has found yet are
+        /// destroyed by later operations, as with `OnUse` always.
         /// Entries that die while another thread changes the policy may be treated either way. A collection that owns
         /// nothing in its entries has nothing to destroy.
         ///

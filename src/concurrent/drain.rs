@@ -285,6 +285,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if reclaim == Reclaim::OnUse {
             let mut panics = FirstPanic::default();
             self.destroy_kept(usize::MAX, &mut panics);
+            self.destroy_dead(&mut panics);
             panics.resume();
         }
     }

@@ -77,10 +77,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.policy()
     }
 
-    pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
-        self.kept.set_policy(reclaim);
-    }
-
     #[inline]
     pub(crate) fn find(
         &self,

@@ -22,15 +22,11 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Sets the policy. If nothing is to be kept any more, destroys what is kept. If a destructor panics, the
-    /// policy stays as it was.
+    /// Sets the policy. Nothing is kept if nothing is to be kept any more.
     pub(super) fn set_policy(&mut self, policy: Reclaim) {
         match policy {
             Reclaim::OnRequest => _ = self.0.get_or_insert_with(Vec::new),
-            Reclaim::OnUse => {
-                self.clear();
-                self.0 = None;
-            }
+            Reclaim::OnUse => self.0 = None,
         }
     }
 

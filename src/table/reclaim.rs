@@ -51,7 +51,7 @@ pub enum Reclaim {
     OnUse,
     /// Only `purge`, `purge_some`, `purge_cycles`, `drain_dead` (which returns it), `clear` and the end of the collection
     /// destroy it. Other operations keep it. (The end: dropping the collection, or turning it into an iterator. Going back to
-    /// [`OnUse`](Self::OnUse) ends the policy, and destroys what has been kept.)
+    /// [`OnUse`](Self::OnUse) ends the policy, and destroys what has been kept, and what has died since.)
     ///
     /// The entries themselves are still removed, so the table does not grow because of the dead. But what they
     /// own takes memory until it is asked for. Keeping it is O(1) amortised; `pending_dead` counts it.

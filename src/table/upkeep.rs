@@ -65,6 +65,16 @@ impl<K: Slot, V: Slot> Table<K, V> {
         dead.take(most).count()
     }
 
+    /// Sets the policy. If nothing is to be kept any more, destroys what dead entries leave or have left, those that send
+    /// notices. If a destructor panics, the policy stays as it was, and the rest is still kept or pending.
+    pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
+        let drain = self.draining();
+        if reclaim == Reclaim::OnUse {
+            while drain.0.next_dead_within(&mut 0).is_some() {}
+        }
+        drain.0.kept.set_policy(reclaim);
+    }
+
     fn next_dead_within(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
         let known = self.kept.take().or_else(|| self.unlink_notified());
         known.or_else(|| self.sweep_dead(buckets))
