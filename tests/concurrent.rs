@@ -58,6 +58,8 @@ mod pairs;
 mod panicking_destructors;
 #[path = "concurrent/panicking_results.rs"]
 mod panicking_results;
+#[path = "concurrent/racing.rs"]
+mod racing;
 #[path = "concurrent/reclaim.rs"]
 mod reclaim;
 #[path = "concurrent/reentry.rs"]

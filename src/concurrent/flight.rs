@@ -20,6 +20,8 @@
 //!   for which this thread waits for something else meanwhile, the thread begins once more.
 //! * **F6** A task leaves its waker first, and then looks whether it has to wait. Who ends that wait does so first, and then
 //!   takes the wakers, under the same lock.
+//! * **F7** A flight whose node a value has replaced, which another caller has inserted, is complete for those that wait: they
+//!   find that value. Its leader goes on, and ends it.
 //!
 //! No lock is taken while another is locked, and none is locked while user code runs, wakers among it. All shared state is
 //! under locks: there is no load that could hide another one from loom (see `sync`).
@@ -67,7 +69,12 @@ struct Wait {
 }
 
 struct Status {
+    /// No thread sleeps for it any more.
     complete: bool,
+    /// Its leader has ended it.
+    ended: bool,
+    /// How many threads sleep until it is complete. To wake none would be a system call all the same.
+    sleepers: usize,
     tasks: Seats,
 }
 
@@ -121,6 +128,8 @@ impl Making {
             waits_for: Mutex::new(Wait::default()),
             status: Mutex::new(Status {
                 complete: false,
+                ended: false,
+                sleepers: 0,
                 tasks: Seats::new(),
             }),
             completion: Condvar::new(),
@@ -189,7 +198,7 @@ impl Making {
     }
 
     /// What stands for this thread.
-    fn of_this_thread() -> Option<Arc<Self>> {
+    pub(super) fn of_this_thread() -> Option<Arc<Self>> {
         FLIGHTS.with(|flights| {
             let flights = flights.borrow();
             flights.as_ref().map(|(first, _)| Arc::clone(first))
@@ -224,12 +233,9 @@ impl Making {
     #[must_use]
     fn end(&self) -> Vec<Waker> {
         let mut status = lock(&self.status);
-        let was_complete = mem::replace(&mut status.complete, true);
-        // F6
-        let wakers = status.tasks.take();
-        drop(status);
-        self.completion.notify_all();
-        if !was_complete && !self.is_of_tasks() {
+        let had_ended = mem::replace(&mut status.ended, true);
+        let wakers = self.complete_with(status);
+        if !had_ended && !self.is_of_tasks() {
             FLIGHTS.with(|flights| {
                 let mut flights = flights.borrow_mut();
                 *flights = flights
@@ -238,6 +244,30 @@ impl Making {
             });
         }
         wakers
+    }
+
+    fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Waker> {
+        status.complete = true;
+        // F6
+        let wakers = status.tasks.take();
+        let sleepers = status.sleepers;
+        drop(status);
+        if sleepers != 0 {
+            self.completion.notify_all();
+        }
+        wakers
+    }
+
+    /// F7: a value has taken the place of its node. Those that wait for a thread find that value now. (Tasks that make a value
+    /// together go on.)
+    ///
+    /// # Panics
+    /// If a waker does.
+    #[inline]
+    pub(super) fn overtake(flight: Option<Arc<Self>>) {
+        if let Some(flight) = flight.filter(|flight| !flight.is_of_tasks()) {
+            wake_all(flight.complete_with(lock(&flight.status)));
+        }
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -268,6 +298,7 @@ impl Making {
 
     fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
         let mut status = lock(&self.status);
+        status.sleepers += 1;
         // A loop, since a wait may end spuriously. (loom's never does.)
         while !status.complete {
             status = match until {
@@ -278,14 +309,18 @@ impl Making {
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        return Err(Unmet::TimedOut);
+                        break;
                     }
                     let woken = self.completion.wait_timeout(status, left);
                     woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0
                 }
             };
         }
-        Ok(())
+        status.sleepers -= 1;
+        match status.complete {
+            true => Ok(()),
+            false => Err(Unmet::TimedOut),
+        }
     }
 
     /// Whether this flight cannot complete before a certain leader goes on; and the flights on which it depends.

@@ -171,6 +171,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// if others ask with other objects of equal content. The entry lives as long as the key of the caller that
     /// has made it.
     ///
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     ///
@@ -237,15 +240,51 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         key: &K,
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
-        let found = self.table.look_up(hash, K::content(key), V::clone);
-        if let Some(value) = found.map(without_key) {
+        if let Some(value) = self.look_up_first(hash, key) {
             drop(make);
             return Ok(value);
         }
-        // Before anything is in flight: the destructors of dead entries may ask for the same content.
-        self.table.sweep_hash(hash);
         self.table
             .value_or_make(hash, &K::downgrade(key), key, make)
+    }
+
+    /// Returns the value of the live key whose content equals this one's; if there is none, a value is made for this key, and
+    /// no thread waits. O(1) amortised. See [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
+    #[track_caller]
+    pub fn get_or_insert_racing(&self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> V {
+        let Ok(value) = self.try_get_or_insert_racing(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept.
+    #[track_caller]
+    pub fn try_get_or_insert_racing<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        if let Some(value) = self.look_up_first(hash, key) {
+            drop(make);
+            return Ok(value);
+        }
+        self.table
+            .value_or_race(hash, &K::downgrade(key), key, make)
+    }
+
+    /// The value of the content; if there is none, the dead entries of this hash go: before anything is in flight, since
+    /// their destructors may ask for the same content.
+    #[inline]
+    fn look_up_first(&self, hash: HashValue, key: &K) -> Option<V> {
+        let found = self.table.look_up(hash, K::content(key), V::clone);
+        if found.is_none() {
+            self.table.sweep_hash(hash);
+        }
+        found.map(without_key)
     }
 
     /// Changes the value of a key: the closure is shown the value of the live key of equal content, if any, and

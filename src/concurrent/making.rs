@@ -4,7 +4,6 @@ use core::cell::Cell;
 use core::mem;
 use core::panic::AssertUnwindSafe;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
+use crate::sync::barrier;
 
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
@@ -66,7 +66,9 @@ pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
 #[cold]
 pub(crate) fn cycle<K, V>() -> ! {
     panic!(
-        "a cycle: making the value ({}) of a key ({}) requires that value itself",
+        "a cycle: making the value ({}) of a key ({}) requires that value itself. (If it waits for a pool of threads that \
+         steals work, a thread may have got here by a stolen computation: `get_or_compute_racing` and \
+         `get_or_insert_racing` do not wait, and make no cycle.)",
         core::any::type_name::<V>(),
         core::any::type_name::<K>()
     )
@@ -108,6 +110,23 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
             },
         );
         made_by::<T::Key, V, E>(made)
+    }
+
+    /// The same, where threads race: see [`get_or_race`](Self::get_or_race).
+    pub(crate) fn value_or_race<E>(
+        &self,
+        hash: HashValue,
+        by: &K::FlightKey,
+        key: &T::Key,
+        make: impl FnOnce(&<T::Key as WeakKey>::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.get_or_race(
+            hash,
+            by,
+            |_, value| Some(value.clone()),
+            || make(&T::Key::downgrade(key)),
+            |value, _, _| (T::new(key), value.clone(), value),
+        )
     }
 
     /// Changes the value of a key, and returns a clone of the new one.
@@ -154,6 +173,39 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             }
             Err(absent) => self.make(hash, key, read, absent, make, finish),
         }
+    }
+
+    /// The value that is there, or else what `make` returns, which any number of threads run at a time: the first value that is
+    /// inserted stays. No thread waits here, and none waits for this one. The closures are those of
+    /// [`get_or_make`](Self::get_or_make).
+    pub(crate) fn get_or_race<'t, M, R, E>(
+        &'t self,
+        hash: HashValue,
+        key: &K::FlightKey,
+        read: impl Fn(&T, &V) -> Option<R>,
+        make: impl FnOnce() -> Result<M, E>,
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
+    ) -> Result<R, E>
+    where
+        K::FlightKey: Clone,
+    {
+        if let Ok(made) = self.look(hash, key, &read) {
+            // T5
+            drop(make);
+            return Ok(made);
+        }
+        let (watch, value, made) = finish(make()?, hash, self.core());
+        let first = self.put_unless(hash, K::key(key), watch, value, read, None);
+        Ok(first.unwrap_or(made))
+    }
+
+    /// Begins to make a value without a reservation: returns the number of invalidations, for
+    /// [`put_unless`](Self::put_unless).
+    pub(crate) fn begin_race(&self) -> usize {
+        // An invalidation that finds no array has counted itself before: with the barrier there.
+        self.nodes.make_room_for(1);
+        barrier();
+        self.invalidations()
     }
 
     #[inline(never)]
@@ -292,15 +344,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         K::FlightKey: Clone,
     {
         /// Completes the flight if it gets no leader.
-        struct Leaderless(Option<Arc<Making>>);
-        impl Drop for Leaderless {
+        struct Leaderless<'f>(&'f Making);
+        impl Drop for Leaderless<'_> {
             fn drop(&mut self) {
-                if let Some(flight) = &self.0 {
-                    flight.complete();
-                }
+                self.0.complete();
             }
         }
-        let mut leaderless = Leaderless(Some(Arc::clone(&flight)));
+        let leaderless = Leaderless(&flight);
         let mut node = self.nodes.entry(|| Node::InFlight {
             hash,
             key: key.clone(),
@@ -309,8 +359,6 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // What is there, or the entry that is of no use.
         let (there, useless) = (Cell::new(None), Cell::new(ptr::null()));
         let pin = self.pin();
-        // Counted before it is linked: a thread that removes it at once would count below zero otherwise.
-        let counted = Tally::one(&self.in_flight);
         let put = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
             useless.set(ptr::null());
             let found = now.map(|now| match now {
@@ -337,9 +385,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             drop((pin, node));
             return found.map(Wanted::There);
         }
-        leaderless.0 = None;
-        // The thread that unlinks it counts it off.
-        mem::forget(counted);
+        mem::forget(leaderless);
         let mut leader = Leader {
             table: self,
             hash,
@@ -499,22 +545,6 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
             self.table.end(node);
         }
-    }
-}
-
-/// Counts one, and off again when dropped.
-struct Tally<'a>(&'a AtomicUsize);
-
-impl<'a> Tally<'a> {
-    fn one(counter: &'a AtomicUsize) -> Self {
-        counter.fetch_add(1, Relaxed);
-        Tally(counter)
-    }
-}
-
-impl Drop for Tally<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
     }
 }
 

@@ -158,6 +158,11 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ///
     /// The closure gets a weak handle to the key, so that a value can refer to its key without keeping it alive.
     ///
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose other tasks may have to
+    /// make the value. Where the closure waits for a pool that steals work, or for a lock that callers hold, use
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing), which never waits. A value that is quickly made, and may be made
+    /// twice, costs less by [`compute`](Self::compute), `|old| old.copied().or(Some(1))`, say: that makes no reservation.
+    ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     ///
@@ -203,6 +208,48 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table.value_or_make(hash, &address, key, make)
+    }
+
+    /// Returns the value of a key, which is made if there is none, and never waits: threads that ask for the same key at once
+    /// each make a value, and all get the one that is inserted first. O(1) amortised.
+    ///
+    /// Use it where a thread that waits could hold up the thread for which it waits: where the closure waits for a pool that
+    /// steals work, or takes a lock that callers hold. If another thread makes the value under the reservation of
+    /// [`get_or_insert_with`](Self::get_or_insert_with), this value is inserted in its place: threads that wait for the
+    /// reserved value get this one, and the reserved value goes only to the thread that makes it. No cycle is detected: a closure
+    /// that asks for its own key recurses without end. A value that is made while the key is removed is inserted after that.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let lengths = WeakMap::new();
+    /// let text = Strong::new(String::from("text"));
+    /// let length = || lengths.get_or_insert_racing(&text, |_| text.len());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(length);
+    ///     assert_eq!(length(), 4);
+    /// });
+    /// assert_eq!(lengths.len(), 1);
+    /// ```
+    #[track_caller]
+    pub fn get_or_insert_racing(&self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> V {
+        let Ok(value) = self.try_get_or_insert_racing(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept.
+    #[track_caller]
+    pub fn try_get_or_insert_racing<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let (hash, address) = Address::of(WeakKey::addr(key));
+        self.table.value_or_race(hash, &address, key, make)
     }
 
     /// Changes the value of a key: the closure is shown the present value, if any, and returns the new one, `None`

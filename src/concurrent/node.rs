@@ -184,6 +184,14 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         }
     }
 
+    /// The flight that makes its value, if one does.
+    pub(super) fn flight(&self) -> Option<Arc<Making>> {
+        match self {
+            Node::InFlight { flight, .. } => Some(Arc::clone(flight)),
+            Node::Ready { .. } => None,
+        }
+    }
+
     pub(super) fn is_led_by(&self, flight: &Arc<Making>) -> bool {
         matches!(self, Node::InFlight { flight: there, .. } if Arc::ptr_eq(there, flight))
     }

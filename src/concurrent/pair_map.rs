@@ -88,6 +88,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     ///
     /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
@@ -123,6 +126,36 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             |value, hash, _| (self.watch(hash, key, &value), (), value),
         );
         made_by::<K, V, E>(made)
+    }
+
+    /// Returns the live value of a key, which is made if there is none, and never waits. O(1) amortised. The map does not keep
+    /// the value alive: the caller does. See [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
+    #[track_caller]
+    pub fn get_or_insert_racing(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
+        let Ok(value) = self.try_get_or_insert_racing(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept.
+    #[track_caller]
+    pub fn try_get_or_insert_racing<E>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let (hash, address) = Address::of(WeakKey::addr(key));
+        self.table.get_or_race(
+            hash,
+            &address,
+            value,
+            || make(key),
+            |value, hash, _| (self.watch(hash, key, &value), (), value),
+        )
     }
 
     /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to

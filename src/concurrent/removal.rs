@@ -106,6 +106,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Removes all entries, dead or alive. A value that is being made will not be kept.
     pub(crate) fn clear(&self) {
+        self.begin_invalidation(|| None::<[HashValue; 0]>);
         if self.nodes.is_new() {
             return;
         }

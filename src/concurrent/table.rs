@@ -14,6 +14,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use super::bound::Ends;
+use super::flight::Making;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
@@ -23,7 +24,7 @@ use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::sync::const_fn;
+use crate::sync::{self, barrier, const_fn};
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
@@ -34,8 +35,8 @@ pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     /// The nodes; their context is what is kept of dead entries, and what bounds the table.
     pub(super) nodes: RawTable<Node<K, T, V>>,
-    /// Nodes that stand for values being made.
-    pub(super) in_flight: AtomicUsize,
+    /// How many invalidations there were.
+    invalidations: sync::AtomicUsize,
     /// Entries that went because an object had died, and that were not unlinked by its death.
     pub(super) dead: AtomicUsize,
     /// Entries that went although no object had died, and values that were made and not kept.
@@ -59,7 +60,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         pub(crate) fn new() -> Self {
             Table {
                 nodes: RawTable::new(Ends::new()),
-                in_flight: AtomicUsize::new(0),
+                invalidations: sync::AtomicUsize::new(0),
                 dead: AtomicUsize::new(0),
                 discarded: AtomicUsize::new(0),
                 inserted: AtomicUsize::new(0),
@@ -110,9 +111,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// The number of entries.
     pub(crate) fn len(&self) -> usize {
-        self.nodes
-            .len()
-            .saturating_sub(self.in_flight.load(Relaxed))
+        self.nodes.len()
     }
 
     /// The number of live entries, each of which is checked.
@@ -151,6 +150,42 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// How many entries were put.
     pub(crate) fn inserted(&self) -> usize {
         self.inserted.load(Relaxed)
+    }
+
+    /// How many invalidations there were.
+    pub(super) fn invalidations(&self) -> usize {
+        // Acquire: with `begin_invalidation`: what the caller has changed before that.
+        self.invalidations.load(Acquire)
+    }
+
+    /// Begins to invalidate the entries with some hashes, or all: the caller then removes those that are there. A value whose
+    /// making has begun before that, without a reservation, is not inserted afterwards: the thread that inserts the value looks
+    /// at the number of invalidations under the lock of the bucket, which is passed here. So that thread sees this
+    /// invalidation, or the caller finds the entry.
+    ///
+    /// `hashes` are asked for after the count. If an object is registered for another hash then, that was before a barrier of
+    /// the thread that makes the value, which enters the table to insert it: so that thread sees this invalidation.
+    pub(crate) fn begin_invalidation<H: AsRef<[HashValue]>>(
+        &self,
+        hashes: impl FnOnce() -> Option<H>,
+    ) -> Option<H> {
+        // Release: with `invalidations`.
+        self.invalidations.fetch_add(1, Release);
+        barrier();
+        let hashes = hashes();
+        self.pass(hashes.as_ref().map(AsRef::as_ref));
+        hashes
+    }
+
+    fn pass(&self, hashes: Option<&[HashValue]>) {
+        if self.nodes.is_new() {
+            return;
+        }
+        let pin = self.pin();
+        match hashes {
+            Some(hashes) => hashes.iter().for_each(|hash| pin.pass(hash.bits())),
+            None => pin.pass_all(),
+        }
     }
 
     /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The
@@ -242,6 +277,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // T5. The pin goes with its block, and not by `drop`: that would copy it.
         let settling = self.settling();
         let (mut shown, mut settles) = (None, false);
+        let mut overtaken = None;
         let mut node;
         {
             let taken = self.take_some();
@@ -256,6 +292,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 &asking,
                 |_| true,
                 |there, stale| {
+                    overtaken = there.flight();
                     if !stale {
                         shown = there.ready().map(|(watch, value)| old(watch, value));
                     }
@@ -268,10 +305,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         drop(node);
         self.settle_after(settling, settles);
+        Making::overtake(overtaken);
         shown
     }
 
-    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
+    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned. Nor does it if `begun` is
+    /// another number than that of the [invalidations](Self::begin_invalidation) by now.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -279,31 +318,43 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         watch: Unplaced<'_, T>,
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
+        begun: Option<usize>,
     ) -> Option<R> {
         self.sweep_some();
         // T5, as in `put`.
         let settling = self.settling();
         let there = Cell::new(None);
-        let mut settles = false;
+        let (mut settles, mut overtaken) = (false, None);
         let mut node;
         {
             let taken = self.take_some();
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
+            if let Some(begun) = begun {
+                node.unless_changed(&self.invalidations, begun);
+            }
             let weight = self.weigh(&node);
-            let placed = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
+            let expected = |now: Option<&Node<K, T, V>>| {
                 let of_use = now
                     .and_then(Node::live)
                     .and_then(|(watch, value)| read(watch, value));
                 let free = of_use.is_none();
                 drop(there.replace(of_use));
                 free
+            };
+            let asking = Asking::about(self, hash);
+            let placed = self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
+                overtaken = old.flight();
             });
-            settles |= placed.is_some_and(|new| self.meet(new, weight));
+            match placed {
+                Some(new) => settles |= self.meet(new, weight),
+                None => self.count(&self.discarded),
+            }
         }
         drop(node);
         self.settle_after(settling, settles);
+        Making::overtake(overtaken);
         there.into_inner()
     }
 
@@ -323,6 +374,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // T5, as in `put`.
         let settling = self.settling();
         let (mut answered, mut settles) = (None, false);
+        let mut overtaken = None;
         {
             let pin = self.pin();
             let asking = Asking::about(self, hash);
@@ -340,11 +392,15 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(None, hash, K::key(key), watch, value);
                         let weight = self.weigh(&node);
-                        let put = self.swap(&pin, &mut node, &asking, |now| match (now, there) {
+                        let expected = |now: Option<&_>| match (now, there) {
                             (Some(now), Some(there)) => ptr::eq(now, there),
                             (None, None) => true,
                             _ => false,
-                        });
+                        };
+                        let put =
+                            self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
+                                overtaken = old.flight();
+                            });
                         settles |= put.is_some_and(|new| self.meet(new, weight));
                         put.is_some()
                     }
@@ -357,6 +413,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             }
         }
         self.settle_after(settling, settles);
+        Making::overtake(overtaken);
         match answered {
             Some(answer) => answer,
             None => unreachable!("it is done"),
@@ -430,12 +487,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if on_request && dead {
             node.keep();
         }
-        if node.ready().is_none() {
-            self.in_flight.fetch_sub(1, Relaxed);
-        } else if stale {
-            self.count(&self.dead);
-        } else {
-            self.count(&self.discarded);
+        if node.ready().is_some() {
+            self.count(if stale { &self.dead } else { &self.discarded });
         }
         panics.catch(|| show(stale));
         if let (Some(bound), Some(stamp)) = (self.ends().bound(), node.stamp()) {

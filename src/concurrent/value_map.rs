@@ -235,6 +235,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The
     /// key is cloned twice: for the marker that its value is being made, and for its entry.
     ///
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    ///
     /// # Panics
     /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
@@ -286,6 +289,47 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             },
         );
         let made = made_by::<K, V, E>(made);
+        drop(key);
+        made
+    }
+
+    /// Returns the live value of a key, which is made if there is none, and never waits. O(1) amortised. The map does not keep
+    /// the value alive: the caller does. See [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
+    #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
+    #[track_caller]
+    pub fn get_or_insert_racing(&self, key: K, make: impl FnOnce(&K) -> V) -> V
+    where
+        K: Clone,
+    {
+        let Ok(value) = self.try_get_or_insert_racing(key, |key| Ok::<_, Infallible>(make(key)));
+        value
+    }
+
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept.
+    #[track_caller]
+    pub fn try_get_or_insert_racing<E>(
+        &self,
+        key: K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+    {
+        let hash = HashValue::of(&self.hasher, &key);
+        let made = self.table.get_or_race(
+            hash,
+            &key,
+            |watch, ()| watch.upgrade(),
+            || make(&key),
+            |value, hash, core| {
+                let watch = SharedWatchFor::<V>::registered(&value, hash, core);
+                (watch, (), value)
+            },
+        );
         drop(key);
         made
     }

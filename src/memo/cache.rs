@@ -30,7 +30,8 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// strong handle has gone). From then on the entry is not found, and the result is destroyed as the values of a
 /// [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
 ///
-/// Each result is computed once: threads that ask for the same key wait for the one that computes it. If that
+/// Each result is computed once (but for [races](Self::get_or_compute_racing)): threads that ask for the same key wait for the one
+/// that computes it. If that
 /// panics or fails, nothing is cached, and one of the waiting threads computes it instead. A computation may ask
 /// for other keys. One that comes to need its own result, through any threads, panics instead of waiting for
 /// itself.
@@ -158,7 +159,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and threads that wait for it compute anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
-        let remove = |hash| {
+        let remove = |hash: HashValue| {
+            self.table.begin_invalidation(|| Some([hash]));
             self.table.remove(
                 hash,
                 |there| key.is(there),
@@ -207,7 +209,8 @@ impl<K: MemoKey, V> Memo<K, V> {
             watches.objects(&mut |there| found |= there == addr);
             found
         };
-        let hashes = self.table.hashes_of::<SharedWatchFor<P>>(object);
+        let hashes = || self.table.hashes_of::<SharedWatchFor<P>>(object);
+        let hashes = self.table.begin_invalidation(hashes);
         // The mark of a computation does not say what that depends on. But the object is registered for this hash, so it is
         // the computation's, but for one equality of hashes in 2^31. Or nobody knows.
         self.table
@@ -322,6 +325,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     ///
     /// The closure is passed the [`Computation`], to declare what the result depends on besides.
     ///
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose other tasks may have to
+    /// make the value. Where the closure waits for a pool that steals work, or for a lock that callers hold, use
+    /// [`get_or_compute_racing`](Self::get_or_compute_racing), which never waits.
+    ///
     /// # Panics
     /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
     #[inline]
@@ -361,7 +368,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     /// Returns the result for a key, which is computed if there is none; waits for who computes it, but no longer than `timeout`.
-    /// A computation of this call takes as long as it takes. Otherwise as [`get_or_compute`](Self::get_or_compute).
+    /// A computation of this call takes as long as it takes. A call that timed out counts neither as a hit nor as a miss. The
+    /// call blocks its thread: do not make it on the only thread of an executor. Otherwise as [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
     /// If the time is up. The other computation goes on.

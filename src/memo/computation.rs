@@ -23,6 +23,20 @@ pub struct Computation<'m> {
 }
 
 impl Computation<'_> {
+    pub(super) fn new(core: CoreRef, hash: HashValue) -> Self {
+        Computation {
+            core,
+            hash,
+            watches: RefCell::default(),
+            here: PhantomData,
+        }
+    }
+
+    /// The watches on what it depends on.
+    pub(super) fn into_watches(self) -> Vec<AnyWatch> {
+        self.watches.into_inner()
+    }
+
     /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1). Nothing is
     /// tracked automatically; as in the caches of compilers, declare what you have read.
     ///
@@ -68,12 +82,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         watches: K::Watches,
         leader: Leader<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
     ) -> Box<Self> {
-        let computation = Computation {
-            core,
-            hash,
-            watches: RefCell::default(),
-            here: PhantomData,
-        };
+        let computation = Computation::new(core, hash);
         Box::new(Begun {
             computation,
             watches,
@@ -104,7 +113,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
             leader,
         } = *self;
         leader.finish(|| {
-            let watches = EntryWatches::new(watches, computation.watches.into_inner());
+            let watches = EntryWatches::new(watches, computation.into_watches());
             (key, watches, value.clone(), value)
         })
     }

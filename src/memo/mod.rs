@@ -5,6 +5,7 @@ mod computation;
 mod cyclic;
 mod key;
 mod keys;
+mod racing;
 mod rewriting;
 mod statistics;
 mod tasks;

@@ -100,7 +100,8 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     /// Returns the result for a key, which is computed if there is none, and which may be one of the inputs: the memo does
     /// not keep that input alive. Otherwise like [`get_or_compute`](Self::get_or_compute).
     ///
-    /// A result is compared with the inputs of its own type, by identity.
+    /// A result is compared with the inputs of its own type, by identity. A call that waits blocks its thread: do not make it on
+    /// the only thread of an executor.
     ///
     /// # Panics
     /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.

@@ -19,6 +19,12 @@ pub(crate) trait GetOrInsert: Sync {
         key: usize,
         make: impl FnOnce() -> Result<usize, E>,
     ) -> Result<Self::Value, E>;
+    /// The same, where threads do not wait for each other.
+    fn race<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Self::Value, E>;
     fn get(&self, key: usize) -> Option<Self::Value>;
     /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Self::Value) -> bool;
@@ -81,6 +87,14 @@ impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_with(&self.keys[key], make)
     }
+    fn race<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Arc<usize>, E> {
+        let make = |_: &_| make().map(Arc::new);
+        self.map.try_get_or_insert_racing(&self.keys[key], make)
+    }
     fn get(&self, key: usize) -> Option<Arc<usize>> {
         self.map.get(&self.keys[key])
     }
@@ -116,6 +130,10 @@ impl<K: Life + SharedRef> GetOrInsert for Values<K> {
     fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_with(key, make)
+    }
+    fn race<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+        let make = |_: &_| make().map(Into::into);
+        self.map.try_get_or_insert_racing(key, make)
     }
     fn get(&self, key: usize) -> Option<K> {
         self.map.get(&key)
@@ -165,6 +183,14 @@ impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_with(&self.key(key), make)
     }
+    fn race<E>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Arc<usize>, E> {
+        let make = |_: &_| make().map(Arc::new);
+        self.map.try_get_or_insert_racing(&self.key(key), make)
+    }
     fn get(&self, key: usize) -> Option<Arc<usize>> {
         self.map.get(&key)
     }
@@ -202,6 +228,10 @@ impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
     fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_with(&self.keys[key], make)
+    }
+    fn race<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+        let make = |_: &_| make().map(Into::into);
+        self.map.try_get_or_insert_racing(&self.keys[key], make)
     }
     fn get(&self, key: usize) -> Option<K> {
         self.map.get(&self.keys[key])

@@ -2,6 +2,7 @@
 //! pieces meet. The keys are numbers, with a hasher that is the same in each execution: an address is not.
 
 mod floors;
+mod racing;
 mod reclaiming;
 mod tasks;
 

@@ -88,7 +88,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let mut may_be_first = N::BY_ADDRESS;
+        let mut may_be_first = N::BY_ADDRESS && !node.is_conditional();
         let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
@@ -130,7 +130,7 @@ impl<N: Entry> Writer<'_, N> {
                 continue;
             };
             match found {
-                _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
+                _ if !node.may_be_linked() => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
                     if let Some((watch, there)) = inherits {
                         watch.inherit(there);
@@ -143,15 +143,20 @@ impl<N: Entry> Writer<'_, N> {
                     let old = place.get();
                     // SAFETY: as in `find`.
                     let new = unsafe { &*new };
+                    let more = isize::from(new.is_counted()) - isize::from(old.is_counted());
+                    if more != 0 {
+                        self.inside.count(more);
+                    }
                     return Put::Replaced { old, new };
                 }
                 Searched::Others(others) if are_all(&locked, hash, &others) => {
                     if locked.add(node.as_ptr(), hash, &mut spares) {
                         let new = node.link();
                         drop(locked);
-                        self.inside.count(1);
                         // SAFETY: as in `find`.
-                        return Put::Added(unsafe { &*new });
+                        let new = unsafe { &*new };
+                        self.inside.count(new.is_counted().into());
+                        return Put::Added(new);
                     }
                     drop(locked);
                     self.make_room(array, &mut spares);
@@ -198,6 +203,30 @@ impl<N: Entry> Writer<'_, N> {
         Some(unsafe { &*new })
     }
 
+    /// Waits for the writer that is at the bucket of this hash: what it has linked is found from now on, and who comes later
+    /// sees what this thread has done before.
+    pub(in super::super) fn pass(&self, hash: u64) {
+        while let Some(array) = self.array_for(hash) {
+            let home = array.home(hash);
+            if home.lock(first_load(Meta::EMPTY, || home.meta())).is_some() {
+                return;
+            }
+        }
+    }
+
+    /// The same, for all buckets.
+    pub(in super::super) fn pass_all(&self) {
+        while let Some(array) = self.array() {
+            for hash in 0..array.len() as u64 {
+                self.pass(hash);
+            }
+            // Otherwise a bucket in the next array may stand for several of this one.
+            if array.next().is_none() {
+                return;
+            }
+        }
+    }
+
     /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
     /// again when other threads change the same entry.
     #[inline]
@@ -226,7 +255,7 @@ impl<N: Entry> Writer<'_, N> {
             if place.is_linked() {
                 locked.clear(place.bucket, place.slot);
                 drop(locked);
-                self.inside.count(-1);
+                self.inside.count(-isize::from(place.get().is_counted()));
                 // SAFETY: unlinked by us, under the lock.
                 unsafe { self.retire(place.node) };
                 return Some(place.get());

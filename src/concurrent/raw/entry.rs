@@ -28,7 +28,7 @@ pub(in super::super) trait Entry {
         short.into()
     }
 
-    /// Whether it counts while it waits for threads that may look at it.
+    /// Whether the table counts it: among its entries, and while it waits for threads that may look at it.
     #[inline]
     fn is_counted(&self) -> bool {
         true

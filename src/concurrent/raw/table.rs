@@ -119,7 +119,7 @@ impl<N: Entry> RawTable<N> {
             .compare_exchange(ptr::null_mut(), first, Release, Relaxed);
     }
 
-    /// The number of entries. Exact while no thread changes the table.
+    /// The number of entries, without those that are [not counted](Entry::is_counted). Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
         let sum = self.domain.entries().wrapping_sub(self.unlinked());
         // Of an entry inserted by one thread and removed by another, the sum may include only the removal.

@@ -5,12 +5,15 @@ use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
 
-use super::entry::Entry;
+use super::entry::{Entry, Registered};
+use crate::sync::{AtomicUsize, Ordering::Relaxed};
 
 /// An entry that is not in the table yet; null once it is.
 pub(in super::super) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
+    /// It is not linked if this word has another value by then.
+    unless_changed: Option<(&'t AtomicUsize, usize)>,
 }
 
 impl<'t, N: Entry> Unlinked<'t, N> {
@@ -25,7 +28,28 @@ impl<'t, N: Entry> Unlinked<'t, N> {
         Unlinked {
             node: Box::into_raw(place).cast(),
             context,
+            unless_changed: None,
         }
+    }
+
+    /// Has it not linked if this word does not have this value any more.
+    pub(in super::super) fn unless_changed(&mut self, word: &'t AtomicUsize, value: usize) {
+        self.unless_changed = Some((word, value));
+    }
+
+    /// Whether it has to be asked if it may be linked.
+    #[inline]
+    pub(super) fn is_conditional(&self) -> bool {
+        self.unless_changed.is_some()
+    }
+
+    /// Under the lock of its bucket: whether it may be linked. See [`Registered::may_be_linked`].
+    #[inline]
+    pub(super) fn may_be_linked(&self) -> bool {
+        // Relaxed: who changes the word then passes that lock.
+        let is_changed = |(word, value): (&AtomicUsize, usize)| word.load(Relaxed) != value;
+        !self.unless_changed.is_some_and(is_changed)
+            && self.watch().is_none_or(Registered::may_be_linked)
     }
 
     #[inline]

@@ -1,0 +1,140 @@
+//! Computations that make no reservation: of several threads that want one result, each computes it.
+
+use core::convert::Infallible;
+use core::sync::atomic::Ordering::Relaxed;
+use std::boxed::Box;
+
+use super::cache::Memo;
+use super::computation::Computation;
+use super::key::{MemoKey, MemoQuery};
+use super::watches::EntryWatches;
+use crate::hash::HashValue;
+
+impl<K: MemoKey, V: Clone> Memo<K, V> {
+    /// Returns the result for a key, which is computed if there is none, and never waits: threads that ask for the same key at
+    /// once each compute a result, and all get the one that is inserted first. O(inputs), and lock-free if there is a result.
+    ///
+    /// Use it where a thread that waits could hold up the computation for which it waits: where the computation waits for a
+    /// pool that steals work, takes a lock that callers hold, or needs the lock of an interpreter. The chapter
+    /// [`memo`](crate::guide::memo#computations-that-wait) has an example of each.
+    ///
+    /// The call makes no reservation. If another call [computes](Self::get_or_compute) the result under a reservation, this one's
+    /// is inserted in its place: threads that wait for the reserved result get this one, and the reserved result goes only to
+    /// the thread that computes it. If a result of this key is [removed](Self::remove), an object of it
+    /// [invalidated](Self::invalidate), or the memo [cleared](Self::clear) while this call computes, what it computes is
+    /// returned, and not kept; so is it if any other result of the memo is removed or invalidated meanwhile, since nothing marks
+    /// which results are computed.
+    ///
+    /// # Panics
+    /// Not for a cycle: none is detected. A computation that asks for its own key by this method recurses without end.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let lengths = Memo::<Strong<str>, usize>::new();
+    /// let text = Strong::from("text");
+    /// let length = || lengths.get_or_compute_racing(&text, |_| text.len());
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(length);
+    ///     assert_eq!(length(), 4);
+    /// });
+    /// assert_eq!(lengths.len(), 1);
+    /// ```
+    #[track_caller]
+    pub fn get_or_compute_racing(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> V,
+    ) -> V {
+        let Ok(value) = self.try_get_or_compute_racing(key, |cx| Ok::<_, Infallible>(compute(cx)));
+        value
+    }
+
+    /// Returns the result for a key, which is computed if there is none, unless that fails, and never waits. See
+    /// [`get_or_compute_racing`](Self::get_or_compute_racing).
+    ///
+    /// # Errors
+    /// The error of the closure. Then nothing is kept.
+    #[track_caller]
+    pub fn try_get_or_compute_racing<E>(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let hash = match self.find(&key) {
+            Ok(value) => {
+                drop((key, compute));
+                return Ok(value);
+            }
+            Err((hash, _)) => hash,
+        };
+        self.misses.fetch_add(1, Relaxed);
+        let racing = Racing::new(self, hash, key);
+        let value = compute(racing.computation())?;
+        Ok(racing.finish(value))
+    }
+}
+
+/// A computation without a reservation.
+struct Racing<'m, K: MemoKey, V> {
+    memo: &'m Memo<K, V>,
+    computation: Computation<'m>,
+    watches: K::Watches,
+    key: K::Stored,
+    /// How many invalidations there were when it began: before it reads anything that one could be about.
+    begun: usize,
+    hash: HashValue,
+}
+
+impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
+    #[inline(never)]
+    fn new<Q: MemoQuery<K>>(memo: &'m Memo<K, V>, hash: HashValue, key: Q) -> Box<Self> {
+        let begun = memo.table.begin_race();
+        let core = memo.table.core();
+        let handles = key.handles();
+        let key = key.into_stored();
+        let watches = Q::watch(handles, hash, core);
+        let computation = Computation::new(core, hash);
+        Box::new(Racing {
+            memo,
+            computation,
+            watches,
+            key,
+            begun,
+            hash,
+        })
+    }
+
+    #[inline]
+    fn computation(&self) -> &Computation<'m> {
+        &self.computation
+    }
+
+    /// Keeps the result, unless there is one by now, or there was an invalidation meanwhile. Returns a clone of the one that is
+    /// there, or the result.
+    #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed here, not in the caller's frame"
+    )]
+    fn finish(self: Box<Self>, value: V) -> V {
+        let Racing {
+            memo,
+            computation,
+            watches,
+            key,
+            begun,
+            hash,
+        } = *self;
+        let watches = EntryWatches::new(watches, computation.into_watches());
+        let first = (memo.table).put_unless(
+            hash,
+            key,
+            watches,
+            value.clone(),
+            Memo::<K, V>::read,
+            Some(begun),
+        );
+        first.unwrap_or(value)
+    }
+}
