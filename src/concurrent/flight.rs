@@ -35,6 +35,7 @@ pub(super) mod models;
 use core::any::Any;
 use core::cell::RefCell;
 use core::mem::{self, ManuallyDrop};
+use core::ptr;
 use core::task::{Context, Poll, Waker};
 use std::boxed::Box;
 use std::sync::{Arc, Weak};
@@ -46,7 +47,7 @@ use std::vec::Vec;
 use super::seats::Seats;
 use super::watch::AnyWatch;
 use crate::panics::{FirstPanic, wake_all};
-use crate::sync::{Condvar, Mutex, MutexGuard, thread_local};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::Relaxed, thread_local};
 
 /// A value that is being made.
 pub(crate) struct Making {
@@ -82,6 +83,8 @@ struct Status {
 pub(crate) struct Joint {
     /// The stand-in of a thread that polls it, and waits meanwhile (F4).
     polled_by: Mutex<Option<Arc<Making>>>,
+    /// The [mark](MARK) of the thread that polls it, or zero: only whether that is the own one counts.
+    poller: AtomicUsize,
     pub(super) work: Weak<dyn AnyWork>,
     /// What the value depends on besides its key, until the flight's node has left the table: see
     /// [`Dependencies`](super::work::Dependencies).
@@ -107,8 +110,15 @@ thread_local! {
     static FLIGHTS: ManuallyDrop<Flights> = ManuallyDrop::default();
     /// The flights of this thread that can be called off (F3).
     static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
+    /// Its address stands for the thread.
+    static MARK: u8 = const { 0 };
     /// The flights that this thread polls, one within the other.
     static POLLING: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
+}
+
+/// What tells this thread from all others that live.
+fn mark() -> usize {
+    MARK.with(|mark| ptr::from_ref(mark).addr())
 }
 
 /// A flight in which nothing is made, while its thread has yet to do something else.
@@ -158,6 +168,7 @@ impl Making {
             None,
             Some(Joint {
                 polled_by: Mutex::new(None),
+                poller: AtomicUsize::new(0),
                 work,
                 gathered: Mutex::new(Some(Vec::new())),
             }),
@@ -388,7 +399,9 @@ impl Making {
 
     /// Whether this thread polls the flight.
     pub(super) fn is_polled_here(&self) -> bool {
-        POLLING.with(|all| all.borrow().iter().any(|one| core::ptr::eq(&**one, self)))
+        // Relaxed: what this thread has written; any other value is of another.
+        let poller = |joint: &Joint| joint.poller.load(Relaxed);
+        self.joint.as_ref().map(poller) == Some(mark())
     }
 
     /// Runs a poll of the flight.
@@ -409,6 +422,7 @@ impl Making {
         }
         POLLING.with(|all| all.borrow_mut().push(Arc::clone(this)));
         let _polled = Polled;
+        let _poller = this.joint.as_ref().map(Poller::begin);
         poll()
     }
 
@@ -451,6 +465,26 @@ impl Wake for Making {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.wake_next();
+    }
+}
+
+/// This thread polls a flight, until this is dropped. One thread at a time does.
+struct Poller<'f> {
+    joint: &'f Joint,
+    before: usize,
+}
+
+impl<'f> Poller<'f> {
+    fn begin(joint: &'f Joint) -> Self {
+        // Relaxed: the caller has taken what it polls, after the thread before gave that back.
+        let before = joint.poller.swap(mark(), Relaxed);
+        Poller { joint, before }
+    }
+}
+
+impl Drop for Poller<'_> {
+    fn drop(&mut self) {
+        self.joint.poller.store(self.before, Relaxed);
     }
 }
 

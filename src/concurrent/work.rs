@@ -358,6 +358,9 @@ where
         panics.resume();
         match shared {
             Some(made) => {
+                if !waiter.is_own {
+                    P::found(owner);
+                }
                 put(out, made);
                 Polled::Made
             }

@@ -44,6 +44,28 @@ fn one_computes_for_all() {
     assert!(memo.is_empty());
 }
 
+/// 177: Of two tasks the one that has not passed the closure polls it to its end: that is a hit, and the other one the miss.
+#[test]
+fn a_task_that_ends_anothers_computation_is_a_hit() {
+    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let event = Event::new();
+    let ask = || {
+        let event = Arc::clone(&event);
+        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
+            event.wait().await;
+            4
+        }))
+    };
+    let (mut own, mut other) = (ask(), ask());
+    event.happen();
+    assert_eq!(other.poll(), Poll::Ready(4));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.hits, statistics.misses), (1, 1));
+    assert_eq!(own.poll(), Poll::Ready(4));
+    let statistics = memo.statistics();
+    assert_eq!((statistics.hits, statistics.misses), (1, 1));
+}
+
 /// 240: A hit allocates nothing. A task that waits allocates its computation or the means to begin one, whatever that costs.
 #[test]
 fn a_hit_allocates_nothing() {
