@@ -95,11 +95,14 @@ impl<P: SharedRef> KeepAlive<P> {
     /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
     /// of which begin with this one.
     pub fn set_limit(&self, limit: Limit) {
-        self.0.ring.with(|ring| ring.set_limit(limit));
+        let turn = self.0.ring.with(|ring| {
+            ring.set_limit(limit);
+            (!limit.counts_live).then(|| ring.set_all_removed())
+        });
         let mut panics = FirstPanic::default();
         panics.catch(|| self.0.settle());
-        if !limit.counts_live {
-            panics.catch(|| self.0.evicted.clear());
+        if let Some(turn) = turn {
+            panics.catch(|| self.0.uncount_all(turn));
         }
         panics.resume();
     }
@@ -155,10 +158,13 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.get(addr).is_some())
     }
 
-    /// Keeps an object no more, and returns the handle to it. O(1). A collection that finds the object keeps it again.
+    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1). A collection that finds the object keeps it
+    /// again.
     pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
         let addr = Q::addr(object).addr();
-        let released = self.0.ring.with(|ring| ring.release(addr))?;
+        let (released, turn) = self.0.ring.with(|ring| ring.release(addr));
+        self.0.uncount(addr, turn);
+        let released = released?;
         self.0.tell(&released, Gone::Removed);
         Some(released)
     }
@@ -225,9 +231,9 @@ impl<P: SharedRef> KeepAlive<P> {
     /// If a destructor or the listener panics, after all of them have run.
     pub fn clear(&self) {
         let mut panics = FirstPanic::default();
-        self.0.ring.with(Ring::let_all_go);
+        let turn = self.0.ring.with(Ring::let_all_go);
         panics.catch(|| self.0.settle());
-        panics.catch(|| self.0.evicted.clear());
+        panics.catch(|| self.0.uncount_all(turn));
         panics.resume();
     }
 }
@@ -242,34 +248,43 @@ impl<P: SharedRef> Inner<P> {
         Turn::with(&self.ring, 1, |turn| {
             let (kept, going) = self.ring.with(|ring| {
                 let kept = ring.keep(addr, weight, object);
-                (kept, turn.and_then(|_| ring.next_to_go()))
+                (kept, turn.and_then(|_| Self::next(ring)))
             });
-            self.uncount(addr, &kept);
+            let mut panics = FirstPanic::default();
+            panics.catch(|| self.uncount_kept(addr, &kept));
             let is_kept = !matches!(kept, Outcome::Refused(_));
-            if let Some(turn) = turn.filter(|_| going.is_some()) {
-                let mut panics = FirstPanic::default();
-                panics.catch(|| drop(kept));
+            panics.catch(|| drop(kept));
+            if let Some(turn) = turn {
                 self.let_go(turn, going, &mut panics);
-                panics.resume();
             }
+            panics.resume();
             is_kept
         })
     }
 
     /// What is kept again is not counted apart.
-    fn uncount<X>(&self, addr: usize, kept: &Outcome<X>) {
-        let Outcome::New { turn } = kept else { return };
-        if !self.evicted.is_new() {
-            self.uncount_if(addr, |other| other < *turn);
+    fn uncount_kept<X>(&self, addr: usize, kept: &Outcome<X>) {
+        if let Outcome::New { turn } = kept {
+            self.uncount(addr, *turn);
         }
     }
 
-    fn uncount_if(&self, addr: usize, wanted: impl Fn(u64) -> bool) {
+    /// What was counted of an object up to a turn counts no more. If the object was going at that turn, the thread that counts
+    /// it hears of the turn (Q5 of the ring).
+    fn uncount(&self, addr: usize, until: u64) {
+        if self.evicted.is_new() {
+            return;
+        }
         let (hash, address) = Address::of(ptr::without_provenance(addr));
         let wanted =
-            |entry: Option<(&_, &(usize, u64))>| entry.is_some_and(|(_, (_, turn))| wanted(*turn));
+            |entry: Option<(&_, &(usize, u64))>| entry.is_some_and(|(_, (_, turn))| *turn <= until);
         let is_it = |there: &Address| *there == address;
         self.evicted.remove(hash, is_it, wanted, |_, _, _| ());
+    }
+
+    /// The same, for all objects.
+    fn uncount_all(&self, until: u64) {
+        self.evicted.retain(|_, _, (_, turn)| *turn > until);
     }
 
     /// Lets go what has to.
@@ -277,10 +292,19 @@ impl<P: SharedRef> Inner<P> {
         Turn::with(&self.ring, 1, |turn| {
             let Some(turn) = turn else { return };
             let mut panics = FirstPanic::default();
-            let first = self.ring.with(Ring::next_to_go);
+            let first = self.ring.with(Self::next);
             self.let_go(turn, first, &mut panics);
             panics.resume();
         });
+    }
+
+    /// The next that has to go. While it is counted, it is going (Q5 of the ring).
+    fn next(ring: &mut Ring<P>) -> Option<Going<P>> {
+        if ring.limit().counts_live {
+            ring.next_going()
+        } else {
+            ring.next_to_go()
+        }
     }
 
     fn let_go(&self, turn: &Turn, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
@@ -288,7 +312,7 @@ impl<P: SharedRef> Inner<P> {
             let more = one.more;
             panics.catch(|| self.destroy(one));
             let again = turn.is_wanted_again() || more;
-            going = again.then(|| self.ring.with(Ring::next_to_go)).flatten();
+            going = again.then(|| self.ring.with(Self::next)).flatten();
         }
     }
 
@@ -299,37 +323,31 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
+    /// Counts what goes, until it dies.
+    fn count(&self, going: &Going<P>) {
+        let (hash, address) = Address::of(ptr::without_provenance(going.addr));
+        self.evicted.compute(hash, &address, |there| {
+            // Of two threads that count it, the later turn is right.
+            let later = there.and_then(|(_, at)| (at.1 > going.turn).then_some(*at));
+            let counted = later.unwrap_or((going.weight, going.turn));
+            (Some((SharedWatchFor::<P>::new(&going.what), counted)), ())
+        });
+    }
+
     /// The end of what was kept: strong becomes weak.
     fn destroy(&self, going: Going<P>) {
-        let Going {
-            what,
-            addr,
-            weight,
-            why,
-            turn,
-            counts,
-            more: _,
-        } = going;
-        if counts && why != Gone::Removed {
-            // Of two threads that count it, the later turn is right.
-            let (hash, address) = Address::of(ptr::without_provenance(addr));
-            self.evicted.compute(hash, &address, |there| {
-                let later = there.and_then(|(_, at)| (at.1 > turn).then_some(*at));
-                let entry = (
-                    SharedWatchFor::<P>::new(&what),
-                    later.unwrap_or((weight, turn)),
-                );
-                (Some(entry), ())
-            });
-            // It may be kept again already: then who has done that did not find what has just been counted.
-            if self.ring.with(|ring| ring.get(addr).is_some()) {
-                self.uncount_if(addr, |other| other == turn);
-            }
-        }
-        // Both are users' code.
+        // A user's handle may make weak ones by code that panics; so may the other two.
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.tell(&what, why));
-        panics.catch(|| drop(what));
+        let counts = going.at.is_some() && going.why != Gone::Removed;
+        if counts {
+            panics.catch(|| self.count(&going));
+        }
+        // It may be kept again already, or removed: who has done that may not have found what has just been counted.
+        if going.at.is_some() && !self.ring.with(|ring| ring.end_going(&going)) && counts {
+            panics.catch(|| self.uncount(going.addr, going.turn));
+        }
+        panics.catch(|| self.tell(&going.what, going.why));
+        panics.catch(|| drop(going.what));
         panics.resume();
     }
 }
@@ -367,21 +385,18 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
         }
         let (weight, mut panics) = weight_of(weight, || inner.weigh(&object));
         let (kept, due) = inner.ring.join(addr, weight, object, stamp);
-        inner.uncount(addr, &kept);
+        inner.uncount_kept(addr, &kept);
         panics.catch(|| drop(kept));
         panics.resume();
         due
     }
 
     fn leave(&self, node: &Node<K, T, V>) {
-        // Of a dead object nothing is kept, and its address may be another's.
-        if let Some(watch) = node.watch().filter(|watch| !watch.is_expired()) {
-            let addr = watch.addr().addr();
-            let inner = &*self.0.0;
-            inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
-            if !inner.evicted.is_new() {
-                inner.uncount_if(addr, |_| true);
-            }
+        // Of a dead object nothing is kept, and its address may be another's. So it has to live until this is done.
+        if let Some(object) = node.watch().and_then(T::upgrade) {
+            let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
+            let turn = inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
+            inner.uncount(addr, turn);
         }
     }
 

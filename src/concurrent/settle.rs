@@ -160,13 +160,23 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             self.destroy_dead(&mut panics);
         }
         while more {
-            // First: a node that is in the ring then is not freed before this leaves.
             let pin = self.pin();
-            let Some(going) = ceiling.ring.with(Ring::next_to_go) else {
+            let Some(going) = ceiling.ring.with(Ring::next_going) else {
                 break;
             };
+            // A node that is linked now is not freed before this leaves. But the chosen node may have been unlinked by its death,
+            // and be freed by a drain that saw nobody inside before this came. Then another may be at its address, of the same
+            // hash. The drain lets go of the chosen node before it frees that, and says so (Q5 of the ring): so this asks when it
+            // has found a node there.
+            let mut answer = None;
+            let mut is_gone = || {
+                let end = || ceiling.ring.with(|ring| ring.end_going(&going));
+                *answer.get_or_insert_with(end)
+            };
             let is_it = |node: &Node<K, T, V>| ptr::from_ref(node).addr() == going.addr;
-            if let Some(node) = self.unlink_if(&pin, going.what, is_it, |_| true) {
+            let unlinked = self.unlink_if(&pin, going.what, is_it, |_| is_gone());
+            is_gone();
+            if let Some(node) = unlinked {
                 node.set_gone(going.why);
                 panics.catch(|| _ = self.end(node));
             }

@@ -495,7 +495,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             if !stale {
                 node.set_gone(Gone::Removed);
             }
-            bound.leave(node, stamp);
+            // The object may die by that.
+            panics.catch(|| bound.leave(node, stamp));
         }
         node.deregister();
         panics.resume();

@@ -112,9 +112,13 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.get(Q::addr(object).addr()).is_some()
     }
 
-    /// Keeps an object no more, and returns the handle to it. O(1).
+    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1).
     pub fn release<Q: ?Sized + Identify<P>>(&mut self, object: &Q) -> Option<P> {
-        self.ring.release(Q::addr(object).addr())
+        let (released, _) = self.ring.release(Q::addr(object).addr());
+        if self.ring.limit().counts_live {
+            self.evicted.remove(object);
+        }
+        released
     }
 
     /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes.
@@ -194,7 +198,7 @@ impl<P: StrongRef> KeepAlive<P> {
     fn settle(&mut self) {
         let mut next = || {
             let going = self.ring.next_to_go()?;
-            if going.counts {
+            if self.ring.limit().counts_live {
                 self.evicted.insert(&going.what, going.weight);
             }
             Some((going.what, going.more))

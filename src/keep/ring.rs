@@ -17,6 +17,8 @@
 //!   nothing.
 //! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it,
 //!   or was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
+//! * **Q5** Who takes what goes may have to do something about it under no lock. Until that is done, it is [going](self::going):
+//!   found, so that whoever keeps it again or lets it go meanwhile can say so.
 
 use alloc::{vec, vec::Vec};
 use core::mem;
@@ -26,6 +28,8 @@ use hashbrown::HashTable;
 use super::limit::{Gone, Limit};
 use super::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::hash::HashValue;
+
+mod going;
 
 /// How many rounds a turn of the hand takes. More are closer to the paper, and tell more hits.
 const ROUNDS: usize = 8;
@@ -63,7 +67,7 @@ pub(crate) struct Ring<X> {
 }
 
 struct Slot<X> {
-    /// None if the slot is free.
+    /// None if the slot is free, or what it had is going (Q5).
     kept: Option<X>,
     addr: usize,
     weight: usize,
@@ -83,8 +87,8 @@ pub(crate) struct Going<X> {
     pub(crate) why: Gone,
     /// When: see [`Outcome::New`].
     pub(crate) turn: u64,
-    /// Whether its weight [counts](Limit::count_live) on.
-    pub(crate) counts: bool,
+    /// Its slot, if it is [going](going) until who has taken it ends that.
+    pub(crate) at: Option<u32>,
     /// Whether another has to go for the same reason. So who asks for one need not ask again.
     pub(crate) more: bool,
 }
@@ -206,7 +210,7 @@ impl<X> Ring<X> {
         self.slots[at as usize].gone.is_none()
     }
 
-    /// With what is [leaving](Self::leaving).
+    /// With what is [leaving](Self::leaving), or going.
     #[inline]
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
@@ -256,9 +260,16 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes something a member that is none, and was found where it is about to leave.
+    /// Makes something a member that is none, and was found where it is about to leave, or is going.
     fn admit(&mut self, found: Option<u32>, addr: usize, weight: usize, what: X) -> Outcome<X> {
-        let (at, given) = match found {
+        let leaving = match found {
+            Some(at) if self.is_going(at) => {
+                self.give_way(at);
+                None
+            }
+            other => other,
+        };
+        let (at, given) = match leaving {
             Some(at) => {
                 self.leaving.unlink(&mut self.slots, at);
                 (at, Some(what))
@@ -268,8 +279,8 @@ impl<X> Ring<X> {
         let slot = &mut self.slots[at as usize];
         slot.weight = weight;
         self.join(at);
-        self.turn += 1;
-        given.map_or(Outcome::New { turn: self.turn }, Outcome::Already)
+        let turn = self.next_turn();
+        given.map_or(Outcome::New { turn }, Outcome::Already)
     }
 
     /// Puts something that is not there to what goes [next](Self::next_to_go).
@@ -317,24 +328,33 @@ impl<X> Ring<X> {
         self.leaving.push(&mut self.slots, at);
     }
 
-    /// Keeps it no more: it goes [next](Self::next_to_go).
-    pub(crate) fn let_go(&mut self, addr: usize, why: Gone) {
+    /// Keeps it no more: it goes [next](Self::next_to_go). Returns [when](Outcome::New).
+    pub(crate) fn let_go(&mut self, addr: usize, why: Gone) -> u64 {
         if let Some(at) = self.member(addr) {
             self.part(at);
             self.leave(at, why);
             // Its collection may take it for told.
             self.begin_round();
+        } else if why == Gone::Removed {
+            self.set_removed(addr);
         }
+        self.next_turn()
     }
 
-    /// All of them go [next](Self::next_to_go).
-    pub(crate) fn let_all_go(&mut self) {
+    /// All of them go [next](Self::next_to_go). Returns [when](Outcome::New).
+    pub(crate) fn let_all_go(&mut self) -> u64 {
         while self.queue.oldest != NONE {
             let at = self.queue.oldest;
             self.part(at);
             self.leave(at, Gone::Removed);
         }
         self.begin_round();
+        self.set_all_removed()
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
     }
 
     /// Puts it into a free slot, or a new one, and into the index. All memory comes first: one that is in a slot, and not
@@ -411,15 +431,20 @@ impl<X> Ring<X> {
 
     /// Takes something, whether or not it is about to leave.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
+        self.set_removed(addr);
         let at = self.find(addr)?;
         Some(self.take(at, Gone::Removed)?.what)
     }
 
-    /// Takes something that its collection may still take for told: the round ends.
-    pub(crate) fn release(&mut self, addr: usize) -> Option<X> {
-        let at = self.member(addr)?;
+    /// Takes something that its collection may still take for told: the round ends. Also returns [when](Outcome::New).
+    pub(crate) fn release(&mut self, addr: usize) -> (Option<X>, u64) {
+        let Some(at) = self.member(addr) else {
+            self.set_removed(addr);
+            return (None, self.next_turn());
+        };
         self.begin_round();
-        Some(self.take(at, Gone::Removed)?.what)
+        let taken = self.take(at, Gone::Removed);
+        (taken.map(|going| going.what), self.turn)
     }
 
     /// Begins a generation. Those that are too old go [next](Self::next_to_go).
@@ -461,7 +486,17 @@ impl<X> Ring<X> {
     /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too
     /// heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        let (at, why) = if self.is_leaving() {
+        let (at, why) = self.due()?;
+        let going = self.take(at, why)?;
+        Some(Going {
+            more: self.is_due(),
+            ..going
+        })
+    }
+
+    /// The one that has to go, and why.
+    fn due(&mut self) -> Option<(u32, Gone)> {
+        Some(if self.is_leaving() {
             (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
             (at, Gone::Generation)
@@ -472,11 +507,6 @@ impl<X> Ring<X> {
             (self.victim(spared)?, Gone::Entries)
         } else {
             (self.too_heavy(self.limit.weight?)?, Gone::Weight)
-        };
-        let going = self.take(at, why)?;
-        Some(Going {
-            more: self.is_due(),
-            ..going
         })
     }
 
@@ -535,32 +565,50 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes something out of all lists.
+    /// Takes something out of its slot, which is free then.
     fn take(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
+        let going = self.take_out(at, why)?;
+        self.vacate(at);
+        Some(going)
+    }
+
+    /// Takes something out of its slot, and that out of all lists.
+    fn take_out(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
         let slot = &mut self.slots[at as usize];
         let what = slot.kept.take()?;
-        let (addr, weight, gone) = (slot.addr, slot.weight, slot.gone);
-        if gone.is_some() {
+        let (addr, weight) = (slot.addr, slot.weight);
+        let why = slot.gone.unwrap_or(why);
+        if slot.gone.is_some() {
             self.leaving.unlink(&mut self.slots, at);
         } else {
             self.part(at);
         }
-        let found = self.index.find_entry(hash(addr), |there| *there == at);
-        if let Ok(entry) = found {
-            entry.remove();
-        }
-        self.slots[at as usize].links.newer = self.free;
-        self.free = at;
-        self.turn += 1;
+        self.slots[at as usize].gone = Some(why);
         Some(Going {
             what,
             addr,
             weight,
-            why: gone.unwrap_or(why),
-            turn: self.turn,
-            counts: self.limit.counts_live,
+            why,
+            turn: self.next_turn(),
+            at: None,
             more: true,
         })
+    }
+
+    /// The slot is free, and not in the index.
+    fn vacate(&mut self, at: u32) {
+        self.hide(at);
+        self.slots[at as usize].links.newer = self.free;
+        self.free = at;
+    }
+
+    /// Takes a slot out of the index, if it is there.
+    fn hide(&mut self, at: u32) {
+        let addr = self.slots[at as usize].addr;
+        let found = self.index.find_entry(hash(addr), |there| *there == at);
+        if let Ok(entry) = found {
+            entry.remove();
+        }
     }
 }
 

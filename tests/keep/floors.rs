@@ -292,7 +292,7 @@ fn live_weight_is_what_is_kept_or_used<P: Pointer, C: Floored<P>>() {
     assert_eq!(kept.live_weight(), 0);
 }
 
-/// O216: What was removed counts no more, whether or not it was kept at that time.
+/// O216: What was removed or released counts no more, whether or not it was kept at that time.
 fn what_was_removed_counts_no_more<P: Pointer>() {
     let all = WeakValueMap::<usize, P>::new();
     let kept = all.set_keep_alive(Limit::entries(1).count_live(), |object| **object);
@@ -301,6 +301,10 @@ fn what_was_removed_counts_no_more<P: Pointer>() {
     assert!(all.remove(&4).is_some());
     assert_eq!(kept.live_weight(), 6);
     assert!(all.remove(&2).is_some());
+    assert_eq!(kept.live_weight(), 4);
+    assert!(kept.release(&used[0]).is_none());
+    assert_eq!(kept.live_weight(), 3);
+    assert!(all.get(&1).is_some() && kept.shrink_to(0) == 1);
     assert_eq!(kept.live_weight(), 4);
     // One that is set again counts again.
     all.insert(2, &used[1]);

@@ -493,7 +493,8 @@ fn others_go_although_one_panics<P: Kind>() {
     }
 }
 
-/// 208: Whether it is kept or gone; not what was released, or cleared. Only if the limit asks for that.
+/// 208: Whether it is kept or gone; not what was released, whether or not it was kept then, or cleared. Only if the limit asks
+/// for that.
 fn what_is_in_use_weighs<P: Kind>() {
     let limit = Limit::none().weight(10);
     let mut kept = KeepAlive::new(limit.count_live());
@@ -519,6 +520,10 @@ fn what_is_in_use_weighs<P: Kind>() {
     assert!(!kept.keep(&new::<P, _>(7), 11));
     assert_eq!(weights(&kept), (6, 18));
     drop(kept.release(&objects[3]));
+    assert_eq!(weights(&kept), (0, 12));
+    assert!(kept.release(&objects[1]).is_none());
+    assert_eq!(weights(&kept), (0, 8));
+    assert!(kept.keep(&objects[1], 4) && kept.shrink_to(0) == 1);
     assert_eq!(weights(&kept), (0, 12));
     assert!(kept.keep(&objects[2], 5));
     assert_eq!((kept.shrink_to(4), weights(&kept)), (1, (0, 12)));

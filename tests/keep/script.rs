@@ -255,6 +255,7 @@ fn a_floor_is_as_its_model<P: Kind>() {
                     let place = model.place(number);
                     assert_eq!(kept.release(&object).is_some(), place.is_some(), "{step}");
                     place.map(|at| model.take(at));
+                    model.gone[number] = None;
                 }
             }
             32..36 => {

@@ -81,7 +81,7 @@ fn what_is_told_stays_for_the_round() {
                 }
                 9 => _ = ring.keep(addr, 1, addr),
                 10 if random.below(20) == 0 => ring.advance(),
-                10 => ring.let_go(addr, Gone::Removed),
+                10 => _ = ring.let_go(addr, Gone::Removed),
                 _ => _ = ring.release(addr),
             }
             while let Some(going) = ring.next_to_go() {
@@ -161,4 +161,73 @@ fn a_refusal_has_its_reason() {
         let gone: Vec<_> = gone.map(|going| (going.addr, going.why)).collect();
         assert_eq!(gone, [(1, why), (2, why)]);
     }
+}
+
+/// Q5: Who has taken what goes hears whether somebody has kept it again since then, or let it go. Its slot is free then.
+#[test]
+fn what_is_going_is_found() {
+    type Step = fn(&mut Ring<u8>);
+    let steps: [(Step, bool); 11] = [
+        (|_| (), true),
+        (
+            |ring| assert!(!ring.touch(1) && ring.get(1).is_none()),
+            true,
+        ),
+        (|ring| _ = ring.keep(2, 1, 2), true),
+        (
+            |ring| assert!(matches!(ring.keep(1, 9, 1), Outcome::Refused(1))),
+            true,
+        ),
+        (|ring| ring.refuse(1, 1), true),
+        (
+            |ring| assert!(matches!(ring.keep(1, 1, 1), Outcome::New { .. })),
+            false,
+        ),
+        (
+            |ring| assert!(matches!(ring.tell_or_keep(1, Some(1), 1), Told::No(_))),
+            false,
+        ),
+        (|ring| assert_eq!(ring.let_go(1, Gone::Removed), 3), false),
+        (|ring| assert_eq!(ring.release(1), (None, 3)), false),
+        (|ring| assert!(ring.remove(1).is_none()), false),
+        (|ring| assert_eq!(ring.let_all_go(), 3), false),
+    ];
+    for (at, (step, is_gone)) in steps.into_iter().enumerate() {
+        let mut ring = Ring::new(Limit::none().weight(5));
+        ring.keep(1, 1, 1);
+        ring.let_go_above(0);
+        let going = ring.next_going().unwrap();
+        assert_eq!((going.addr, going.what, going.why), (1, 1, Gone::Weight));
+        assert!(ring.next_going().is_none() && ring.len() == 0);
+        step(&mut ring);
+        let (kept, latest) = (ring.len(), ring.turn);
+        assert_eq!(ring.end_going(&going), is_gone, "{at}");
+        assert_eq!((ring.len(), ring.turn), (kept, latest), "{at}");
+        check(&ring);
+        while ring.next_to_go().is_some() {}
+        ring.let_all_go();
+        while ring.next_to_go().is_some() {}
+        assert!(ring.index.is_empty(), "{at}");
+        // Free, once.
+        (10..14).for_each(|addr| _ = ring.keep(addr, 1, 0));
+        check(&ring);
+        assert_eq!(ring.slots.len(), 4, "{at}");
+    }
+}
+
+/// Q5: Two threads may be about to end what was kept again between; each hears of its own.
+#[test]
+fn what_is_going_twice() {
+    let mut ring = Ring::new(Limit::entries(0));
+    let go = |ring: &mut Ring<u8>| {
+        ring.set_limit(Limit::entries(1));
+        ring.keep(1, 1, 1);
+        ring.set_limit(Limit::entries(0));
+        ring.next_going().unwrap()
+    };
+    let (first, second) = (go(&mut ring), go(&mut ring));
+    assert!(first.turn < second.turn && first.at != second.at);
+    assert!(ring.end_going(&second) && !ring.end_going(&first));
+    check(&ring);
+    assert!(ring.index.is_empty());
 }

@@ -185,6 +185,30 @@ fn a_hit_and_a_generation() {
     });
 }
 
+/// Q5: An entry that goes is freed by another thread, and another comes to its address: that stays. (A number stands for the
+/// entry that is linked there.)
+#[test]
+fn what_goes_and_another_at_its_address() {
+    models::check(|| {
+        let all = Floor::new(Limit::entries(0));
+        let linked = Arc::new(AtomicUsize::new(0));
+        all.ring.with(|ring| ring.refuse(OBJECT, OBJECT));
+        let (other, links) = (all.clone(), Arc::clone(&linked));
+        let thread = thread::spawn(move || {
+            // The end of an entry that its death has unlinked; then its memory is used again.
+            other.ring.with(|ring| ring.remove(OBJECT));
+            links.store(OTHER, Release);
+        });
+        if let Some(going) = all.ring.with(Ring::next_going) {
+            let found = linked.load(Acquire);
+            let is_gone = all.ring.with(|ring| ring.end_going(&going));
+            assert!(found == 0 || !is_gone);
+        }
+        thread.join().unwrap();
+        assert!(!all.ring.with(|ring| ring.is_leaving()));
+    });
+}
+
 /// A listener is taken away while it is called: it lasts until then, and is called no more.
 #[test]
 fn a_listener_is_taken_away_while_it_is_called() {
