@@ -253,6 +253,54 @@ impl_handle!(
     WeakRow<'a, K, N>(K::Weak),
 );
 
+/// With types for its parameters, which have parameters of their own.
+struct Table<T, const N: usize = 1>(Strong<Vec<T>>);
+struct WeakTable<T, const N: usize = 1>(Weak<Vec<T>>);
+
+impl<T, const N: usize> Clone for WeakTable<T, N> {
+    fn clone(&self) -> Self {
+        WeakTable(self.0.clone())
+    }
+}
+
+type Cell<T> = Option<Vec<T>>;
+
+impl_handle!(Table<Cell<u8>>(Strong<Vec<Cell<u8>>>), WeakTable<Cell<u8>>(Weak<Vec<Cell<u8>>>));
+impl_handle!(
+    Table<Vec<Cell<u8>>>(Strong<Vec<Vec<Cell<u8>>>>),
+    WeakTable<Vec<Cell<u8>>>(Weak<Vec<Vec<Cell<u8>>>>),
+);
+impl_handle!(
+    [T: IntoIterator<Item: Copy>]
+    self::Table<fn(T) -> (Vec<<T as IntoIterator>::Item>, T), { 1 + 1 }>(
+        Strong<Vec<fn(T) -> (Vec<<T as IntoIterator>::Item>, T)>>
+    ),
+    WeakTable<fn(T) -> (Vec<<T as IntoIterator>::Item>, T), 2>(
+        Weak<Vec<fn(T) -> (Vec<<T as IntoIterator>::Item>, T)>>
+    ),
+);
+impl_handle!(
+    Table<<Cell<char> as IntoIterator>::Item, 3>(Strong<Vec<Vec<char>>>),
+    WeakTable<<Cell<char> as IntoIterator>::Item, 3>(Weak<Vec<Vec<char>>>)
+);
+
+#[test]
+fn a_newtype_may_have_types_as_its_arguments() {
+    fn check<K: StrongRef>(key: K) {
+        let mut map = WeakMap::from([(&key, 7)]);
+        assert_eq!(map.get(&key), Some(&7));
+        drop(key);
+        map.purge();
+        assert!(map.is_empty());
+    }
+    check(Table::<_>(Strong::new(vec![Some(vec![1_u8])])));
+    check(Table::<_>(Strong::new(vec![vec![Some(vec![1_u8])]])));
+    check(Table::<_, 3>(Strong::new(vec![vec!['a']])));
+    check(Table::<fn(Vec<u8>) -> (Vec<u8>, Vec<u8>), 2>(Strong::new(
+        vec![|it| (it.clone(), it)],
+    )));
+}
+
 #[test]
 fn a_newtype_may_be_generic() {
     fn check<'a, K: StrongRef<Target = [&'a str; 2]>>(key: K) {

@@ -12,7 +12,7 @@ use crate::ptr::{
     Atomic, CoreRef, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
 };
 use crate::reference::WeakRef;
-use crate::reference::{Notified, Notify, Registrable, StrongRef, Swept, Watch, WeakKey};
+use crate::reference::{Notified, Notify, Permit, Registrable, StrongRef, Swept, Watch, WeakKey};
 use crate::sync::AtomicPtr;
 
 /// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
@@ -301,11 +301,12 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
 
     fn downgrade(&self) -> Option<K::Weak> {
         let weak = self.0.downgrade().filter(|_| !self.is_expired())?;
-        Some(K::weak(weak))
+        Some(K::weak(weak, Permit::new()))
     }
 
     fn into_weak(self) -> Option<K::Weak> {
-        self.0.into_weak().map(K::weak)
+        let weak = self.0.into_weak()?;
+        Some(K::weak(weak, Permit::new()))
     }
 }
 
@@ -315,7 +316,8 @@ where
 {
     #[inline]
     fn upgrade(&self) -> Option<K> {
-        self.0.upgrade().map(K::from_handle)
+        let handle = self.0.upgrade()?;
+        Some(K::from_handle(handle, Permit::new()))
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use super::key::{Identify, Identity, WeakKey};
 use super::notified::{Notified, Registrable};
+use super::permit::Permit;
 use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef, Weak};
 
 // SAFETY: the address is that of the object behind the anchor, which does not move, and is no other's while a
@@ -36,7 +37,7 @@ impl<F: Flavour> Registrable for Anchor<F> {
     }
 
     #[inline]
-    fn weak(weak: Weak<(), F>) -> AnchorRef<F> {
+    fn weak(weak: Weak<(), F>, _: Permit<Self>) -> AnchorRef<F> {
         AnchorRef::new(weak)
     }
 }

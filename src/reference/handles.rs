@@ -5,6 +5,7 @@ use alloc::{rc, sync};
 use super::addr::{addr_if_live, addr_of_sized};
 use super::key::{Identify, Identity, WeakKey};
 use super::notified::{Notified, Notify};
+use super::permit::Permit;
 use super::strong::{StrongRef, WeakRef};
 use super::swept::Swept;
 use crate::ptr::{self, Flavour};
@@ -100,12 +101,12 @@ unsafe impl<T: ?Sized, F: Flavour> Notify for ptr::Strong<T, F> {
     }
 
     #[inline]
-    fn from_handle(handle: ptr::Strong<T, F>) -> Self {
+    fn from_handle(handle: ptr::Strong<T, F>, _: Permit<Self>) -> Self {
         handle
     }
 
     #[inline]
-    fn from_weak(weak: ptr::Weak<T, F>) -> ptr::Weak<T, F> {
+    fn from_weak(weak: ptr::Weak<T, F>, _: Permit<Self>) -> ptr::Weak<T, F> {
         weak
     }
 }

@@ -8,7 +8,7 @@
 //! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
 //! * [`Identity`] is what all handles have, strong or weak, also of a dead object: [`ByIdentity`] compares it.
 
-// The order of the files: `key`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
+// The order of the files: `key`, `permit`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
 // `newtype`, `query`, and at the end the handles and anchors.
 
 mod addr;
@@ -24,6 +24,7 @@ mod key;
 mod newtype;
 #[allow(unsafe_code)]
 mod notified;
+mod permit;
 mod query;
 mod slot;
 #[allow(unsafe_code)]
@@ -35,6 +36,7 @@ pub use by_content::ByContent;
 pub use identity::{ByIdentity, dismantle};
 pub use key::{Identify, Identity, Watch, WeakKey};
 pub use notified::{Notified, Notify, Registrable};
+pub use permit::Permit;
 pub(crate) use query::{AsContent, assert_same_content, hash_of};
 pub use query::{Hashed, Query, Sought};
 pub(crate) use slot::NoticeOf;
@@ -45,9 +47,9 @@ pub use swept::Swept;
 /// What [`impl_handle!`](crate::impl_handle) names.
 #[doc(hidden)]
 pub mod __newtype {
-    pub use super::newtype::exactly;
+    pub use super::newtype::{downgrade, exactly, upgrade};
     pub use super::strong::{Newtype, Plain, Wrapper};
-    pub use super::{Identify, Identity, StrongRef, Upgrade, WeakKey, WeakRef};
+    pub use super::{Identify, Identity, Permit, StrongRef, Upgrade, WeakKey, WeakRef};
     pub use core::option::Option;
     pub use core::primitive::{bool, usize};
 }

@@ -1,8 +1,10 @@
 //! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and what follows from what it
 //! writes.
 
+use super::key::WeakKey;
 use super::notified::Notify;
-use super::strong::{Newtype, Wrapper};
+use super::permit::Permit;
+use super::strong::{Newtype, WeakRef, Wrapper};
 use crate::ptr::{Strong, Weak};
 
 // SAFETY: the handle inside notifies, and a newtype has no other. A clone that has another inside is a handle of another
@@ -18,14 +20,30 @@ unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
     }
 
     #[inline]
-    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self {
-        K::wrap(Notify::from_handle(handle))
+    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>, permit: Permit<K>) -> Self {
+        K::wrap(Notify::from_handle(handle, Permit::new()), permit)
     }
 
     #[inline]
-    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak {
-        Newtype::wrap(<K::Inner as Notify>::from_weak(weak))
+    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>, _: Permit<K>) -> Self::Weak {
+        let inner = <K::Inner as Notify>::from_weak(weak, Permit::new());
+        Newtype::wrap(inner, Permit::new())
     }
+}
+
+/// The weak handle of a newtype.
+#[inline]
+pub fn downgrade<K: Wrapper>(this: &K) -> K::Weak {
+    let inner = WeakKey::downgrade(Newtype::inner(this));
+    Newtype::wrap(inner, Permit::new())
+}
+
+/// The newtype of its weak handle, if the object lives.
+#[inline]
+#[cfg_attr(feature = "holders", track_caller)]
+pub fn upgrade<K: Wrapper>(weak: &K::Weak) -> Option<K> {
+    let inner = WeakRef::upgrade(Newtype::inner(weak))?;
+    Some(Newtype::wrap(inner, Permit::new()))
 }
 
 /// Returns the field of a newtype, which is of type `I`. (To name the type is not enough where a reference is expected:
@@ -124,7 +142,10 @@ impl<T> Is<T> for T {
 /// [`Anchor`](crate::Anchor) is not wrapped: it is a field of an object, and a key as it is.
 ///
 /// The traits name the target, so its type is as public as the newtype; its fields may be private. They also give
-/// everybody the handle inside, by [`Notify::handle`](crate::reference::Notify::handle).
+/// everybody a reference to the handle inside, and so a clone of it, by
+/// [`Notify::handle`](crate::reference::Notify::handle). But where the fields of both newtypes are
+/// private, no other module makes a newtype out of a handle: your module can rely on each fact that
+/// it has checked of its newtypes.
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
@@ -143,7 +164,7 @@ macro_rules! impl_handle {
             }
 
             #[inline]
-            fn wrap(inner: $inner) -> Self {
+            fn wrap(inner: $inner, _: $crate::__newtype::Permit<Self>) -> Self {
                 Self(inner)
             }
         }
@@ -170,8 +191,7 @@ macro_rules! impl_handle {
 
             #[inline]
             fn downgrade(this: &Self) -> $weak {
-                let inner = $crate::__newtype::Newtype::inner(this);
-                $crate::__newtype::Newtype::wrap($crate::__newtype::WeakKey::downgrade(inner))
+                $crate::__newtype::downgrade(this)
             }
         }
 
@@ -187,8 +207,7 @@ macro_rules! impl_handle {
             #[inline]
             #[track_caller]
             fn upgrade(&self) -> $crate::__newtype::Option<$strong> {
-                let inner = $crate::__newtype::WeakRef::upgrade($crate::__newtype::Newtype::inner(self));
-                $crate::__newtype::Option::map(inner, $crate::__newtype::Newtype::wrap)
+                $crate::__newtype::upgrade(self)
             }
 
             #[inline]
@@ -221,15 +240,32 @@ macro_rules! impl_handle {
             }
         }
     };
-    (
-        [$($generics:tt)*]
-        $strong:ident $(<$($strong_arg:tt),*>)? ($inner:ty),
-        $weak:ident $(<$($weak_arg:tt),*>)? ($inner_weak:ty) $(,)?
-    ) => {
-        $crate::impl_handle! {
-            @handles [$($generics)*]
-            $strong $(<$($strong_arg),*>)?, $inner, $weak $(<$($weak_arg),*>)?, $inner_weak
-        }
+    // The name of a newtype ends at its field, the first parenthesis outside of `<…>`. The third
+    // brackets collect the name, and the fourth each `<` that is open. First comes the strong
+    // newtype, which moves into the second brackets with the type of its field; then the weak one.
+    (@named $generics:tt [] [$($name:tt)*] [] ($inner:ty), $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics [$($name)*, $inner] [] [] $($rest)* }
+    };
+    (@named $generics:tt [$($strong:tt)+] [$($name:tt)*] [] ($inner:ty) $(,)?) => {
+        $crate::impl_handle! { @handles $generics $($strong)+, $($name)*, $inner }
+    };
+    (@named $generics:tt $strong:tt [$($name:tt)*] [$($open:tt)*] < $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics $strong [$($name)* <] [$($open)* <] $($rest)* }
+    };
+    (@named $generics:tt $strong:tt [$($name:tt)*] [$($open:tt)*] << $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics $strong [$($name)* <<] [$($open)* < <] $($rest)* }
+    };
+    (@named $generics:tt $strong:tt [$($name:tt)*] [< $($open:tt)*] > $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics $strong [$($name)* >] [$($open)*] $($rest)* }
+    };
+    (@named $generics:tt $strong:tt [$($name:tt)*] [< < $($open:tt)*] >> $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics $strong [$($name)* >>] [$($open)*] $($rest)* }
+    };
+    (@named $generics:tt $strong:tt [$($name:tt)*] $open:tt $next:tt $($rest:tt)*) => {
+        $crate::impl_handle! { @named $generics $strong [$($name)* $next] $open $($rest)* }
+    };
+    ([$($generics:tt)*] $($newtypes:tt)+) => {
+        $crate::impl_handle! { @named [$($generics)*] [] [] [] $($newtypes)+ }
     };
     ($strong:ident $($rest:tt)*) => { $crate::impl_handle! { [] $strong $($rest)* } };
 }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::key::{Watch, WeakKey};
+use super::permit::Permit;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
@@ -28,11 +29,12 @@ pub unsafe trait Notify: StrongRef {
     type Flavour: Flavour;
     /// Returns the wrapped handle.
     fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour>;
-    /// Wraps a handle.
+    /// Wraps a handle to an object that a `Self` has wrapped before. Only this crate calls this
+    /// function, since only this crate makes a [`Permit`].
     #[must_use]
-    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>) -> Self;
-    /// Wraps a weak handle.
-    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>) -> Self::Weak;
+    fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>, permit: Permit<Self>) -> Self;
+    /// Wraps a weak handle. As [`from_handle`](Self::from_handle).
+    fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>, permit: Permit<Self>) -> Self::Weak;
 }
 
 /// A key with an object of ours behind it, with which entries register. The address of the object is that of the
@@ -47,7 +49,7 @@ pub trait Registrable: WeakKey {
     fn object(this: &Self) -> ObjectRef<'_, Self::Target, Self::Kind>;
     /// The key's weak handle of one to the object.
     #[doc(hidden)]
-    fn weak(weak: Weak<Self::Target, Self::Kind>) -> Self::Weak;
+    fn weak(weak: Weak<Self::Target, Self::Kind>, permit: Permit<Self>) -> Self::Weak;
 }
 
 impl<K: Notify> Registrable for K {
@@ -60,8 +62,8 @@ impl<K: Notify> Registrable for K {
     }
 
     #[inline]
-    fn weak(weak: Weak<K::Pointee, K::Flavour>) -> K::Weak {
-        K::from_weak(weak)
+    fn weak(weak: Weak<K::Pointee, K::Flavour>, permit: Permit<K>) -> K::Weak {
+        K::from_weak(weak, permit)
     }
 }
 
@@ -165,7 +167,8 @@ impl<K: Registrable> Watch for Notified<K> {
     }
 
     fn downgrade(&self) -> Option<K::Weak> {
-        self.watch.downgrade().map(K::weak)
+        let weak = self.watch.downgrade()?;
+        Some(K::weak(weak, Permit::new()))
     }
 }
 
@@ -175,6 +178,7 @@ impl<K: Notify> Upgrade for Notified<K> {
 
     #[inline]
     fn upgrade(&self) -> Option<K> {
-        self.watch.upgrade().map(K::from_handle)
+        let handle = self.watch.upgrade()?;
+        Some(K::from_handle(handle, Permit::new()))
     }
 }

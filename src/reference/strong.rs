@@ -5,6 +5,7 @@
 use core::ops::Deref;
 
 use super::key::{Watch, WeakKey};
+use super::permit::Permit;
 
 /// A strong handle whose target collections can refer to weakly, as a key or a value:
 /// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
@@ -33,7 +34,9 @@ use super::key::{Watch, WeakKey};
 /// By hand, what `impl_handle!` does is:
 ///
 /// ```
-/// use weakly::{Strong, Weak, WeakMap, reference::{Identify, Identity, Notified, Notify, StrongRef, WeakKey, WeakRef}};
+/// use weakly::reference::{Identify, Identity, Notified, Notify, Permit};
+/// use weakly::reference::{StrongRef, WeakKey, WeakRef};
+/// use weakly::{Strong, Weak, WeakMap};
 ///
 /// /// A node of a document.
 /// #[derive(Clone)]
@@ -63,8 +66,8 @@ use super::key::{Watch, WeakKey};
 ///     type Pointee = String;
 ///     type Flavour = weakly::ptr::Atomic;
 ///     fn handle(this: &Self) -> &Strong<String> { &this.0 }
-///     fn from_handle(handle: Strong<String>) -> Self { Node(handle) }
-///     fn from_weak(weak: Weak<String>) -> WeakNode { WeakNode(weak) }
+///     fn from_handle(handle: Strong<String>, _: Permit<Self>) -> Self { Node(handle) }
+///     fn from_weak(weak: Weak<String>, _: Permit<Self>) -> WeakNode { WeakNode(weak) }
 /// }
 /// impl Identity for WeakNode {
 ///     fn identity(this: &Self) -> *const () { Identity::identity(&this.0) }
@@ -160,8 +163,8 @@ pub unsafe trait Newtype: Sized {
     type Inner;
     /// Returns the field.
     fn inner(this: &Self) -> &Self::Inner;
-    /// Makes a newtype of its field.
-    fn wrap(inner: Self::Inner) -> Self;
+    /// Makes a newtype of its field, which was the field of another newtype of this type.
+    fn wrap(inner: Self::Inner, permit: Permit<Self>) -> Self;
 }
 
 /// What the macro implements for a newtype without `unsafe`.

@@ -11,7 +11,7 @@ use std::ops::Deref;
 use weakly::{
     Strong, Weak,
     ptr::Atomic,
-    reference::{Identify, Identity, Notified, Notify, StrongRef, WeakKey, WeakRef},
+    reference::{Identify, Identity, Notified, Notify, Permit, StrongRef, WeakKey, WeakRef},
 };
 
 use super::quiet_panic;
@@ -126,11 +126,11 @@ unsafe impl<Mark, T, const PAD: usize> Notify for Own<Mark, T, PAD> {
         &this.0
     }
 
-    fn from_handle(handle: Strong<Self::Pointee>) -> Self {
+    fn from_handle(handle: Strong<Self::Pointee>, _: Permit<Self>) -> Self {
         Own(handle, PhantomData)
     }
 
-    fn from_weak(weak: Weak<Self::Pointee>) -> Self::Weak {
+    fn from_weak(weak: Weak<Self::Pointee>, _: Permit<Self>) -> Self::Weak {
         WeakOwn(weak, PhantomData)
     }
 }

@@ -1,0 +1,14 @@
+//~ this function takes 2 arguments but 1 argument was supplied
+use weakly::{Strong, Weak, impl_handle, reference::Notify};
+
+mod even {
+    #[derive(Clone)]
+    pub struct Even(super::Strong<u32>);
+    #[derive(Clone)]
+    pub struct WeakEven(super::Weak<u32>);
+    super::impl_handle!(Even(super::Strong<u32>), WeakEven(super::Weak<u32>));
+}
+
+pub fn odd() -> even::Even {
+    Notify::from_handle(Strong::new(7))
+}
