@@ -232,8 +232,8 @@ mod unwinding {
 
     for_each_flavour!(a_failed_make_mut_changes_nothing);
 
-    /// 230, 233: A returning object that cannot be made destroys its payload. If an allocation of `make_mut` fails, the
-    /// promise stays. A payload for which the queue has no room is destroyed, and its object has died.
+    /// 230: A returning object that cannot be made destroys its payload. A payload for which the
+    /// queue has no room is destroyed, and its object has died.
     #[test]
     fn a_failure_loses_no_payload_that_returns() {
         for successes in 0.. {
@@ -243,20 +243,11 @@ mod unwinding {
             let failed = fails_after(successes, || {
                 made = Some(Strong::new_returning(payload, &queue));
             });
-            let Some(mut object) = made else {
+            let Some(object) = made else {
                 assert!(failed && successes < 12);
                 assert_eq!((PAYLOADS.get(), queue.len()), (0, 0));
                 continue;
             };
-            for successes in 0.. {
-                let weak = Strong::downgrade(&object);
-                let failed = fails_after(successes, || *Strong::make_mut(&mut object).0 = 8);
-                assert_eq!((weak.is_expired(), queue.len()), (!failed, 0));
-                if !failed {
-                    assert!(successes > 0);
-                    break;
-                }
-            }
             let weak = Strong::downgrade(&object);
             assert!(fails_after(0, || drop(object)));
             assert_eq!((PAYLOADS.get(), weak.is_expired()), (0, true));
@@ -265,6 +256,34 @@ mod unwinding {
             break;
         }
         assert_eq!(PAYLOADS.get(), 0);
+    }
+
+    /// 233: If `make_mut` cannot clone a payload that returns, everything is as before. If the
+    /// queue has no room for the payload, the old object has died, and the clone is there.
+    #[test]
+    fn a_failed_make_mut_of_what_returns_loses_no_clone() {
+        for successes in 0.. {
+            let queue = ReferenceQueue::new();
+            let mut object = Strong::new_returning(Payload::new(7), &queue);
+            let (weak, old) = (Strong::downgrade(&object), Strong::as_ptr(&object));
+            let failed = fails_after(successes, || *Strong::make_mut(&mut object).0 = 8);
+            let is_new = Strong::as_ptr(&object) != old;
+            assert_eq!(
+                (weak.is_expired(), queue.len()),
+                (is_new, usize::from(!failed))
+            );
+            assert_eq!(*object.0, if failed { 7 } else { 8 });
+            assert_eq!(PAYLOADS.get(), 1 + queue.len());
+            drop((object, queue));
+            assert_eq!(PAYLOADS.get(), 0);
+            if !failed {
+                assert!(
+                    successes > 2,
+                    "the object, what the clone allocates, the queue"
+                );
+                break;
+            }
+        }
     }
 
     /// If an entry of a shared collection cannot be registered, nothing keeps its key alive.

@@ -1,6 +1,7 @@
 //! What the compiler infers for the public types: which may cross threads, where they may be used, which
-//! lifetimes are covariant. What must *not* compile is in `src/compile_fail`, each beside a similar example that
-//! does; here are the facts that hold, and those that must not, in one place. What the types say of themselves is in
+//! lifetimes are covariant (`auto_traits/variance.rs`). What must *not* compile is in
+//! `src/compile_fail`, each beside a similar example that does; here are the facts that hold, and
+//! those that must not, in one place. What the types say of themselves is in
 //! `auto_traits/texts.rs`.
 
 use std::cell::{Cell, RefCell};
@@ -11,6 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 mod common;
 #[path = "auto_traits/texts.rs"]
 mod texts;
+#[path = "auto_traits/variance.rs"]
+mod variance;
 
 use common::own::Own;
 use weakly::reference_queue::{Next, Ticket};
@@ -380,26 +383,6 @@ fn everything_is_unpin_whatever_it_points_to() {
     assert!(has!(WeakPairMap<Strong<Pinned>, Rc<Pinned>>: Unpin));
     assert!(has!(WeakValueMap<i32, Strong<Pinned>>: Unpin));
     assert!(has!(WeakHashMap<Strong<Pinned>, i32>: Unpin) && has!(Interner<Strong<Pinned>>: Unpin));
-}
-
-/// A handle to a longer lifetime is one to a shorter, in both handles, as in `Arc`. (Not in the collections,
-/// whose type parameters follow from the kind of pointer.)
-#[test]
-fn handles_are_covariant() {
-    fn strong<'a>(long: Strong<&'static str>, _: &'a str) -> Strong<&'a str> {
-        long
-    }
-    fn weak<'a>(long: local::Weak<&'static str>, _: &'a str) -> local::Weak<&'a str> {
-        long
-    }
-    let short = String::from("short");
-    assert_eq!(*strong(Strong::new("long"), &short), "long");
-    let long = local::Strong::new("long");
-    assert!(
-        weak(local::Strong::downgrade(&long), &short)
-            .upgrade()
-            .is_some()
-    );
 }
 
 static SEEN: Mutex<WeakSet<Strong<str>>> = Mutex::new(WeakSet::new());

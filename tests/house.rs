@@ -1,5 +1,6 @@
 //! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle, and no
-//! file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands for.
+//! file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands
+//! for. And each public type says whether it is covariant.
 
 // This only reads files; it runs no code of the library.
 #![cfg(not(miri))]
@@ -354,6 +355,28 @@ fn each_model_has_a_limit() {
     let wrong: Vec<_> = files_of("src").into_iter().filter(runs_by_itself).collect();
     let files: Vec<_> = wrong.iter().map(|(file, _)| file).collect();
     assert!(files.is_empty(), "not run by `sync::models`: {files:?}");
+}
+
+/// Each public type with parameters is in the list of what is covariant, or in that of what must
+/// not be.
+#[test]
+fn each_type_with_parameters_has_its_variance_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let lists = text("tests/auto_traits/variance.rs") + &text("src/compile_fail/variance.rs");
+    let api = text("docs/public-api.txt");
+    let types = api.lines().filter_map(|line| {
+        let is_type = |word: &&str| line.contains(*word);
+        let word = ["pub struct weakly::", "pub enum weakly::"]
+            .iter()
+            .copied()
+            .find(is_type)?;
+        let (name, parameters) = line.split_once(word)?.1.split_once('<')?;
+        // No lifetime is in a flavour.
+        (!parameters.starts_with("F: weakly::ptr::Flavour>")).then(|| format!("{name}<"))
+    });
+    let missing: BTreeSet<_> = types.filter(|name| !lists.contains(&**name)).collect();
+    assert!(missing.is_empty(), "is it covariant? {missing:?}");
 }
 
 // === Tests of the scanner ===

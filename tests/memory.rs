@@ -433,7 +433,7 @@ fn a_returning_object_takes_what_is_documented() {
         let before = allocations();
         let object = Strong::new_returning(value, &queue);
         assert_eq!((allocations() - before, its), (expected, expected - 3));
-        assert_eq!(bytes() - used, its_bytes + 56 + 32);
+        assert_eq!(bytes() - used, its_bytes + 56 + 40);
         let before = allocations();
         drop(object);
         assert_eq!(allocations() - before, 0, "the queue has room");

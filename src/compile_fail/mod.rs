@@ -7,6 +7,7 @@ mod sealed;
 mod serde_impls;
 #[cfg(feature = "std")]
 mod shared;
+mod variance;
 
 /// A map is `Send` if its values are; a map of `local` handles never is.
 ///

@@ -100,8 +100,8 @@ impl<F: Flavour> Gate<F> {
     /// The object returns from now on.
     ///
     /// # Safety
-    /// G1: nobody but the caller has a handle to the object, which has no home and no finalizer; this home is for its
-    /// payload's type.
+    /// G1: nobody but the caller has a handle to the object, which has no home and no finalizer.
+    /// G3: this home is for the type of the payload.
     pub(super) unsafe fn set_home(&mut self, home: Box<Home<F>>) {
         self.word |= RETURNING;
         // SAFETY: R4: the object is alive.
@@ -261,6 +261,16 @@ impl<F: Flavour> RecordRef<F> {
     pub(super) fn is_returning(self) -> bool {
         // Relaxed: G1.
         is_returning::<F>(self.get().gate.load(Relaxed))
+    }
+
+    /// Whether the object returns to the [destination](super::home::Destination) at this address.
+    /// The caller has a strong pointer.
+    pub(super) fn returns_to(self, destination: *const ()) -> bool {
+        self.is_returning()
+            && self.lock().is_some_and(|gate| {
+                // SAFETY: R4: the object is alive. G1: the flag is set, so this is its home.
+                unsafe { gate.ends(|head| (*head.cast::<Home<F>>()).destination == destination) }
+            })
     }
 
     /// Takes the gate. None if the object is dead and all its registrations have ended.

@@ -9,7 +9,7 @@
 //! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
 //! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
-//! | `home` | where the payload of a returning object goes | G1, G2 |
+//! | `home` | where the payload of a returning object goes | G1 to G3 |
 //! | `hook` | the registration of a third entry, or a further one | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
@@ -88,6 +88,7 @@ pub use strong::Strong;
 pub use weak::Weak;
 
 pub(crate) use header::{Block, with_address};
+pub(crate) use home::Destination;
 pub(crate) use hook::HookRef;
 #[cfg(feature = "std")]
 pub(crate) use hook::Off;

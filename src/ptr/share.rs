@@ -96,11 +96,10 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Whether the caller's strong pointer is the only pointer, weak or strong, and there is no entry.
+    /// Whether the caller's strong pointer may give mutable access to the payload: the pointer is
+    /// the only one, weak or strong, there is no entry, and the object does not return (G3).
     pub(super) fn is_unique(self) -> bool {
-        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
-        // before the caller's.
-        let alone = || self.header().count.load(Acquire) == 1;
+        let alone = || self.has_one_pointer();
         let state = &self.header().state;
         let mut now = state.first_load(NONE);
         loop {
@@ -119,7 +118,10 @@ impl<F: Flavour> Block<F> {
                         Err(other) => now = other,
                     }
                 }
-                State::Record(record) => return record.is_unwatched(alone),
+                // Relaxed, in `is_returning`: G1.
+                State::Record(record) => {
+                    return !record.is_returning() && record.is_unwatched(alone);
+                }
                 // (Locked: by another strong pointer.)
                 State::Weak(_)
                 | State::Thin(_)
@@ -129,6 +131,28 @@ impl<F: Flavour> Block<F> {
                     return false;
                 }
             }
+        }
+    }
+
+    /// Whether the caller's strong pointer is the only one.
+    #[inline(always)]
+    fn has_one_pointer(self) -> bool {
+        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
+        // before the caller's.
+        self.header().count.load(Acquire) == 1
+    }
+
+    /// Whether the object returns to the [destination](super::home::Destination) at this address,
+    /// the caller's strong pointer is the only pointer, weak or strong, and there is no entry.
+    pub(super) fn is_unique_of(self, destination: *const ()) -> bool {
+        // Acquire: a record.
+        match State::<F>::decode(self.header().state.load(Acquire)) {
+            State::Record(record) => {
+                let alone = || self.has_one_pointer();
+                record.returns_to(destination) && record.is_unwatched(alone)
+            }
+            // (A returning object has a record.)
+            _ => false,
         }
     }
 

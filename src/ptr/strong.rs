@@ -10,11 +10,11 @@ use core::ptr::{self, NonNull};
 use super::death::{Disposal, Free};
 use super::flavour::{Atomic, Counter, Flavour, Variable};
 use super::header::{Block, is_apart, with_address};
-use super::home::Home;
+use super::home::{Destination, Home};
 use super::memory;
 use super::state;
 use crate::holders::Holder;
-use crate::sync::{self, Ordering::*};
+use crate::sync::{self, Arc, Ordering::*, Weak};
 
 /// A strong handle: shared ownership of a value whose death is reported to weak collections and finalizers.
 ///
@@ -169,8 +169,9 @@ impl<T, F: Flavour> Strong<T, F> {
     ///   an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
     ///
-    /// A payload that [returns](Self::new_returning) does so from its new object. A clone of it is another value, and
-    /// does not.
+    /// A payload that [returns](Self::new_returning) never moves to a new object: `make_mut` clones
+    /// the payload, also where the handle is the only one, and the clone does not return. The
+    /// payload returns when the last handle to the old object goes: here, if this was the last one.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn make_mut(this: &mut Self) -> &mut T
     where
@@ -179,26 +180,18 @@ impl<T, F: Flavour> Strong<T, F> {
         if !this.is_unique() {
             // Allocated before anything is given up: that may fail, and the failure unwind.
             let memory = Self::new_uninit();
-            // SAFETY: a strong pointer to each.
-            unsafe {
-                if this.block().returning().is_some() {
-                    // Where the home goes.
-                    memory.block().record();
-                }
-            }
-            let claimed = this.claim();
-            // SAFETY: if claimed, the payload is ours to move, with its home. The memory is that of a `T`. Finalizers
-            // may panic, so the reclamation is last, when `this` is whole.
+            // SAFETY: a strong pointer.
+            let returns = unsafe { this.block().returning() }.is_some();
+            // G3: the payload of an object that returns keeps its type, so it stays where it is.
+            let claimed = !returns && this.claim();
+            // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`.
+            // Finalizers may panic, so the reclamation is last, when `this` is whole.
             unsafe {
                 memory.ptr.cast::<T>().write(if claimed {
                     this.ptr.read()
                 } else {
                     T::clone(this)
                 });
-                let home = claimed.then(|| this.block().take_home());
-                if let Some(home) = home.flatten() {
-                    memory.block().set_home(home);
-                }
                 let old = ManuallyDrop::new(mem::replace(this, memory.assume_init()));
                 match claimed {
                     true => {
@@ -215,17 +208,35 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: Send + 'static> Strong<T, Atomic> {
-    /// Makes an object that returns: at its death `open` returns what takes the payload, or none; see
-    /// [`home`](super::home).
+    /// Makes an object that returns: at its death `open` returns a function that puts the payload
+    /// into the destination, or none; see [`home`](super::home).
     #[cfg_attr(feature = "holders", track_caller)]
-    pub(crate) fn returning<R: FnOnce(T)>(
+    pub(crate) fn returning<Q: Send + Sync + 'static, R: FnOnce(T)>(
         value: T,
-        open: impl FnOnce() -> Option<R> + Send + 'static,
+        destination: &Arc<Destination<T, Q>>,
+        open: impl FnOnce(&Weak<Destination<T, Q>>) -> Option<R> + Send + 'static,
     ) -> Self {
         let this = Self::new(value);
         // SAFETY: the only handle, to a `T`.
-        unsafe { this.block().set_home(Home::new::<T, R>(open)) };
+        unsafe { this.block().set_home(Home::new(destination, open)) };
         this
+    }
+}
+
+impl<T> Strong<T, Atomic> {
+    /// Returns mutable access to the payload of an object that returns to this destination, if no
+    /// other handle can give any: as [`get_mut`](Self::get_mut).
+    pub(crate) fn get_mut_of<'a, Q>(
+        this: &'a mut Self,
+        destination: &Arc<Destination<T, Q>>,
+    ) -> Option<&'a mut T> {
+        if !this.block().is_unique_of(Destination::addr(destination)) {
+            return None;
+        }
+        // SAFETY: unique, and `this` is borrowed, so no other pointer can be made meanwhile. G3:
+        // the home was made for a `T`, and no supertype, since the destination is the one at this
+        // address, and names its `T` exactly.
+        Some(unsafe { this.ptr.as_mut() })
     }
 }
 
@@ -272,6 +283,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// weak handle and no entry of a collection (they could be upgraded). Finalizers and their tokens
     /// do not count. Unlike with `Arc`, a concurrent downgrade that is over, or one that failed, does not make
     /// it fail. (A pair whose other side has died is an entry until its map next changes: `purge` the map first.)
+    ///
+    /// The payload of an object that [returns](Self::new_returning) has to keep its type, which
+    /// this handle may not know: for such an object the result is always `None`, and
+    /// [`ReferenceQueue::get_mut`](crate::ReferenceQueue::get_mut) returns the access.
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         if !this.is_unique() {

@@ -11,7 +11,7 @@ use {
 };
 
 use super::handles::Handles;
-use crate::ptr::{Anchor, Atomic, FinalizerToken, Strong};
+use crate::ptr::{Anchor, Atomic, Destination, FinalizerToken, Strong};
 use crate::sync::{Arc, ArrayQueue, SegQueue, Weak};
 
 /// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
@@ -42,7 +42,11 @@ pub struct ReferenceQueue<M> {
     pub(super) shared: Arc<Shared<M>>,
 }
 
-pub(super) struct Shared<M> {
+/// The part that all clones share. Invariant in `M`, by [`Destination`]: a queue of another type is
+/// another queue.
+pub(super) type Shared<M> = Destination<M, Inbox<M>>;
+
+pub(crate) struct Inbox<M> {
     messages: SegQueue<M>,
     pub(super) handles: Handles,
     #[cfg(feature = "std")]
@@ -62,7 +66,7 @@ impl<M> ReferenceQueue<M> {
     #[must_use]
     pub fn new() -> Self {
         ReferenceQueue {
-            shared: Arc::new(Shared {
+            shared: Destination::new(Inbox {
                 messages: SegQueue::new(),
                 handles: Handles::new(),
                 #[cfg(feature = "std")]

@@ -2,7 +2,6 @@
 
 use super::messages::ReferenceQueue;
 use crate::ptr::{Atomic, Strong};
-use crate::sync::Arc;
 
 impl<T: Send + 'static> Strong<T, Atomic> {
     /// Makes an object that *returns*: the drop of its last strong handle moves the payload into the queue, instead of
@@ -20,12 +19,20 @@ impl<T: Send + 'static> Strong<T, Atomic> {
     ///
     /// * [`try_unwrap`](Strong::try_unwrap), [`into_inner`](Strong::into_inner) and
     ///   [`unwrap_or_clone`](Strong::unwrap_or_clone) take the payload, and nothing is sent.
-    /// * [`get_mut`](Strong::get_mut) works as without a queue. [`make_mut`](Strong::make_mut) moves the promise with
-    ///   the payload; where it makes a clone, that is another value, which does not return.
+    /// * [`ReferenceQueue::get_mut`] returns mutable access to the payload.
+    ///   [`get_mut`](Strong::get_mut) returns `None`, and [`make_mut`](Strong::make_mut) a clone in
+    ///   an ordinary object, which does not return.
     /// * The object does not keep the queue. If it has gone when the finalizers have run, the payload is destroyed in
     ///   place. What waits in the queue is destroyed with its last handle. (So a payload that owns a handle to the queue
     ///   keeps itself there until it is taken out.)
     /// * A handle that is forgotten returns nothing, as it destroys nothing.
+    /// * The death moves the payload, so the object must not be pinned:
+    ///   `Pin::new_unchecked(Strong::new_returning(..))` breaks the promise of a `Pin`, unless the
+    ///   payload is `Unpin`.
+    /// * The payload moves over the stack of the thread that drops the last handle. The stack needs
+    ///   room for one copy (unoptimised, for some nine), and the first return allocates a block of
+    ///   31 times the size of the payload. So put a payload of more than a few kilobytes into a
+    ///   `Box`: from a `Strong<Box<T>>`, a pointer returns.
     ///
     /// # Panics
     /// A death whose finalizer panics returns the payload all the same; then the panic goes on. A waker that panics is
@@ -56,10 +63,37 @@ impl<T: Send + 'static> Strong<T, Atomic> {
     #[must_use = "this moves the value into the queue at once"]
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn new_returning(value: T, queue: &ReferenceQueue<T>) -> Self {
-        let queue = Arc::downgrade(&queue.shared);
-        Self::returning(value, move || {
-            let queue = ReferenceQueue::if_there(&queue)?;
+        Self::returning(value, &queue.shared, |queue| {
+            let queue = ReferenceQueue::if_there(queue)?;
             Some(move |payload| queue.put_in(payload))
         })
+    }
+}
+
+impl<M> ReferenceQueue<M> {
+    /// Returns mutable access to the payload of an object that [returns](Strong::new_returning) to
+    /// this queue, under the conditions of [`Strong::get_mut`], which refuses such an object: no
+    /// other handle, strong or weak, and no entry. Returns `None` also for an object that returns
+    /// to another queue, or to none. O(1).
+    ///
+    /// The queue grants the access, since the queue knows the type in which the payload comes back.
+    /// A handle may have forgotten that type: a `Strong<&'static str>` is a `Strong<&'a str>` as
+    /// well, and could write a reference that lives shorter. No subtyping changes the type of a
+    /// queue.
+    ///
+    /// ```
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// let queue = ReferenceQueue::new();
+    /// let mut buffer = Strong::new_returning(Vec::new(), &queue);
+    /// queue.get_mut(&mut buffer).unwrap().push(1);
+    /// let reader = buffer.clone();
+    /// assert!(queue.get_mut(&mut buffer).is_none());
+    /// drop((buffer, reader));
+    /// assert_eq!(queue.poll(), Some(vec![1]));
+    /// ```
+    #[must_use]
+    pub fn get_mut<'a>(&self, object: &'a mut Strong<M, Atomic>) -> Option<&'a mut M> {
+        Strong::get_mut_of(object, &self.shared)
     }
 }

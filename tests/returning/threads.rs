@@ -61,16 +61,11 @@ fn round(seed: usize) {
                 destroyed: destroyed.clone(),
                 _size: [number; 8],
             };
-            match number % 2 {
-                0 => Strong::new_returning(item, &queue),
-                _ => {
-                    // Moved to a new object, with the promise.
-                    let mut object = Strong::new_returning(item, &queue);
-                    let _weak = Strong::downgrade(&object);
-                    Strong::make_mut(&mut object)._size[0] = number;
-                    object
-                }
+            let mut object = Strong::new_returning(item, &queue);
+            if number % 2 == 1 {
+                queue.get_mut(&mut object).unwrap()._size[0] += 1;
             }
+            object
         })
         .collect();
     let map = Arc::new(concurrent::WeakMap::new());

@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use super::*;
-use crate::ptr::Block;
+use crate::ptr::{Block, Destination};
+use crate::sync;
 
 /// The block of an object, to ask whether it is freed.
 struct Known(Block<Atomic>);
@@ -13,12 +14,20 @@ unsafe impl Send for Known {}
 // SAFETY: likewise.
 unsafe impl Sync for Known {}
 
-/// A returning object; and how often it has returned.
-fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Arc<AtomicUsize>) {
-    let returned = Arc::new(AtomicUsize::new(0));
+/// Where an object returns to: counts how often.
+type Home<T> = sync::Arc<Destination<T, AtomicUsize>>;
+
+fn returned<T>(home: &Home<T>) -> usize {
+    home.load(Relaxed)
+}
+
+/// A returning object; and where it returns to.
+fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Home<T>) {
+    let home = Destination::new(AtomicUsize::new(0));
     let known = Arc::new(OnceLock::<Known>::new());
-    let (its, block) = (returned.clone(), known.clone());
-    let object = Strong::returning(value, move || {
+    let block = known.clone();
+    let object = Strong::returning(value, &home, move |home| {
+        let home = home.upgrade()?;
         Some(move |payload: T| {
             // G2: the memory is there as long as the payload.
             let Some(Known(block)) = block.get() else {
@@ -26,28 +35,34 @@ fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Arc<AtomicUsize>) {
             };
             assert!(!block.is_freed() && !block.payload_is_freed());
             payload.payload().read();
-            its.fetch_add(1, Relaxed);
+            home.fetch_add(1, Relaxed);
         })
     });
     assert!(known.set(Known(object.block())).is_ok());
-    (object, returned)
+    (object, home)
+}
+
+/// Writes, if this is the only pointer.
+fn write_if_alone(a: &mut Strong<Payload>, home: &Home<Payload>) -> bool {
+    let payload = Strong::get_mut_of(a, home);
+    payload.map(Payload::write).is_some()
 }
 
 #[test]
 fn the_last_of_two_drops_returns() {
     check(1, |maker| {
-        let (mut a, returned) = returning(maker.payload());
-        assert!(write_if_alone(&mut a));
+        let (mut a, home) = returning(maker.payload());
+        assert!(write_if_alone(&mut a, &home));
         let b = a.clone();
         both(move || read_and_drop(b), move || drop(a));
-        assert_eq!(returned.load(Relaxed), 1);
+        assert_eq!(returned(&home), 1);
     });
 }
 
 /// The weak pointer may have the last reference but one to the record.
 fn weak_drop_against_return<T: Thing + Send>(value: impl Fn(&Maker) -> T + Send + Sync + 'static) {
     check(1, move |maker| {
-        let (a, returned) = returning(value(maker));
+        let (a, home) = returning(value(maker));
         let weak = Strong::downgrade(&a);
         both(
             move || {
@@ -56,7 +71,7 @@ fn weak_drop_against_return<T: Thing + Send>(value: impl Fn(&Maker) -> T + Send 
             },
             move || drop(a),
         );
-        assert_eq!(returned.load(Relaxed), 1);
+        assert_eq!(returned(&home), 1);
     });
 }
 
@@ -76,7 +91,7 @@ fn a_weak_drop_against_the_return_of_a_large_payload() {
 #[test]
 fn a_payload_is_taken_or_returns() {
     check(1, |maker| {
-        let (a, returned) = returning(maker.payload());
+        let (a, home) = returning(maker.payload());
         let weak = Strong::downgrade(&a);
         let (taken, _) = both(
             move || {
@@ -85,14 +100,14 @@ fn a_payload_is_taken_or_returns() {
             },
             move || drop(a),
         );
-        assert_eq!(returned.load(Relaxed) + usize::from(taken), 1);
+        assert_eq!(returned(&home) + usize::from(taken), 1);
     });
 }
 
 #[test]
 fn an_unwrapped_payload_does_not_return() {
     check(1, |maker| {
-        let (a, returned) = returning(maker.payload());
+        let (a, home) = returning(maker.payload());
         let b = a.clone();
         let (_, taken) = both(
             move || read_and_drop(b),
@@ -101,7 +116,7 @@ fn an_unwrapped_payload_does_not_return() {
                 taken.map(|mut payload| payload.write()).is_some()
             },
         );
-        assert_eq!(returned.load(Relaxed) + usize::from(taken), 1);
+        assert_eq!(returned(&home) + usize::from(taken), 1);
     });
 }
 
@@ -109,7 +124,7 @@ fn an_unwrapped_payload_does_not_return() {
 #[test]
 fn a_finalizer_is_cancelled_while_its_object_returns() {
     check(1, |maker| {
-        let (a, returned) = returning(maker.payload());
+        let (a, home) = returning(maker.payload());
         let runs = Arc::new(AtomicUsize::new(0));
         let tokens = [0; 2].map(|_| {
             let runs = runs.clone();
@@ -125,7 +140,7 @@ fn a_finalizer_is_cancelled_while_its_object_returns() {
             },
             move || drop(a),
         );
-        assert_eq!(returned.load(Relaxed), 1);
+        assert_eq!(returned(&home), 1);
         assert_eq!(runs.load(Relaxed) + usize::from(detached), 2);
     });
 }
@@ -133,7 +148,7 @@ fn a_finalizer_is_cancelled_while_its_object_returns() {
 #[test]
 fn an_entry_ends_while_its_object_returns() {
     check(1, |maker| {
-        let (a, returned) = returning(maker.payload());
+        let (a, home) = returning(maker.payload());
         let mut map = Map::of(&[&a]);
         both(
             move || drop(a),
@@ -143,6 +158,27 @@ fn an_entry_ends_while_its_object_returns() {
                 map.drain();
             },
         );
-        assert_eq!(returned.load(Relaxed), 1);
+        assert_eq!(returned(&home), 1);
+    });
+}
+
+/// G3: A handle alone writes nothing, whatever its destination allows.
+#[test]
+fn a_destination_writes_if_a_pointer_is_alone() {
+    check(1, |maker| {
+        let (mut a, home) = returning(maker.payload());
+        let b = a.clone();
+        both(
+            move || {
+                downgrade_and_drop(b);
+            },
+            || {
+                assert!(!super::write_if_alone(&mut a));
+                write_if_alone(&mut a, &home);
+            },
+        );
+        assert!(write_if_alone(&mut a, &home));
+        drop(a);
+        assert_eq!(returned(&home), 1);
     });
 }
