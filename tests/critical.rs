@@ -1,15 +1,23 @@
-//! Under the lock of a bucket or a stripe nothing is allocated or freed: an allocator is user code, and may drop a handle,
-//! whose death locks a bucket. A program of its own, for its allocator, which asks each time. (A release build does not
-//! know, so there this shows nothing.) And a death allocates nothing:
+//! N310: Under a lock of ours, or while a thread-local of ours is borrowed, nothing is allocated or freed: an allocator is user
+//! code, and may use a collection. A program of its own, for its allocator, which asks each time. (A release build does not
+//! know, so there only `critical/inside.rs` shows something.) And a death allocates nothing:
 //!
+//! * `critical/locks.rs`: all that takes a lock, or borrows a thread-local.
+//! * `critical/inside.rs`: an allocator that uses the collections.
 //! * `critical/visits.rs`: whatever looks at entries, or changes them.
 //! * `critical/deaths.rs`: deaths, on whatever thread.
 
 mod common;
 #[path = "critical/deaths.rs"]
 mod deaths;
+#[path = "critical/inside.rs"]
+mod inside;
+#[path = "critical/locks.rs"]
+mod locks;
 #[path = "critical/visits.rs"]
 mod visits;
+#[path = "critical/world.rs"]
+mod world;
 
 use std::alloc::Layout;
 use std::borrow::Borrow;
@@ -39,11 +47,13 @@ impl Watcher for Asking {
     fn allocates(&self, _: Layout) -> bool {
         ALLOCATED.fetch_add(weakly::__in_critical_section().into(), Relaxed);
         deaths::allocates();
+        inside::is_called();
         true
     }
 
     fn frees(&self, _: Layout) {
         FREED.fetch_add(weakly::__in_critical_section().into(), Relaxed);
+        inside::is_called();
     }
 }
 

@@ -196,7 +196,7 @@ impl<K, T, V> Ceiling<K, T, V> {
             return false;
         }
         let (weight, panics) = weight_of(weight, || (self.weigh)(value));
-        let due = self.ring.with(|ring| {
+        let due = self.ring.with_room(addr, |ring| {
             if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, hash) {
                     Told::Yes(_) => _ = stamp.set(Some(ring.tell_round())),

@@ -33,8 +33,7 @@
 pub(super) mod models;
 
 use core::any::Any;
-use core::cell::RefCell;
-use core::mem::{self, ManuallyDrop};
+use core::mem;
 use core::ptr;
 use core::task::{Context, Poll, Waker};
 use std::boxed::Box;
@@ -44,10 +43,13 @@ use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
 
-use super::seats::Seats;
+use super::seats::{Place, Seats};
 use super::watch::AnyWatch;
 use crate::panics::{FirstPanic, wake_all};
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering::Relaxed, thread_local};
+use crate::sync::{
+    AtomicUsize, Condvar, Exclusive, Mutex, MutexGuard, Ordering::Relaxed, Own, make_room,
+    thread_local,
+};
 
 /// A value that is being made.
 pub(crate) struct Making {
@@ -101,19 +103,42 @@ pub(crate) enum Unmet {
 }
 
 /// The first of a thread's flights, and how many of them are not complete.
-type Flights = RefCell<Option<(Arc<Making>, usize)>>;
+type Flights = Own<Option<(Arc<Making>, usize)>>;
 
 thread_local! {
     /// The flights of this thread: as long as it has some, the first stands for the thread. No thread can wait for
-    /// one without flights. This, and the next, have no destructors, so the destructors of other thread-locals can
-    /// use them, also when the process exits while a value is being made: they own nothing once there are no flights.
-    static FLIGHTS: ManuallyDrop<Flights> = ManuallyDrop::default();
+    /// one without flights. This, and the next, own nothing once there are no flights.
+    static FLIGHTS: Flights = const { Own::new(None) };
     /// The flights of this thread that can be called off (F3).
-    static STANDING_BY: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
+    static STANDING_BY: Own<Vec<Arc<Making>>> = const { Own::new(Vec::new()) };
     /// Its address stands for the thread.
     static MARK: u8 = const { 0 };
     /// The flights that this thread polls, one within the other.
-    static POLLING: ManuallyDrop<RefCell<Vec<Arc<Making>>>> = ManuallyDrop::default();
+    static POLLING: Own<Vec<Arc<Making>>> = const { Own::new(Vec::new()) };
+}
+
+fn push(flights: &Own<Vec<Arc<Making>>>, flight: &Arc<Making>) {
+    let flight = Arc::clone(flight);
+    flights.with_room(
+        |all, memory| make_room(all, 1, memory),
+        |all, _| all.push(flight),
+    );
+}
+
+/// Whether there is room for so many.
+fn has_room(list: &mut Vec<Waker>, count: usize) -> Result<(), usize> {
+    match list.capacity() < count {
+        true => Err(count),
+        false => Ok(()),
+    }
+}
+
+/// Takes the memory of a list out, if nothing is in it. The caller frees it.
+fn take_if_empty(flights: &mut Vec<Arc<Making>>) -> Vec<Arc<Making>> {
+    match flights.is_empty() {
+        true => mem::take(flights),
+        false => Vec::new(),
+    }
 }
 
 /// What tells this thread from all others that live.
@@ -124,17 +149,10 @@ fn mark() -> usize {
 /// A flight in which nothing is made, while its thread has yet to do something else.
 pub(crate) struct Standby(Arc<Making>);
 
-/// No user code runs under these locks, so poisoning means nothing.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 impl Making {
-    fn new(first: Option<Arc<Making>>, joint: Option<Joint>) -> Arc<Self> {
-        Arc::new(Making {
-            first,
+    fn new(joint: Option<Joint>) -> Self {
+        Making {
+            first: None,
             waits_for: Mutex::new(Wait::default()),
             status: Mutex::new(Status {
                 complete: false,
@@ -144,35 +162,29 @@ impl Making {
             }),
             completion: Condvar::new(),
             joint,
-        })
+        }
     }
 
     /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        FLIGHTS.with(|flights| {
-            let mut flights = flights.borrow_mut();
-            let (first, count) = match flights.take() {
-                Some((first, count)) => (Some(first), count),
-                None => (None, 0),
-            };
-            let flight = Making::new(first.clone(), None);
-            let first = first.unwrap_or_else(|| Arc::clone(&flight));
-            *flights = Some((first, count + 1));
-            flight
-        })
+        let mut flight = Making::new(None);
+        flight.first = Self::of_this_thread();
+        let flight = Arc::new(flight);
+        FLIGHTS.with(|flights| match &mut *flights.enter() {
+            Some((_, count)) => *count += 1,
+            none => *none = Some((Arc::clone(&flight), 1)),
+        });
+        flight
     }
 
     /// Starts a flight of tasks.
     pub(super) fn of_work(work: Weak<dyn AnyWork>) -> Arc<Self> {
-        Making::new(
-            None,
-            Some(Joint {
-                polled_by: Mutex::new(None),
-                poller: AtomicUsize::new(0),
-                work,
-                gathered: Mutex::new(Some(Vec::new())),
-            }),
-        )
+        Arc::new(Making::new(Some(Joint {
+            polled_by: Mutex::new(None),
+            poller: AtomicUsize::new(0),
+            work,
+            gathered: Mutex::new(Some(Vec::new())),
+        })))
     }
 
     pub(super) fn joint(&self) -> Option<&Joint> {
@@ -199,7 +211,7 @@ impl Making {
     #[inline(never)]
     pub(super) fn close(&self) -> Vec<AnyWatch> {
         let joint = self.joint.as_ref();
-        let gathered = joint.and_then(|joint| lock(&joint.gathered).take());
+        let gathered = joint.and_then(|joint| joint.gathered.replace(None));
         gathered.unwrap_or_default()
     }
 
@@ -211,7 +223,7 @@ impl Making {
     /// What stands for this thread.
     pub(super) fn of_this_thread() -> Option<Arc<Self>> {
         FLIGHTS.with(|flights| {
-            let flights = flights.borrow();
+            let flights = flights.enter();
             flights.as_ref().map(|(first, _)| Arc::clone(first))
         })
     }
@@ -219,16 +231,16 @@ impl Making {
     /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
     /// it off.
     pub(crate) fn stand_by(this: &Arc<Self>) -> Standby {
-        STANDING_BY.with(|flights| flights.borrow_mut().push(Arc::clone(this)));
+        STANDING_BY.with(|flights| push(flights, this));
         Standby(Arc::clone(this))
     }
 
     /// F3: before this thread waits for anything. Returns whether there was something to call off.
     pub(super) fn call_off() -> bool {
-        let called_off = STANDING_BY.with(|flights| flights.take());
+        let called_off = STANDING_BY.with(|flights| flights.replace(Vec::new()));
         // All, before the first waker is called: a waker may wait itself, or panic.
-        let wakers: Vec<_> = called_off.iter().flat_map(|flight| flight.end()).collect();
-        wake_all(wakers);
+        let places: Vec<_> = called_off.iter().flat_map(|flight| flight.end()).collect();
+        wake_all(places.into_iter().filter_map(Place::into_waker));
         !called_off.is_empty()
     }
 
@@ -237,36 +249,37 @@ impl Making {
     /// # Panics
     /// If a waker does.
     pub(crate) fn complete(&self) {
-        wake_all(self.end());
+        wake_all(self.end().into_iter().filter_map(Place::into_waker));
     }
 
     /// The same, but for the tasks: the caller calls their wakers.
     #[must_use]
-    fn end(&self) -> Vec<Waker> {
-        let mut status = lock(&self.status);
+    fn end(&self) -> Vec<Place> {
+        let mut status = self.status.lock();
         let had_ended = mem::replace(&mut status.ended, true);
-        let wakers = self.complete_with(status);
+        let places = self.complete_with(status);
         if !had_ended && !self.is_of_tasks() {
-            FLIGHTS.with(|flights| {
-                let mut flights = flights.borrow_mut();
-                *flights = flights
-                    .take()
-                    .and_then(|(first, count)| (count > 1).then(|| (first, count - 1)));
+            let ended = FLIGHTS.with(|flights| {
+                let mut flights = flights.enter();
+                let (_, count) = flights.as_mut()?;
+                *count -= 1;
+                if *count == 0 { flights.take() } else { None }
             });
+            drop(ended);
         }
-        wakers
+        places
     }
 
-    fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Waker> {
+    fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Place> {
         status.complete = true;
         // F6
-        let wakers = status.tasks.take();
+        let places = status.tasks.take();
         let sleepers = status.sleepers;
         drop(status);
         if sleepers != 0 {
             self.completion.notify_all();
         }
-        wakers
+        places
     }
 
     /// F7: a value has taken the place of its node. Those that wait for a thread find that value now. (Tasks that make a value
@@ -277,12 +290,13 @@ impl Making {
     #[inline]
     pub(super) fn overtake(flight: Option<Arc<Self>>) {
         if let Some(flight) = flight.filter(|flight| !flight.is_of_tasks()) {
-            wake_all(flight.complete_with(lock(&flight.status)));
+            let places = flight.complete_with(flight.status.lock());
+            wake_all(places.into_iter().filter_map(Place::into_waker));
         }
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        lock(&self.status).complete
+        self.status.lock().complete
     }
 
     /// Waits until the flight is complete, or until a time.
@@ -308,24 +322,15 @@ impl Making {
     }
 
     fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
-        let mut status = lock(&self.status);
+        let mut status = self.status.lock();
         status.sleepers += 1;
         // A loop, since a wait may end spuriously. (loom's never does.)
         while !status.complete {
-            status = match until {
-                None => self
-                    .completion
-                    .wait(status)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        break;
-                    }
-                    let woken = self.completion.wait_timeout(status, left);
-                    woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0
-                }
-            };
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break;
+            }
+            status = self.completion.wait(status, left);
         }
         status.sleepers -= 1;
         match status.complete {
@@ -347,11 +352,13 @@ impl Making {
                 return (!is_over, way);
             }
             let next = match &leader.joint {
-                Some(joint) => lock(&joint.polled_by).clone(),
+                Some(joint) => joint.polled_by.lock().clone(),
                 None => {
-                    let wait = lock(&leader.waits_for);
-                    waits.push((Arc::clone(leader), wait.number));
-                    wait.flight.clone()
+                    let wait = leader.waits_for.lock();
+                    let (flight, number) = (wait.flight.clone(), wait.number);
+                    drop(wait);
+                    waits.push((Arc::clone(leader), number));
+                    flight
                 }
             };
             match next {
@@ -367,7 +374,7 @@ impl Making {
 
     /// Whether this is the wait of the thread for which the flight stands.
     fn waits(&self, number: usize) -> bool {
-        lock(&self.waits_for).number == number
+        self.waits_for.lock().number == number
     }
 
     /// F5: wakes tasks that wait for these flights, so that they look for a cycle.
@@ -394,7 +401,7 @@ impl Making {
 
     /// Whether this thread polls any.
     fn is_polling() -> bool {
-        POLLING.with(|all| !all.borrow().is_empty())
+        POLLING.with(|all| !all.enter().is_empty())
     }
 
     /// Whether this thread polls the flight.
@@ -409,18 +416,14 @@ impl Making {
         struct Polled;
         impl Drop for Polled {
             fn drop(&mut self) {
-                let last = POLLING.with(|all| {
-                    let mut all = all.borrow_mut();
-                    let last = all.pop();
-                    if all.is_empty() {
-                        *all = Vec::new();
-                    }
-                    last
+                let ended = POLLING.with(|all| {
+                    let mut all = all.enter();
+                    (all.pop(), take_if_empty(&mut all))
                 });
-                drop(last);
+                drop(ended);
             }
         }
-        POLLING.with(|all| all.borrow_mut().push(Arc::clone(this)));
+        POLLING.with(|all| push(all, this));
         let _polled = Polled;
         let _poller = this.joint.as_ref().map(Poller::begin);
         poll()
@@ -432,16 +435,19 @@ impl Making {
         if seats.is_empty() {
             return;
         }
-        let mut status = lock(&self.status);
-        let wakers = seats.into_iter().filter_map(|at| status.tasks.empty(at));
-        let wakers: Vec<_> = wakers.collect();
+        let mut wakers = Vec::with_capacity(seats.len());
+        let mut status = self.status.lock();
+        wakers.extend(seats.iter().filter_map(|at| status.tasks.empty(*at)));
         drop(status);
         self.have_polled(wakers);
     }
 
     /// Wakes whom a wake of the computation wakes.
     fn wake_next(&self) {
-        let (first, others) = lock(&self.status).tasks.next();
+        let (first, others) = self.status.with_room(
+            |status, others| has_room(others, status.tasks.others()),
+            |status, others| (status.tasks.next(others), mem::take(others)),
+        );
         self.have_polled(first.into_iter().chain(others));
     }
 
@@ -450,7 +456,13 @@ impl Making {
         let mut panics = FirstPanic::default();
         panics.wake_each(wakers);
         if panics.is_some() {
-            let others = lock(&self.status).tasks.all();
+            let others = self.status.with_room(
+                |status, others| has_room(others, status.tasks.count()),
+                |status, others| {
+                    status.tasks.all(others);
+                    mem::take(others)
+                },
+            );
             panics.wake_each(others);
         }
         panics.resume();
@@ -501,10 +513,12 @@ impl Waiting {
     }
 
     fn set(&self, flight: Option<Arc<Making>>) -> usize {
-        let mut wait = lock(&self.0.waits_for);
-        wait.number = wait.number.wrapping_add(1);
-        wait.flight = flight;
-        wait.number
+        let mut wait = self.0.waits_for.lock();
+        let number = wait.number.wrapping_add(1);
+        let old = mem::replace(&mut *wait, Wait { flight, number });
+        drop(wait);
+        drop(old);
+        number
     }
 }
 
@@ -532,8 +546,9 @@ impl StandIn {
 
     fn set(&self, stand_in: Option<&Arc<Making>>) {
         POLLING.with(|all| {
-            for joint in all.borrow().iter().filter_map(|one| one.joint.as_ref()) {
-                *lock(&joint.polled_by) = stand_in.cloned();
+            for joint in all.enter().iter().filter_map(|one| one.joint.as_ref()) {
+                // (What was there has another owner: nothing is freed here.)
+                drop(joint.polled_by.replace(stand_in.cloned()));
             }
         });
     }
@@ -556,13 +571,12 @@ impl Standby {
 impl Drop for Standby {
     fn drop(&mut self) {
         let is_other = |flight: &Arc<Making>| !Arc::ptr_eq(flight, &self.0);
-        STANDING_BY.with(|flights| {
-            let mut flights = flights.borrow_mut();
+        let emptied = STANDING_BY.with(|flights| {
+            let mut flights = flights.enter();
             flights.retain(is_other);
-            if flights.is_empty() {
-                *flights = Vec::new();
-            }
+            take_if_empty(&mut flights)
         });
+        drop(emptied);
     }
 }
 
@@ -579,12 +593,12 @@ impl Seat {
 
     /// The task could not poll, and still has to: O1 of [`held`](super::held).
     pub(super) fn owe(&self) {
-        lock(&self.flight.status).tasks.owe(self.at);
+        self.flight.status.lock().tasks.owe(self.at);
     }
 
     /// The flight is about to end, and the task not to be woken by that. The caller drops the waker.
     pub(super) fn silence(&self) -> Option<Waker> {
-        lock(&self.flight.status).tasks.empty(self.at)
+        self.flight.status.lock().tasks.empty(self.at)
     }
 
     /// Has the task woken: in its place among those that wait for the flight, which it takes or has. Returns whether the
@@ -592,7 +606,7 @@ impl Seat {
     pub(super) fn take(seat: &mut Option<Self>, flight: &Arc<Making>, waker: &Waker) -> bool {
         let (known, within) = (seat.as_ref().map(|seat| seat.at), Making::is_polling());
         debug_assert!((seat.iter()).all(|seat| Arc::ptr_eq(&seat.flight, flight)));
-        let mut status = lock(&flight.status);
+        let mut status = flight.status.lock();
         if status.complete {
             return true;
         }
@@ -601,14 +615,18 @@ impl Seat {
         }
         drop(status);
         // Code of users, as the end of the old one.
-        let waker = waker.clone();
-        let mut status = lock(&flight.status);
-        if status.complete {
-            drop(status);
-            return true;
-        }
-        let (at, old) = status.tasks.sit(known, waker, within);
-        drop(status);
+        let mut waker = Some(waker.clone());
+        let sat = flight.status.with_room(
+            |status, memory: &mut Vec<Place>| match status.complete || known.is_some() {
+                true => Ok(()),
+                false => status.tasks.make_room(memory),
+            },
+            |status, _| {
+                let waker = waker.take_if(|_| !status.complete)?;
+                Some(status.tasks.sit(known, waker, within))
+            },
+        );
+        let Some((at, old)) = sat else { return true };
         let seat = seat.get_or_insert_with(|| Seat {
             flight: Arc::clone(flight),
             at,
@@ -648,7 +666,7 @@ impl Seat {
 impl Drop for Seat {
     /// If the task owes a poll, another one is woken.
     fn drop(&mut self) {
-        let mut status = lock(&self.flight.status);
+        let mut status = self.flight.status.lock();
         let (own, owes) = status.tasks.leave(self.at);
         let owes = owes && !status.complete;
         drop(status);

@@ -12,8 +12,7 @@ mod models;
 use core::mem;
 use std::vec::Vec;
 
-use super::flight::lock;
-use crate::sync::Mutex;
+use crate::sync::{Exclusive, Mutex, make_room};
 
 /// Something that is used, and then has a result, or none.
 pub(super) struct Held<W, R>(Mutex<State<W, R>>);
@@ -52,7 +51,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// One owner more. False if there is none any more.
     pub(super) fn join(&self) -> bool {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let joins = state.owners != 0;
         state.owners += usize::from(joins);
         joins
@@ -60,7 +59,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// One owner less. The last one gets what is there (O2).
     pub(super) fn leave(&self) -> Option<W> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.owners -= 1;
         if state.owners != 0 {
             return None;
@@ -76,7 +75,7 @@ impl<W, R: Clone> Held<W, R> {
     }
 
     pub(super) fn take(&self) -> Found<W> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         match mem::replace(&mut state.phase, Phase::Taken) {
             Phase::Here(what) => Found::Taken(what),
             Phase::Taken => Found::Refused,
@@ -89,7 +88,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// The result, if there is one.
     pub(super) fn result(&self) -> Option<R> {
-        match &lock(&self.0).phase {
+        match &self.0.lock().phase {
             Phase::Over(result) => result.clone(),
             _ => None,
         }
@@ -97,32 +96,38 @@ impl<W, R: Clone> Held<W, R> {
 
     /// O1: a task that found it taken is to be woken, by its seat. False if it is not taken any more.
     pub(super) fn wait(&self, seat: u32) -> bool {
-        let mut state = lock(&self.0);
-        let waits = matches!(state.phase, Phase::Taken);
-        if waits {
-            let refused = &mut state.refused;
-            if refused.len() == refused.capacity() {
+        self.0.with_room(
+            |state, memory| {
+                let refused = &mut state.refused;
+                if refused.len() < refused.capacity() || !matches!(state.phase, Phase::Taken) {
+                    return Ok(());
+                }
                 // Tasks that are polled again and again meanwhile take no more room.
                 refused.sort_unstable();
                 refused.dedup();
-                refused.reserve(refused.len() + 1);
-            }
-            refused.push(seat);
-        }
-        waits
+                make_room(refused, refused.len() + 1, memory)
+            },
+            |state, _| {
+                let waits = matches!(state.phase, Phase::Taken);
+                if waits {
+                    state.refused.push(seat);
+                }
+                waits
+            },
+        )
     }
 
     /// Gives it back. The caller wakes those in these seats.
     #[must_use]
     pub(super) fn give_back(&self, what: W) -> Vec<u32> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.phase = Phase::Here(what);
         mem::take(&mut state.refused)
     }
 
     /// It has ended, with this result. Without one, false if others than the caller are to have one.
     pub(super) fn end(&self, result: Option<R>) -> bool {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         if result.is_none() && state.owners > 1 {
             return false;
         }
@@ -132,6 +137,6 @@ impl<W, R: Clone> Held<W, R> {
 
     /// It has ended without a result.
     pub(super) fn fail(&self) {
-        lock(&self.0).phase = Phase::Over(None);
+        self.0.lock().phase = Phase::Over(None);
     }
 }

@@ -2,12 +2,13 @@
 //! destructor): the operation would try again, and be refused again, for ever. The number of tries proves nothing,
 //! since other threads may be changing the same entry.
 
-use core::cell::{Cell, RefCell};
-use core::mem::ManuallyDrop;
+use core::cell::Cell;
+use core::mem;
 use core::ptr;
 use std::vec::Vec;
 
 use crate::hash::HashValue;
+use crate::sync::{Exclusive, Own, make_room};
 
 /// How often in a row an operation may find what this thread has put there itself since it looked last. Once is no
 /// proof: a closure may set the entry if there is none, and find next time what it has set.
@@ -27,20 +28,27 @@ impl Subject {
     }
 }
 
-/// The addresses of the nodes that a thread has put there while it tries again. Exact: the operation pins the nodes of
-/// its table, so none of them is freed, and its address given to another, while it is noted.
-type Noted = Vec<*const ()>;
+/// What a thread notes while some of its operations try again. It is empty otherwise.
+#[derive(Default)]
+struct Notes {
+    /// What each of them tries to change.
+    trying: Vec<Subject>,
+    /// The addresses of the nodes that the thread has put there. Exact: the operation pins the nodes of its table, so none
+    /// of them is freed, and its address given to another, until the operation ends.
+    put: Vec<(Subject, *const ())>,
+}
 
 crate::sync::thread_local! {
     /// How many operations of this thread try again.
     static TRYING: Cell<usize> = const { Cell::new(0) };
-    /// What each of them tries to change, and what has been put there since. It has no destructor, so the destructors
-    /// of other thread-locals can use it; it owns nothing while there are no such operations.
-    ///
-    /// It is not in the thread's participant at the table: a thread whose thread-locals are gone borrows another with
+    /// They are not in the thread's participant at the table: a thread whose thread-locals are gone borrows another with
     /// each operation.
-    static NOTED: ManuallyDrop<RefCell<Vec<(Subject, Noted)>>> =
-        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+    static NOTES: Own<Notes> = const {
+        Own::new(Notes {
+            trying: Vec::new(),
+            put: Vec::new(),
+        })
+    };
 }
 
 /// Notes that this thread has put a node into a table.
@@ -54,10 +62,18 @@ pub(super) fn has_put<T, N>(table: &T, hash: HashValue, node: &N) {
 #[cold]
 #[inline(never)]
 fn note(subject: Subject, node: *const ()) {
-    NOTED.with(|noted| {
-        let mut noted = noted.borrow_mut();
-        let same = noted.iter_mut().filter(|(of, _)| *of == subject);
-        same.for_each(|(_, put)| put.push(node));
+    NOTES.with(|notes| {
+        notes.with_room(
+            |Notes { trying, put }, memory| match trying.contains(&subject) {
+                true => make_room(put, 1, memory),
+                false => Ok(()),
+            },
+            |Notes { trying, put }, _| {
+                if trying.contains(&subject) {
+                    put.push((subject, node));
+                }
+            },
+        );
     });
 }
 
@@ -145,13 +161,22 @@ impl Asking {
     /// Begins to note, unless it has begun. Returns how much is noted.
     #[cold]
     fn begin(&self) -> usize {
-        NOTED.with(|noted| {
-            let mut noted = noted.borrow_mut();
-            if !self.noting.replace(true) {
-                noted.push((self.subject, Vec::new()));
-                TRYING.with(|trying| trying.set(trying.get() + 1));
-            }
-            noted.last().map_or(0, |(_, put)| put.len())
+        NOTES.with(|notes| {
+            notes.with_room(
+                |notes, memory| match self.noting.get() {
+                    true => Ok(()),
+                    false => make_room(&mut notes.trying, 1, memory),
+                },
+                |Notes { trying, put }, _| {
+                    if !self.noting.replace(true) {
+                        trying.push(self.subject);
+                        TRYING.with(|trying| trying.set(trying.get() + 1));
+                        self.closure.seen.set(put.len());
+                        self.same.seen.set(put.len());
+                    }
+                    put.len()
+                },
+            )
         })
     }
 
@@ -161,12 +186,7 @@ impl Asking {
     fn find(&self, finds: &Finds, there: Option<*const ()>, noted: usize) {
         let from = finds.seen.replace(noted);
         let own = there.is_some_and(|there| {
-            NOTED.with(|all| {
-                let all = all.borrow();
-                // Operations nest, so this one's is the last.
-                all.last()
-                    .is_some_and(|(_, put)| put[from..noted].contains(&there))
-            })
+            NOTES.with(|notes| notes.enter().put[from..noted].contains(&(self.subject, there)))
         });
         finds.own.set(if own { finds.own.get() + 1 } else { 0 });
         assert!(
@@ -189,11 +209,11 @@ impl Drop for Asking {
 #[inline(never)]
 fn end() {
     TRYING.with(|trying| trying.set(trying.get() - 1));
-    NOTED.with(|noted| {
-        let mut noted = noted.borrow_mut();
-        noted.pop();
-        if noted.is_empty() {
-            *noted = Vec::new();
-        }
+    let ended = NOTES.with(|notes| {
+        let mut notes = notes.enter();
+        // Operations nest, so this one's is the last.
+        notes.trying.pop();
+        notes.trying.is_empty().then(|| mem::take(&mut *notes))
     });
+    drop(ended);
 }

@@ -95,8 +95,7 @@ impl<P: SharedRef> KeepAlive<P> {
     /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
     /// of which begin with this one.
     pub fn set_limit(&self, limit: Limit) {
-        let turn = self.0.ring.with(|ring| {
-            ring.set_limit(limit);
+        let turn = self.0.ring.set_limit(limit, |ring| {
             (!limit.counts_live).then(|| ring.set_all_removed())
         });
         let mut panics = FirstPanic::default();
@@ -246,7 +245,7 @@ impl<P: SharedRef> Inner<P> {
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
         Turn::with(&self.ring, 1, |turn| {
-            let (kept, going) = self.ring.with(|ring| {
+            let (kept, going) = self.ring.with_room(addr, |ring| {
                 let kept = ring.keep(addr, weight, object);
                 (kept, turn.and_then(|_| Self::next(ring)))
             });

@@ -6,12 +6,12 @@
 //! it passes this list, what the node owns is moved to the list.
 
 use core::mem;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::panics::FirstPanic;
 use crate::ptr::WakerCell;
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering::*, const_fn};
+use crate::sync::{AtomicBool, AtomicUsize, Exclusive, Mutex, Ordering::*, const_fn, make_room};
 
 /// The policy of a table, and what has been kept.
 pub(super) struct Kept<K, V> {
@@ -51,7 +51,7 @@ impl<K, V> Kept<K, V> {
     }
 
     pub(super) fn set_on_request(&self, on_request: bool) {
-        let list = self.list();
+        let list = self.list.lock();
         self.on_request.store(on_request, Relaxed);
         drop(list);
     }
@@ -61,32 +61,32 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    fn list(&self) -> MutexGuard<'_, List<K, V>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps what a node leaves, or destroys it if the policy has changed since the node was marked.
     pub(super) fn put(&self, key: K, value: V) {
         let key = mem::needs_drop::<K>().then_some(key);
-        let mut list = self.list();
-        if self.is_on_request() {
-            list.left.push((key, value));
-            self.len.store(list.left.len(), Relaxed);
-            let waker = list.waker.take();
-            drop(list);
-            if let Some(cell) = waker {
-                cell.wake();
-            }
-        } else {
-            drop(list);
-            drop((key, value));
+        let mut left = Some((key, value));
+        let waker = self.list.with_room(
+            |list, memory| match self.is_on_request() {
+                true => make_room(&mut list.left, 1, memory),
+                false => Ok(()),
+            },
+            |list, _| {
+                let left = left.take_if(|_| self.is_on_request())?;
+                list.left.push(left);
+                self.len.store(list.left.len(), Relaxed);
+                list.waker.take()
+            },
+        );
+        if let Some(cell) = waker {
+            cell.wake();
         }
+        drop(left);
     }
 
     /// If nothing is kept, returns true, and the next that is kept calls this waker, once. (A thread that was looking
     /// at a dead entry may keep it long after the death has called.)
     pub(super) fn call_at_next(&self, waker: Arc<WakerCell>) -> bool {
-        let mut list = self.list();
+        let mut list = self.list.lock();
         let is_empty = list.left.is_empty();
         if is_empty {
             // (The table has another share of what was there: nothing is freed here.)
@@ -99,15 +99,27 @@ impl<K, V> Kept<K, V> {
         if self.len() == 0 {
             return None;
         }
-        let mut list = self.list();
+        let mut list = self.list.lock();
         let taken = list.left.pop();
         let len = list.left.len();
         self.len.store(len, Relaxed);
+        let is_sparse = list.left.capacity() > 4 * len;
+        drop(list);
         // What is not needed any more is given back, in O(what goes).
-        if list.left.capacity() > 4 * len {
-            list.left.shrink_to(2 * len);
+        if is_sparse {
+            self.shrink_to(2 * len);
         }
         taken
+    }
+
+    /// Moves the list into memory for so much, if that suffices and is less.
+    fn shrink_to(&self, capacity: usize) {
+        let mut memory = Vec::with_capacity(capacity);
+        let mut list = self.list.lock();
+        if (list.left.len()..list.left.capacity()).contains(&memory.capacity()) {
+            memory.append(&mut list.left);
+            mem::swap(&mut memory, &mut list.left);
+        }
     }
 }
 
@@ -115,7 +127,8 @@ impl<K, V> Drop for Kept<K, V> {
     /// Destroys all that is still kept, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        for left in mem::take(&mut self.list().left) {
+        let all = mem::take(&mut self.list.lock().left);
+        for left in all {
             panics.catch(|| drop(left));
         }
         panics.resume();

@@ -1,10 +1,11 @@
 //! The wakers of tasks that wait for the same thing.
 
-use core::mem;
 use core::task::Waker;
+use core::{iter, mem};
 use std::vec::Vec;
 
 use crate::keep::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
+use crate::sync;
 
 /// The tasks that wait, each in a place of its own. Each operation is O(1), but for [`take`](Self::take).
 pub(super) struct Seats {
@@ -17,7 +18,7 @@ pub(super) struct Seats {
     free: u32,
 }
 
-struct Place {
+pub(super) struct Place {
     /// None if the task has been woken and was not polled since, or if the place is free.
     waker: Option<Waker>,
     /// Whether it has to be polled, or another one in its stead.
@@ -30,6 +31,12 @@ struct Place {
 impl Linked for Place {
     fn links(&mut self) -> &mut Links {
         &mut self.links
+    }
+}
+
+impl Place {
+    pub(super) fn into_waker(self) -> Option<Waker> {
+        self.waker
     }
 }
 
@@ -54,7 +61,16 @@ impl Seats {
         known
     }
 
-    /// Has a task woken, which was polled now, and has this place or none. Returns its place, and the waker that was there.
+    /// Makes room for a task that has no place; see [`make_room`](sync::make_room).
+    pub(super) fn make_room(&mut self, memory: &mut Vec<Place>) -> Result<(), usize> {
+        match self.free {
+            NONE => sync::make_room(&mut self.all, 1, memory),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has a task woken, which was polled now, and has this place or none: then there is [room](Self::make_room). Returns its
+    /// place, and the waker that was there.
     pub(super) fn sit(
         &mut self,
         at: Option<u32>,
@@ -117,39 +133,60 @@ impl Seats {
 
     /// The task at this place, which was polled, has to be polled once more.
     pub(super) fn owe(&mut self, at: u32) {
-        self.all[at as usize].owes = true;
+        if let Some(place) = self.all.get_mut(at as usize) {
+            place.owes = true;
+        }
     }
 
     /// Gives a place up. Returns the waker, unless the task has been woken, and whether the task owes a poll.
     pub(super) fn leave(&mut self, at: u32) -> (Option<Waker>, bool) {
-        let owes = self.all[at as usize].owes;
+        let Some(owes) = self.all.get(at as usize).map(|place| place.owes) else {
+            return (None, false);
+        };
         let waker = self.empty(at);
         self.all[at as usize].links.newer = mem::replace(&mut self.free, at);
         (waker, owes)
     }
 
     /// Whom a wake of the computation wakes (A2 of [`work`](super::work)): of those that were not woken since they were polled, the
-    /// task that was polled last; if there is none, all that were polled within computations.
-    pub(super) fn next(&mut self) -> (Option<Waker>, Vec<Waker>) {
+    /// task that was polled last; if there is none, all that were polled within computations. The others besides the first
+    /// are put into a list, which has room for [so many](Self::others).
+    pub(super) fn next(&mut self, others: &mut Vec<Waker>) -> Option<Waker> {
         let first = match self.waiting.newest {
             NONE => self.newest_within(),
-            at => return (self.empty(at), Vec::new()),
+            at => return self.empty(at),
         };
-        let mut others = Vec::new();
         while let Some(other) = self.newest_within() {
             others.push(other);
         }
-        (first, others)
+        first
     }
 
-    /// The wakers of all that were not woken since they were polled. Each of these tasks has to be polled.
-    pub(super) fn all(&mut self) -> Vec<Waker> {
-        let mut all = Vec::new();
-        while let (Some(first), others) = self.next() {
-            all.push(first);
-            all.extend(others);
+    /// How many others a wake of the computation wakes.
+    pub(super) fn others(&self) -> usize {
+        match self.waiting.newest {
+            NONE => self.len_of(self.within).saturating_sub(1),
+            _ => 0,
         }
-        all
+    }
+
+    /// Puts the wakers of all that were not woken since they were polled into a list, which has room for
+    /// [so many](Self::count). Each of these tasks has to be polled.
+    pub(super) fn all(&mut self, all: &mut Vec<Waker>) {
+        while let Some(first) = self.next(all) {
+            all.push(first);
+        }
+    }
+
+    /// How many were not woken since they were polled.
+    pub(super) fn count(&self) -> usize {
+        self.len_of(self.waiting) + self.len_of(self.within)
+    }
+
+    fn len_of(&self, list: Ends) -> usize {
+        let known = |at: u32| (at != NONE).then_some(at);
+        let older = |at: &u32| known(self.all[*at as usize].links.older);
+        iter::successors(known(list.newest), older).count()
     }
 
     fn newest_within(&mut self) -> Option<Waker> {
@@ -159,15 +196,11 @@ impl Seats {
         }
     }
 
-    /// All wakers.
-    pub(super) fn take(&mut self) -> Vec<Waker> {
+    /// All places, if some have a waker. Nobody takes a place after that, and who has had one may still give it up.
+    pub(super) fn take(&mut self) -> Vec<Place> {
         if self.waiting.newest == NONE && self.within.newest == NONE {
             return Vec::new();
         }
-        (self.waiting, self.within) = (EMPTY, EMPTY);
-        self.all
-            .iter_mut()
-            .filter_map(|place| place.waker.take())
-            .collect()
+        mem::replace(self, Seats::new()).all
     }
 }

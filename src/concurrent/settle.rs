@@ -232,7 +232,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[track_caller]
     pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();
-        ceiling.ring.with(|ring| ring.set_limit(limit));
+        ceiling.ring.set_limit(limit, |_| ());
         self.settle();
     }
 

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::raw::Registered;
 use crate::hash::HashValue;
 use crate::ptr::{
-    Atomic, CoreRef, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
+    Atomic, CoreRef, Counted, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
 };
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Permit, Registrable, StrongRef, Swept, Watch, WeakKey};
@@ -104,7 +104,7 @@ pub trait WatchesOne: Watches + Sized {
     /// Makes a type-erased watch on the same object, registered. What runs here may be the user's, of whom the handle is; the
     /// result runs none of it.
     #[doc(hidden)]
-    fn any(key: &Self::Key) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
+    fn any(key: &Self::Key) -> impl FnOnce(HashValue, Counted) -> AnyWatch
     where
         Self::Key: 'static;
     /// A type-erased watch on the same object, registered.
@@ -113,7 +113,7 @@ pub trait WatchesOne: Watches + Sized {
     where
         Self::Key: 'static,
     {
-        Self::any(key)(hash, core)
+        Self::any(key)(hash, core.count())
     }
     /// The hashes of the entries that a table with this core has for an object, each once. The object's own list of its
     /// registrations says so: O(n log n) for all n of them, with whatever collections. It may say too much: the hash of an
@@ -276,17 +276,21 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
 
     #[inline]
     fn registered(key: &K, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self> {
-        let watch = SharedWatchOf::of(SharedWatch::registered(K::object(key), core, hash.short()));
+        let watch = SharedWatchOf::of(SharedWatch::registered(
+            K::object(key),
+            core.count(),
+            hash.short(),
+        ));
         Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 
-    fn any(key: &K) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
+    fn any(key: &K) -> impl FnOnce(HashValue, Counted) -> AnyWatch
     where
         K: 'static,
     {
         let object = K::object(key);
-        move |hash, core| {
-            let watch = SharedWatch::registered(object, core, hash.short());
+        move |hash, counted| {
+            let watch = SharedWatch::registered(object, counted, hash.short());
             AnyWatch::NotifiedWatch(watch.untyped())
         }
     }
@@ -361,7 +365,7 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         Unplaced::new(PolledWatch(K::downgrade(pointer)))
     }
 
-    fn any(pointer: &K) -> impl FnOnce(HashValue, CoreRef) -> AnyWatch
+    fn any(pointer: &K) -> impl FnOnce(HashValue, Counted) -> AnyWatch
     where
         K: 'static,
     {
@@ -403,6 +407,13 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
+    /// Ends a watch that has no entry, and whose collection may be gone; see [`SharedWatch::leave`].
+    pub(super) fn leave(self) {
+        if let AnyWatch::NotifiedWatch(watch) = self {
+            watch.leave();
+        }
+    }
+
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),

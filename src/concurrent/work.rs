@@ -11,8 +11,9 @@
 //! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
 //!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew. A panic of the code that
 //!   makes the entry is one of the computation.
-//! * **A4** What depends on the table's core is registered while the flight's node is in the table, or waits there for its end,
-//!   which closes the list: so the core is there, also where a flight was forgotten and its [`Dependencies`] go on.
+//! * **A4** What depends on the table's core is counted there while the flight's node is in the table, or waits there for its
+//!   end, which closes the list: so the core is there from then on, also where a flight was forgotten and its [`Dependencies`]
+//!   go on. What finds the list closed when it is registered ends at once.
 //! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die meanwhile, and another take that.
 //!   Whoever finds the flight then has a handle to the other one: the flight is [stale](Plan::is_stale), and in nobody's way.
 //! * **A6** The computation is destroyed before its flight is complete, so no other one of the same key is at work then.
@@ -32,7 +33,7 @@ use std::sync::Arc;
 use std::thread;
 use std::vec::Vec;
 
-use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter, lock};
+use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
 use super::held::{Found, Held};
 use super::making::{Absent, Leader, Wanted};
 use super::node::{Compare, KeyKind};
@@ -41,7 +42,7 @@ use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, Watch
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::sync::Mutex;
+use crate::sync::{Exclusive, Mutex, make_room};
 
 /// How a collection makes an entry of what tasks have made.
 pub(crate) trait Plan: Send + 'static {
@@ -189,7 +190,7 @@ where
                 Ok(Wanted::Ours((leader, flight))) => {
                     Leader::leave_to_tasks(leader);
                     P::begun(owner);
-                    *lock(&self.flight) = Some(Arc::clone(&flight));
+                    drop(self.flight.replace(Some(Arc::clone(&flight))));
                     return Begun::Own(flight);
                 }
                 Err(absent) => {
@@ -224,7 +225,7 @@ where
     }
 
     fn is_stale(&self) -> bool {
-        lock(&self.plan).as_ref().is_some_and(P::is_stale)
+        self.plan.lock().as_ref().is_some_and(P::is_stale)
     }
 
     fn poll(
@@ -240,7 +241,7 @@ where
             is_own,
         } = waiter;
         let owner = owner_of::<P>(owner);
-        let begin = is_own.then(|| lock(&self.begin).take()).flatten();
+        let begin = is_own.then(|| self.begin.replace(None)).flatten();
         if let Some(begin) = begin {
             // Others may have found it already.
             flight.wake(self.held.give_back(Stage::Fresh(begin)));
@@ -292,7 +293,7 @@ where
     fn leave(&self, owner: &(dyn Any + Sync)) {
         // A1
         if let Some(stage) = self.held.leave() {
-            let flight = lock(&self.flight).clone();
+            let flight = self.flight.lock().clone();
             let flight = flight.expect("what is there has begun");
             self.abandon(stage, &flight, owner_of::<P>(owner));
         }
@@ -370,7 +371,7 @@ where
 
     /// A3: nothing has come of it.
     fn failed(&self, is_own: bool) -> Polled {
-        match is_own.then(|| lock(&self.failure).take()).flatten() {
+        match is_own.then(|| self.failure.replace(None)).flatten() {
             Some(failure) => Polled::Failed(failure),
             None => Polled::Again,
         }
@@ -378,7 +379,7 @@ where
 
     /// A3: nothing comes of it.
     fn fail(&self, failure: Failure) {
-        *lock(&self.failure) = Some(failure);
+        drop(self.failure.replace(Some(failure)));
         self.held.fail();
     }
 
@@ -393,7 +394,7 @@ where
     ) {
         let table = P::table(owner);
         let leader = Leader::of_tasks(table, self.hash, Arc::clone(flight));
-        let plan = lock(&self.plan).take().expect("it ends once");
+        let plan = self.plan.replace(None).expect("it ends once");
         let entry = || {
             // A user's handle makes a weak one.
             let entry = plan.entry(made.clone(), self.hash, table.core(), flight.close());
@@ -453,16 +454,29 @@ impl Dependencies {
     /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate) from now on, the result
     /// goes to those that wait for it, and is not kept.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        // The handle is a user's: before the lock.
+        // The handle is a user's, and a registration allocates: under no lock.
         let watch = SharedWatchFor::<P>::any(object);
         let Some(joint) = self.flight.joint() else {
             return;
         };
-        let mut gathered = lock(&joint.gathered);
-        if let Some(gathered) = &mut *gathered {
-            // A4
-            gathered.push(watch(self.hash, self.core));
-        }
+        // A4
+        let count = |_: &Vec<AnyWatch>| self.core.count();
+        let Some(counted) = joint.gathered.lock().as_ref().map(count) else {
+            return;
+        };
+        let mut watch = Some(watch(self.hash, counted));
+        joint.gathered.with_room(
+            |gathered, memory| match gathered {
+                Some(gathered) => make_room(gathered, 1, memory),
+                None => Ok(()),
+            },
+            |gathered, _| {
+                if let Some(gathered) = gathered {
+                    gathered.extend(watch.take());
+                }
+            },
+        );
+        watch.into_iter().for_each(AnyWatch::leave);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::counted::Owners;
 use super::graph::Object;
-use crate::sync::{self, AtomicUsize, Ordering::*};
+use crate::sync::{self, AtomicUsize, Critical, Ordering::*};
 
 /// Whether a census is taken. One at a time in the process: two would take each other's marks for their own.
 #[cfg(not(weakly_loom))]
@@ -13,7 +13,7 @@ loom::lazy_static! {
 }
 
 /// The right to take a census, until it is dropped.
-struct Turn;
+struct Turn(#[allow(dead_code, reason = "it ends with this")] Critical);
 
 impl Turn {
     fn wait() -> Self {
@@ -22,7 +22,7 @@ impl Turn {
         while TAKEN.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             sync::relax(&mut turn);
         }
-        Turn
+        Turn(Critical::enter())
     }
 }
 

@@ -8,12 +8,14 @@
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use core::cell::Cell;
 use core::fmt;
 use core::panic;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::backtrace::Backtrace;
 use std::env;
-use std::sync::OnceLock;
 use std::thread::{self, Thread};
+use std::thread_local;
 
 /// Where a strong handle, or an object, was made, and by which thread.
 ///
@@ -35,18 +37,21 @@ impl Origin {
         Origin {
             caller,
             thread: thread::current(),
-            backtrace: wanted.then(|| Backtrace::force_capture().into()),
+            backtrace: wanted
+                .then(|| outermost(Backtrace::force_capture))
+                .flatten()
+                .map(Arc::new),
         }
     }
 
     /// Returns the place in the source. O(depth of the stack), if it is from a backtrace.
     #[must_use]
     pub fn location(&self) -> Location {
-        match &self.backtrace {
-            Some(backtrace) if is_inside(self.caller.file()) => {
-                Location::in_backtrace(&backtrace.to_string())
-            }
-            _ => Location {
+        let backtrace = self.backtrace.as_ref();
+        let backtrace = backtrace.filter(|_| is_inside(self.caller.file()));
+        match backtrace.and_then(|backtrace| outermost(|| backtrace.to_string())) {
+            Some(text) => Location::in_backtrace(&text),
+            None => Location {
                 function: String::new(),
                 file: self.caller.file().to_owned(),
                 line: self.caller.line(),
@@ -70,7 +75,9 @@ impl fmt::Display for Origin {
             None => write!(f, "{:?}", self.thread.id())?,
         }
         match &self.backtrace {
-            Some(backtrace) if backtraces_wanted() => write!(f, "\n{backtrace}"),
+            Some(backtrace) if backtraces_wanted() => {
+                outermost(|| write!(f, "\n{backtrace}")).unwrap_or(Ok(()))
+            }
             _ => Ok(()),
         }
     }
@@ -160,8 +167,38 @@ impl fmt::Display for Location {
 }
 
 fn backtraces_wanted() -> bool {
-    static WANTED: OnceLock<bool> = OnceLock::new();
-    *WANTED.get_or_init(|| env::var_os("WEAKLY_BACKTRACE").is_some_and(|value| value == "1"))
+    /// Not known yet.
+    const UNKNOWN: u8 = 2;
+    // (No `OnceLock`: this allocates, and the allocator may ask again meanwhile.)
+    static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    // Relaxed, also below: all that find it out find the same.
+    let known = WANTED.load(Relaxed);
+    if known != UNKNOWN {
+        return known != 0;
+    }
+    let wanted = env::var_os("WEAKLY_BACKTRACE").is_some_and(|value| value == "1");
+    WANTED.store(wanted.into(), Relaxed);
+    wanted
+}
+
+thread_local! {
+    static IN_BACKTRACE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Uses a backtrace, unless this thread does so already: the standard library allocates meanwhile, under a lock, and the
+/// allocator may make a handle.
+fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
+    struct Used;
+    impl Drop for Used {
+        fn drop(&mut self) {
+            IN_BACKTRACE.set(false);
+        }
+    }
+    if IN_BACKTRACE.replace(true) {
+        return None;
+    }
+    let _used = Used;
+    Some(use_it())
 }
 
 /// Whether a file is no user's: it is this crate's, or of those whose functions this crate calls with its closures. The

@@ -5,37 +5,54 @@
 //! handle until the thread that ends it begins to destroy it, so even if one handle is upgraded while the others are
 //! dropped, it finds the entry. The address is not reused before.
 //!
-//! No lock is held while user code runs, destructors of entries included. (The allocator is called: one that
-//! uses handles of this crate itself would deadlock, as it would recurse.)
+//! No lock is held while user code runs, destructors of entries and the allocator included.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::type_name;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hashbrown::HashTable;
 
 use super::origin::Origin;
+use crate::hash::HashValue;
+use crate::sync::{Exclusive, Mutex, missing_in, move_table};
 
 /// Few threads meet in one of so many.
 const SHARDS: usize = 64;
 
-type Shard = BTreeMap<usize, Object>;
+struct Shard {
+    objects: HashTable<Object>,
+    /// Those of these objects.
+    handles: HashTable<Handle>,
+}
 
 static OBJECTS: [Mutex<Shard>; SHARDS] = [const { Mutex::new(Shard::new()) }; SHARDS];
 
 /// The number of the next handle. They order what one thread makes.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
+#[derive(Clone)]
 struct Object {
+    addr: usize,
     type_name: &'static str,
     /// The number of its first handle.
     number: u64,
     birth: Origin,
-    handles: BTreeMap<u64, Origin>,
-    /// Those of them that are raw pointers. Which is which cannot be told.
-    raw: Vec<u64>,
+    /// How many handles it has.
+    handles: usize,
+    /// The newest raw pointer, or 0. Which raw pointer is which cannot be told.
+    raw: u64,
+}
+
+#[derive(Clone)]
+struct Handle {
+    number: u64,
+    addr: usize,
+    origin: Origin,
+    /// Of a raw pointer: the next older one, or 0.
+    below: u64,
 }
 
 /// What is known about a live object.
@@ -46,20 +63,76 @@ pub(crate) struct Known {
     pub(crate) holders: Vec<Origin>,
 }
 
-impl Object {
-    fn holders(&self) -> Vec<Origin> {
-        self.handles.values().cloned().collect()
+fn hash_of(addr: usize) -> u64 {
+    HashValue::of_addr(core::ptr::without_provenance(addr)).get()
+}
+
+impl Handle {
+    fn hash(number: u64) -> u64 {
+        hash_of(number as usize)
     }
 }
 
-fn lock(shard: &'static Mutex<Shard>) -> MutexGuard<'static, Shard> {
-    // A panic while it is locked is a failed allocation, before anything changes.
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
+/// Memory for a shard with one more object and one more handle.
+type Room = (HashTable<Object>, HashTable<Handle>);
+
+impl Shard {
+    const fn new() -> Self {
+        Shard {
+            objects: HashTable::new(),
+            handles: HashTable::new(),
+        }
+    }
+
+    fn make_room(&mut self, (objects, handles): &mut Room) -> Result<(), (usize, usize)> {
+        let missing = (missing_in(&self.objects), missing_in(&self.handles));
+        if objects.capacity() < missing.0 || handles.capacity() < missing.1 {
+            return Err(missing);
+        }
+        if missing.0 != 0 {
+            move_table(&mut self.objects, objects, |object| hash_of(object.addr));
+        }
+        if missing.1 != 0 {
+            move_table(&mut self.handles, handles, |handle| {
+                Handle::hash(handle.number)
+            });
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, addr: usize) -> Option<&mut Object> {
+        self.objects
+            .find_mut(hash_of(addr), |object| object.addr == addr)
+    }
+
+    /// Adds a handle of an object, for which there is room.
+    fn add(&mut self, handle: Handle) {
+        let hash = Handle::hash(handle.number);
+        self.handles
+            .insert_unique(hash, handle, |handle| Handle::hash(handle.number));
+    }
+
+    /// Takes one of an object out.
+    fn remove(&mut self, number: u64, addr: usize) -> Option<Handle> {
+        let is = |handle: &Handle| handle.number == number;
+        let found = self.handles.find_entry(Handle::hash(number), is).ok()?;
+        let (removed, _) = found.remove();
+        if let Some(object) = self.object(addr) {
+            object.handles -= 1;
+        }
+        Some(removed)
+    }
+
+    fn of(&self, addr: usize) -> impl Iterator<Item = &Handle> {
+        self.handles
+            .iter()
+            .filter(move |handle| handle.addr == addr)
+    }
 }
 
-fn shard(addr: usize) -> MutexGuard<'static, Shard> {
+fn shard(addr: usize) -> &'static Mutex<Shard> {
     // The lowest bits are equal, and so are those above in pages that are filled alike.
-    lock(&OBJECTS[(addr >> 4 ^ addr >> 12) % SHARDS])
+    &OBJECTS[(addr >> 4 ^ addr >> 12) % SHARDS]
 }
 
 /// The next number: that of a handle, or the point in time of a snapshot.
@@ -80,17 +153,22 @@ impl Holder {
     /// Of the first handle of a new object.
     #[track_caller]
     pub(crate) fn first<T: ?Sized>(object: *const T) -> Self {
-        let (number, origin) = (next(), Origin::here());
-        let object_entry = Object {
+        let (number, birth) = (next(), Origin::here());
+        let object = Object {
+            addr: object.cast::<()>().addr(),
             type_name: type_name::<T>(),
             number,
-            birth: origin.clone(),
-            handles: BTreeMap::from([(number, origin)]),
-            raw: Vec::new(),
+            birth,
+            handles: 0,
+            raw: 0,
         };
-        let addr = object.cast::<()>().addr();
-        let old = shard(addr).insert(addr, object_entry);
-        debug_assert!(old.is_none(), "an object that died is still listed");
+        Self::list(
+            object.addr,
+            number,
+            object.birth.clone(),
+            Some(object),
+            |_, _| None,
+        );
         Holder(number)
     }
 
@@ -98,10 +176,7 @@ impl Holder {
     #[track_caller]
     pub(crate) fn another(object: *const ()) -> Self {
         let (number, origin) = (next(), Origin::here());
-        let addr = object.addr();
-        if let Some(object) = shard(addr).get_mut(&addr) {
-            object.handles.insert(number, origin);
-        }
+        Self::list(object.addr(), number, origin, None, |_, _| None);
         Holder(number)
     }
 
@@ -110,12 +185,12 @@ impl Holder {
     pub(crate) fn of_raw(object: *const ()) -> Self {
         let (number, origin) = (next(), Origin::here());
         let addr = object.addr();
-        let mut old = None;
-        if let Some(object) = shard(addr).get_mut(&addr) {
-            object.handles.insert(number, origin);
-            old = object.raw.pop().map(|raw| object.handles.remove(&raw));
-        }
-        drop(old);
+        Self::list(addr, number, origin, None, |shard, _| {
+            let raw = shard.object(addr)?.raw;
+            let removed = shard.remove(raw, addr)?;
+            shard.object(addr)?.raw = removed.below;
+            Some(removed)
+        });
         Holder(number)
     }
 
@@ -124,45 +199,95 @@ impl Holder {
     pub(crate) fn into_raw(self, object: *const ()) {
         let (number, origin) = (next(), Origin::here());
         let addr = object.addr();
-        let mut old = None;
-        if let Some(object) = shard(addr).get_mut(&addr) {
-            object.raw.push(number);
-            object.handles.insert(number, origin);
-            old = object.handles.remove(&self.0);
-        }
-        drop(old);
+        Self::list(addr, number, origin, None, |shard, below| {
+            *below = core::mem::replace(&mut shard.object(addr)?.raw, number);
+            shard.remove(self.0, addr)
+        });
+    }
+
+    /// Lists a handle, of a new object or of one that is there. What it takes the place of is dropped under no lock.
+    fn list(
+        addr: usize,
+        number: u64,
+        origin: Origin,
+        new: Option<Object>,
+        replace: impl FnOnce(&mut Shard, &mut u64) -> Option<Handle>,
+    ) {
+        let mut handle = Some(Handle {
+            number,
+            addr,
+            origin,
+            below: 0,
+        });
+        let mut new = new;
+        let old = shard(addr).with_room(Shard::make_room, |shard, _| {
+            if let Some(object) = new.take() {
+                debug_assert!(
+                    shard.object(addr).is_none(),
+                    "an object that died is still listed"
+                );
+                shard
+                    .objects
+                    .insert_unique(hash_of(addr), object, |object| hash_of(object.addr));
+            }
+            shard.object(addr)?.handles += 1;
+            let mut handle = handle.take()?;
+            let old = replace(shard, &mut handle.below);
+            shard.add(handle);
+            old
+        });
+        drop((old, handle));
     }
 
     /// The handle gives up its count next.
     pub(crate) fn end(self, object: *const ()) {
         let addr = object.addr();
-        let old = match shard(addr).get_mut(&addr) {
-            Some(object) => object.handles.remove(&self.0),
-            None => None,
-        };
-        drop(old);
+        let removed = shard(addr).lock().remove(self.0, addr);
+        drop(removed);
     }
 
     /// The object has no handle any more, and is destroyed next.
     pub(crate) fn died(object: *const ()) {
         let addr = object.addr();
-        let mut objects = shard(addr);
-        let old = objects.remove(&addr);
-        if objects.is_empty() {
-            // An emptied tree keeps a node, which would look like a leak to who counts bytes.
-            *objects = Shard::new();
-        }
-        drop(objects);
-        drop(old);
+        let removed = shard(addr).with_room(
+            |shard, rest: &mut Vec<Handle>| match shard.object(addr) {
+                Some(object) if object.handles > rest.capacity() => Err(object.handles),
+                _ => Ok(()),
+            },
+            |shard, rest| {
+                let is = |object: &Object| object.addr == addr;
+                let found = shard.objects.find_entry(hash_of(addr), is).ok()?;
+                let (removed, _) = found.remove();
+                if removed.handles != 0 {
+                    rest.extend(shard.handles.extract_if(|handle| handle.addr == addr));
+                }
+                // A table that is empty, and not freed, would look like a leak to who counts bytes.
+                let is_empty = shard.objects.is_empty();
+                Some((
+                    removed,
+                    is_empty.then(|| core::mem::replace(shard, Shard::new())),
+                ))
+            },
+        );
+        drop(removed);
     }
 }
 
 /// Where the handles of the object at this address were made, oldest first. None if there is no such object.
 pub(crate) fn holders_of(object: *const ()) -> Vec<Origin> {
     let addr = object.addr();
-    shard(addr)
-        .get(&addr)
-        .map_or_else(Vec::new, Object::holders)
+    let mut handles = shard(addr).with_room(
+        |shard, handles: &mut Vec<Handle>| match shard.of(addr).count() {
+            count if count > handles.capacity() => Err(count),
+            _ => Ok(()),
+        },
+        |shard, handles| {
+            handles.extend(shard.of(addr).cloned());
+            core::mem::take(handles)
+        },
+    );
+    handles.sort_unstable_by_key(|handle| handle.number);
+    handles.into_iter().map(|handle| handle.origin).collect()
 }
 
 /// The holders of the object at this address as lines of text. Empty if there is no such object.
@@ -179,16 +304,35 @@ pub(crate) fn describe(object: *const ()) -> String {
 pub(crate) fn objects(wanted: impl Fn(u64, &Origin) -> bool) -> Vec<Known> {
     let mut known = Vec::new();
     for shard in &OBJECTS {
-        let objects = lock(shard);
-        let wanted = objects
-            .values()
-            .filter(|object| wanted(object.number, &object.birth));
-        known.extend(wanted.map(|object| Known {
-            type_name: object.type_name,
-            number: object.number,
-            birth: object.birth.clone(),
-            holders: object.holders(),
-        }));
+        let (objects, mut handles) = shard.with_room(
+            |shard, (objects, handles): &mut (Vec<Object>, Vec<Handle>)| {
+                let there = (shard.objects.len(), shard.handles.len());
+                match objects.capacity() < there.0 || handles.capacity() < there.1 {
+                    true => Err(there),
+                    false => Ok(()),
+                }
+            },
+            |shard, (objects, handles)| {
+                objects.extend(shard.objects.iter().cloned());
+                handles.extend(shard.handles.iter().cloned());
+                (core::mem::take(objects), core::mem::take(handles))
+            },
+        );
+        handles.sort_unstable_by_key(|handle| (handle.addr, handle.number));
+        for object in objects {
+            if wanted(object.number, &object.birth) {
+                let from = handles.partition_point(|handle| handle.addr < object.addr);
+                let own = handles[from..]
+                    .iter()
+                    .take_while(|handle| handle.addr == object.addr);
+                known.push(Known {
+                    type_name: object.type_name,
+                    number: object.number,
+                    holders: own.map(|handle| handle.origin.clone()).collect(),
+                    birth: object.birth,
+                });
+            }
+        }
     }
     known.sort_by_key(|object| object.number);
     known

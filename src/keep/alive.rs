@@ -8,6 +8,7 @@ use super::limit::Limit;
 use super::ring::{Outcome, Ring};
 use crate::collections::WeakMap;
 use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::sync::allocating;
 
 /// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and they live on for a
 /// while.
@@ -73,7 +74,7 @@ impl<P: StrongRef> KeepAlive<P> {
     /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
     /// of which begin with this one.
     pub fn set_limit(&mut self, limit: Limit) {
-        self.ring.set_limit(limit);
+        allocating(|room| self.ring.set_limit(limit, room));
         if !limit.counts_live {
             self.evicted = WeakMap::new();
         }

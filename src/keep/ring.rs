@@ -20,7 +20,7 @@
 //! * **Q5** Who takes what goes may have to do something about it under no lock. Until that is done, it is [going](self::going):
 //!   found, so that whoever keeps it again or lets it go meanwhile can say so.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::mem;
 
 use hashbrown::HashTable;
@@ -28,6 +28,9 @@ use hashbrown::HashTable;
 use super::limit::{Gone, Limit};
 use super::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::hash::HashValue;
+use crate::sync::allocating;
+
+mod room;
 
 mod going;
 
@@ -142,33 +145,6 @@ impl<X> Ring<X> {
 
     pub(crate) fn limit(&self) -> Limit {
         self.limit
-    }
-
-    /// What goes because of that goes [next](Self::next_to_go).
-    pub(crate) fn set_limit(&mut self, limit: Limit) {
-        let (had_ages, has_ages) = (self.has_ages(), limit.generations != u32::MAX);
-        // First: nothing has changed yet if there is no memory.
-        let ages = if has_ages && !had_ages {
-            vec![UNLINKED; self.slots.len()]
-        } else {
-            Vec::new()
-        };
-        self.limit = limit;
-        // What was refused may fit.
-        self.begin_round();
-        if has_ages == had_ages {
-            return;
-        }
-        (self.ages, self.by_age) = (ages, EMPTY);
-        if has_ages {
-            // Nobody knows who was touched before whom: all are of this generation.
-            let mut at = self.queue.oldest;
-            while at != NONE {
-                self.slots[at as usize].generation = self.generation;
-                self.by_age.push(&mut self.ages, at);
-                at = self.slots[at as usize].links.newer;
-            }
-        }
     }
 
     fn has_ages(&self) -> bool {
@@ -360,12 +336,8 @@ impl<X> Ring<X> {
     /// Puts it into a free slot, or a new one, and into the index. All memory comes first: one that is in a slot, and not
     /// in the index, would be kept for ever.
     fn place(&mut self, addr: usize, what: X) -> u32 {
-        if self.free == NONE {
-            self.make_room();
-        }
-        let slots = &self.slots;
-        let rehash = |at: &u32| hash(slots[*at as usize].addr);
-        self.index.reserve(1, rehash);
+        // A ring that threads share has room already.
+        allocating(|room| self.make_room_for(addr, room));
         let slot = Slot {
             kept: Some(what),
             addr,
@@ -394,22 +366,6 @@ impl<X> Ring<X> {
         let rehash = |at: &u32| hash(slots[*at as usize].addr);
         self.index.insert_unique(hash(addr), at, rehash);
         at
-    }
-
-    /// For one slot more, but no more than the limit allows for.
-    fn make_room(&mut self) {
-        let len = self.slots.len();
-        if len == self.slots.capacity() {
-            // One more: it comes before another goes. Unless nothing goes, while what was let go is not taken.
-            let most = self.limit.entries.saturating_add(1);
-            let wanted = (2 * len).max(4);
-            let wanted = if len < most { wanted.min(most) } else { wanted };
-            self.slots.reserve_exact(wanted - len);
-        }
-        if self.has_ages() {
-            let room = self.slots.capacity() - self.ages.len();
-            self.ages.reserve_exact(room);
-        }
     }
 
     /// Notes a hit. Returns whether it is kept.

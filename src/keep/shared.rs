@@ -9,12 +9,13 @@
 //!   number is published under the lock.
 
 use core::mem;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use super::limit::Limit;
 use super::ring::{Outcome, Ring, Told};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex, MutexGuard};
+use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Exclusive, Mutex};
 
 /// The ring does not know the entry.
 const NEVER: u16 = 0;
@@ -134,7 +135,7 @@ impl<X> SharedRing<X> {
         what: X,
         stamp: &Stamp,
     ) -> (Outcome<X>, bool) {
-        self.with(|ring| {
+        self.with_room(addr, |ring| {
             let outcome = if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, what) {
                     Told::Yes(what) => {
@@ -157,16 +158,33 @@ impl<X> SharedRing<X> {
 
     /// Under the lock (S1).
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
-        // No user code runs under this lock, so poisoning means nothing.
-        let ring = self.ring.lock();
-        let mut ring = ring.unwrap_or_else(PoisonError::into_inner);
+        self.publish(&mut self.ring.lock(), run)
+    }
+
+    /// The same, with room for something that may not be there.
+    pub(crate) fn with_room<R>(&self, addr: usize, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
+        self.ring.with_room(
+            |ring, room| ring.make_room_for(addr, room),
+            |ring, _| self.publish(ring, run),
+        )
+    }
+
+    /// Sets another limit. What is beyond it goes [next](Ring::next_to_go).
+    pub(crate) fn set_limit<R>(&self, limit: Limit, then: impl FnOnce(&mut Ring<X>) -> R) -> R {
+        self.ring.with_room(
+            |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
+            |ring, _| self.publish(ring, then),
+        )
+    }
+
+    fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         let shown = |ring: &Ring<X>| {
             let leaving = if ring.is_leaving() { LEAVING } else { 0 };
             u32::from(ring.round()) | leaving
         };
-        let before = shown(&ring);
-        let result = run(&mut ring);
-        let now = shown(&ring);
+        let before = shown(ring);
+        let result = run(ring);
+        let now = shown(ring);
         if now != before {
             // Relaxed: S3 asks for it under the lock.
             self.round.0.store(now, Relaxed);
@@ -203,12 +221,8 @@ impl<F: ?Sized> Listener<F> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<F>>> {
-        self.hears.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn set(&self, listener: Option<Arc<F>>) {
-        let mut hears = self.lock();
+        let mut hears = self.hears.lock();
         // Relaxed: the lock orders what is read of the listener.
         self.is_set.store(listener.is_some(), Relaxed);
         let old = mem::replace(&mut *hears, listener);
@@ -226,7 +240,7 @@ impl<F: ?Sized> Listener<F> {
     /// The closure, which is called under no lock.
     pub(crate) fn get(&self) -> Option<Arc<F>> {
         // Most have none, and take no lock.
-        self.is_set().then(|| self.lock().clone())?
+        self.is_set().then(|| self.hears.lock().clone())?
     }
 }
 

@@ -1,6 +1,5 @@
 //! Everything after the payload's destructor: the end of the entries, the finalizers, and the end of the memory.
 
-use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -16,7 +15,7 @@ use super::record::{RecordRef, RecordSlot};
 use super::shared::{CoreRef, RegistrationId};
 use super::stack::StackRef;
 use super::state::{self, State};
-use super::waker::{WakerCell, Wakes};
+use super::waker::{Pushed, Wakes};
 use crate::sync::{self, Ordering::*};
 
 /// How many hooks a death takes off before it lets other threads through the gate.
@@ -103,13 +102,13 @@ impl<F: Flavour> Disposal<F> {
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after the push;
         // where it is comes from `self`, as the block may not be used any more.
-        let waker = unsafe {
-            let waker = stack.push(Notice::of_block(self.block));
+        let pushed = unsafe {
+            let pushed = stack.push(Notice::of_block(self.block));
             self.free_payload();
-            waker
+            pushed
         };
-        if let Some(waker) = waker {
-            wake(waker);
+        if let Some(pushed) = pushed {
+            finish(pushed);
         }
         Ok(())
     }
@@ -181,13 +180,13 @@ impl<F: Flavour> Disposal<F> {
     }
 }
 
-/// The wake-up of a death with one notice.
+/// The end of a death with one notice: its wake-up, if it owes that.
 #[cold]
 #[inline(never)]
-fn wake(waker: Arc<WakerCell>) {
+fn finish<S>(pushed: Pushed<S>) {
     let mut wakes = Wakes::NONE;
-    let apart = wakes.add(waker);
-    apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
+    let left = wakes.add(pushed);
+    wakes.finish(left);
 }
 
 impl<F: Flavour> Drop for Disposal<F> {
@@ -340,8 +339,8 @@ impl<F: Flavour> RecordRef<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { gate.begin_death() };
         loop {
-            // Cells that have to wait: under the gate nothing is allocated.
-            let (mut apart, mut other) = (None, None);
+            // What has to wait: under the gate nothing is allocated or freed.
+            let (mut left, mut other) = (None, None);
             let mut unlinking = Unlinking::new();
             let mut is_last = false;
             // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread that finds a
@@ -352,7 +351,7 @@ impl<F: Flavour> RecordRef<F> {
                     break;
                 };
                 // SAFETY: see above.
-                let waker = unsafe {
+                let pushed = unsafe {
                     match hook.target() {
                         Recipient::Stack(stack) => stack.push(Notice::of_hook(hook)),
                         Recipient::Core(_) => {
@@ -361,8 +360,8 @@ impl<F: Flavour> RecordRef<F> {
                         }
                     }
                 };
-                apart = waker.and_then(|waker| wakes.add(waker));
-                if apart.is_some() {
+                left = pushed.and_then(|pushed| wakes.add(pushed));
+                if left.is_some() {
                     break;
                 }
             }
@@ -370,20 +369,20 @@ impl<F: Flavour> RecordRef<F> {
                 let mut end = |slot: RecordSlot| match gate.target(slot)? {
                     Recipient::Stack(stack) => {
                         // SAFETY: see above.
-                        let waker = unsafe { stack.push(Notice::of_slot(self, slot)) }?;
-                        wakes.add(waker)
+                        let pushed = unsafe { stack.push(Notice::of_slot(self, slot)) }?;
+                        wakes.add(pushed)
                     }
                     Recipient::Core(core) => {
                         unlinking.slots[slot as usize] = Some(core);
                         None
                     }
                 };
-                (apart, other) = (end(RecordSlot::First), end(RecordSlot::Second));
+                (left, other) = (end(RecordSlot::First), end(RecordSlot::Second));
                 gate.set_closed();
             }
             drop(gate);
-            apart.into_iter().for_each(|cell| wakes.keep_apart(cell));
-            other.into_iter().for_each(|cell| wakes.keep_apart(cell));
+            wakes.finish(left);
+            wakes.finish(other);
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
             unsafe { unlinking.run(self, wakes) };
             if is_last {

@@ -7,7 +7,7 @@ use core::ptr::{self, NonNull};
 use super::flavour::{Counter, Flavour, Variable};
 use super::notice::{Kind, Notice, NoticeLink};
 use super::stack::StackRef;
-use super::waker::WakerCell;
+use super::waker::{Pushed, WakerCell};
 use crate::sync::{self, Ordering::*};
 
 /// The top of a stack whose owner is gone: no notice has this address.
@@ -27,15 +27,26 @@ fn newest<F: Flavour>(top: *mut ()) -> NoticeLink<F> {
     NoticeLink::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
 }
 
+/// A stack that nobody uses any more (N2): it is freed when this is dropped.
+pub(super) struct Ended<F: Flavour>(StackRef<F>);
+
+impl<F: Flavour> Drop for Ended<F> {
+    fn drop(&mut self) {
+        // SAFETY: N2.
+        unsafe { self.0.free() };
+    }
+}
+
 impl<F: Flavour> StackRef<F> {
-    /// Pushes a notice. If the stack was armed, the caller passes the result to its [`Wakes`](super::waker::Wakes).
+    /// Pushes a notice. The caller passes the result to its [`Wakes`](super::waker::Wakes): nothing is freed here, which may
+    /// be under a gate.
     ///
     /// # Safety
     /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither stack nor
     /// notice may be used after this.)
     #[inline]
     #[must_use]
-    pub(super) unsafe fn push(self, notice: Notice<F>) -> Option<Arc<WakerCell>> {
+    pub(super) unsafe fn push(self, notice: Notice<F>) -> Option<Pushed<Ended<F>>> {
         let (stack, node) = (self.get(), notice.node());
         let mut top = stack.top.first_load(ptr::null_mut());
         loop {
@@ -57,20 +68,21 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// As [`push`](Self::push), if a mark was found. Returns the waker's cell if the notice is the first.
+    /// As [`push`](Self::push), if a mark was found.
     ///
     /// # Safety
     /// As for `push`.
     #[cold]
     #[inline(never)]
-    unsafe fn push_on_mark(self, notice: Notice<F>, mut top: *mut ()) -> Option<Arc<WakerCell>> {
+    unsafe fn push_on_mark(self, notice: Notice<F>, mut top: *mut ()) -> Option<Pushed<Ended<F>>> {
         let (stack, node) = (self.get(), notice.node());
-        let mut cell = None;
+        let mut cell: Option<Arc<WakerCell>> = None;
         loop {
             if top.addr() == CLOSED {
+                // (Not the last share: the stack has one.)
+                drop(cell);
                 // SAFETY: the caller's promise.
-                unsafe { self.push_closed(notice) };
-                return None;
+                return unsafe { self.push_closed(notice) }.map(Pushed::Last);
             }
             let is_armed = top.addr() == ARMED;
             if is_armed && cell.is_none() {
@@ -83,7 +95,8 @@ impl<F: Flavour> StackRef<F> {
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
             {
-                Ok(_) => return cell.filter(|_| is_armed),
+                Ok(_) if is_armed => return cell.map(Pushed::First),
+                Ok(_) => return cell.map(Pushed::Share),
                 Err(now) => top = now,
             }
         }
@@ -95,27 +108,17 @@ impl<F: Flavour> StackRef<F> {
     /// As for [`push`](Self::push), and the stack is closed.
     #[cold]
     #[inline(never)]
-    unsafe fn push_closed(self, notice: Notice<F>) {
-        // SAFETY: N3 without an owner: it is ours to finish.
-        unsafe {
-            if let Some(hook) = notice.end() {
-                // The slab is freed with the stack; a pusher may not touch it.
-                hook.retire();
-            }
-            self.finish_inflight();
+    unsafe fn push_closed(self, notice: Notice<F>) -> Option<Ended<F>> {
+        // SAFETY: N3 without an owner: it is ours to finish. (Of a record, that does not give up the last reference: the
+        // object has its own until its death ends.)
+        if let Some(hook) = unsafe { notice.end() } {
+            // The slab is freed with the stack; a pusher may not touch it.
+            hook.retire();
         }
-    }
-
-    /// Counts off one of the notices that were to come after the owner's end.
-    ///
-    /// # Safety
-    /// N2, once for each notice that finds the stack closed.
-    unsafe fn finish_inflight(self) {
+        // N2: one of the notices that were to come after the owner's end.
         // Release: our uses of the stack happen before its end. Acquire: so do all other threads'.
-        if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
-            // SAFETY: N2.
-            unsafe { self.free() };
-        }
+        let is_last = self.get().inflight.fetch_sub(1, AcqRel) == 1;
+        is_last.then(|| Ended(self))
     }
 
     /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from draining
@@ -199,7 +202,7 @@ impl<F: Flavour> StackRef<F> {
             unsafe { self.finish(notice) };
             owed -= 1;
         }
-        // AcqRel: as in `finish_inflight`.
+        // AcqRel: as in `push_closed`.
         if owed == 0 || stack.inflight.fetch_add(owed, AcqRel).wrapping_add(owed) == 0 {
             // SAFETY: N2.
             unsafe { self.free() };
@@ -209,6 +212,7 @@ impl<F: Flavour> StackRef<F> {
     /// # Safety
     /// N2: no thread uses the stack any more.
     unsafe fn free(self) {
+        debug_assert!(!sync::in_critical(), "nothing is freed under a lock");
         let stack = self.get();
         // SAFETY: the owner is gone, and all its hooks have brought their notices.
         unsafe {

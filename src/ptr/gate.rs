@@ -10,7 +10,7 @@ use super::home::Home;
 use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};
-use crate::sync::{self, Ordering::*};
+use crate::sync::{self, Critical, Ordering::*};
 
 /// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks off.
 const LOCKED: u32 = 1;
@@ -29,6 +29,7 @@ pub(super) struct Gate<F: Flavour> {
     record: RecordRef<F>,
     /// What the gate will be.
     word: u32,
+    _critical: Critical,
 }
 
 impl<F: Flavour> Drop for Gate<F> {
@@ -281,7 +282,13 @@ impl<F: Flavour> RecordRef<F> {
         loop {
             // Acquire: the release of the thread that left the gate open, dying or closed.
             match gate.compare_exchange(word, word | LOCKED, Acquire, Acquire) {
-                Ok(_) => return Some(Gate { record: self, word }),
+                Ok(_) => {
+                    return Some(Gate {
+                        record: self,
+                        word,
+                        _critical: Critical::enter(),
+                    });
+                }
                 Err(now) if now & CLOSED != 0 => return None,
                 Err(now) if now & LOCKED == 0 => word = now,
                 Err(_) => sync::relax(&mut turn),

@@ -97,7 +97,7 @@ pub(crate) use object_ref::ObjectRef;
 pub(crate) use recipient::Recipient;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
-pub(crate) use shared::{Core, CoreRef, RegistrationId, STRIPES};
+pub(crate) use shared::{Core, CoreRef, Counted, RegistrationId, STRIPES};
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(unused_imports))]
 pub(crate) use shared_watch::{Promise, SharedWatch, SharedWatchOf};

@@ -8,7 +8,7 @@ use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::stack::StackRef;
 use super::state::{MAX_WEAK, NONE, State, guess, locked, weak};
-use crate::sync::Ordering::*;
+use crate::sync::{Critical, Ordering::*};
 
 /// What an entry is registered with. See [`Block::register`].
 #[derive(Clone, Copy)]
@@ -63,6 +63,7 @@ impl<F: Flavour> Block<F> {
             match state.compare_exchange(now, step, AcqRel, Acquire) {
                 Ok(_) => {
                     if let Some(hash) = hash {
+                        let _critical = Critical::enter();
                         // SAFETY: B3, the state is locked.
                         unsafe { self.set_hash(hash) };
                         // Release: passes on what the lock acquired, as a store does not by itself.

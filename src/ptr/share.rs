@@ -4,7 +4,7 @@
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
 use super::state::{MAX_WEAK, NONE, State, locked, weak};
-use crate::sync::Ordering::*;
+use crate::sync::{Critical, Ordering::*};
 
 impl<F: Flavour> Block<F> {
     /// Counts one more weak pointer, made from a strong one. O(1).
@@ -108,6 +108,7 @@ impl<F: Flavour> Block<F> {
                     // Acquire: weak pointers that are gone.
                     match state.compare_exchange(now, locked(), Acquire, Acquire) {
                         Ok(_) => {
+                            let _critical = Critical::enter();
                             // No weak pointer can come while it is locked, so a count of one stays. (A
                             // strong pointer whose drop we see cannot have waited for the store below.)
                             let alone = alone();

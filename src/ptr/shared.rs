@@ -20,6 +20,7 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::flavour::Flavour;
@@ -159,11 +160,12 @@ impl CoreRef {
         self.get().entries.store(entries, Release);
     }
 
-    /// Counts one more registration.
+    /// Counts one more registration, before it is made.
     #[inline]
-    pub(super) fn count(self) {
+    pub(crate) fn count(self) -> Counted {
         // Relaxed: read at the end, when no other thread is at the collection.
         self.get().registered.fetch_add(1, Relaxed);
+        Counted(self)
     }
 
     /// Counts a registration off that its watch has ended.
@@ -240,7 +242,7 @@ impl CoreRef {
     /// C4.
     ///
     /// # Safety
-    /// Once for each registration that a death has ended, and that found the stripes closed.
+    /// Once for each registration that has ended and is to be counted, by who found the stripes closed.
     #[cold]
     #[inline(never)]
     unsafe fn finish_inflight(self) {
@@ -402,6 +404,35 @@ impl Core {
     }
 }
 
+/// A registration that is counted, and not made yet, or not any more. The core is there meanwhile, even if the collection
+/// ends.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct Counted(CoreRef);
+
+impl Counted {
+    /// The registration is made now, with this core.
+    #[inline]
+    pub(super) fn into_core(self) -> CoreRef {
+        ManuallyDrop::new(self).0
+    }
+
+    /// The registration with this core has ended.
+    pub(super) fn of_ended(core: CoreRef) -> Self {
+        Counted(core)
+    }
+}
+
+impl Drop for Counted {
+    /// Under no lock. Counts it as a death does, for the collection may be gone (C2, C4).
+    fn drop(&mut self) {
+        match self.0.enter() {
+            Some(stripe) => stripe.count_ended(),
+            // SAFETY: C4: counted once, here.
+            None => unsafe { self.0.finish_inflight() },
+        }
+    }
+}
+
 /// The number of this thread's own stripe. Allocates nothing, and needs no number of the thread.
 #[inline]
 fn own_stripe() -> usize {
@@ -454,6 +485,7 @@ impl CoreRef {
     /// # Safety
     /// C4: no thread uses the core any more.
     unsafe fn free(self) {
+        debug_assert!(!sync::in_critical(), "nothing is freed under a lock");
         let core = self.get();
         let cell = core.waker.load(Relaxed);
         if !cell.is_null() {

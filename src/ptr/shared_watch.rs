@@ -13,7 +13,7 @@ use super::object_ref::ObjectRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::shared::{CoreRef, RegistrationId};
+use super::shared::{CoreRef, Counted, RegistrationId};
 use super::state::{State, dead, weak};
 use super::stripe::LINK;
 use super::strong::Strong;
@@ -115,7 +115,7 @@ impl<T: ?Sized> SharedWatch<T> {
     /// entry looks whether the [registration has ended](Self::is_registered).
     pub(crate) fn registered<'a>(
         object: impl Into<ObjectRef<'a, T, Atomic>>,
-        core: CoreRef,
+        counted: Counted,
         hash: u32,
     ) -> Self
     where
@@ -124,9 +124,14 @@ impl<T: ?Sized> SharedWatch<T> {
         let watch = Self::new(object);
         // SAFETY: the caller keeps the object alive; nobody else knows the watch.
         let kept = unsafe { Promise::given() };
-        watch.register(core, Some(hash), &kept);
-        core.count();
+        watch.register(counted.into_core(), Some(hash), &kept);
         watch
+    }
+
+    /// Ends the registration of a watch that has no entry, and whose collection may be gone. The caller keeps the object
+    /// alive, and is under no lock.
+    pub(crate) fn leave(self) {
+        self.end_with(&mut Off::new(), |core| drop(Counted::of_ended(core)));
     }
 
     /// The same watch, without its type.
@@ -199,6 +204,11 @@ impl<T: ?Sized> SharedWatch<T> {
     /// there is none. O(1).
     #[inline]
     pub(crate) fn end(&self, off: &mut Off) {
+        self.end_with(off, CoreRef::count_off);
+    }
+
+    #[inline]
+    fn end_with(&self, off: &mut Off, count_off: impl FnOnce(CoreRef)) {
         // Relaxed: one thread has unlinked the entry.
         let word = self.word.load(Relaxed);
         if word.addr() & (ENDED | LINK) != 0 || word.is_null() {
@@ -213,8 +223,10 @@ impl<T: ?Sized> SharedWatch<T> {
                 State::Shared(_) | State::Dead => weak(2),
                 // The death has given up its share.
                 State::Weak(_) => return,
-                // SAFETY: C1, the registration is ours to end.
-                State::Record(record) => return unsafe { self.end_in(record, word, off) },
+                State::Record(record) => {
+                    // SAFETY: C1, the registration is ours to end.
+                    return unsafe { self.end_in(record, word, off, count_off) };
+                }
                 State::None | State::Thin(_) | State::Locked => {
                     unreachable!("the entry is registered")
                 }
@@ -224,7 +236,7 @@ impl<T: ?Sized> SharedWatch<T> {
             match state.compare_exchange(now, to, AcqRel, Acquire) {
                 Ok(_) => {
                     if let State::Shared(core) = State::<Atomic>::decode(now) {
-                        core.count_off();
+                        count_off(core);
                     }
                     return;
                 }
@@ -235,7 +247,13 @@ impl<T: ?Sized> SharedWatch<T> {
 
     /// # Safety
     /// C1: the registration is the caller's to end.
-    unsafe fn end_in(&self, record: RecordRef<Atomic>, word: *mut (), off: &mut Off) {
+    unsafe fn end_in(
+        &self,
+        record: RecordRef<Atomic>,
+        word: *mut (),
+        off: &mut Off,
+        count_off: impl FnOnce(CoreRef),
+    ) {
         // R4: otherwise the death has ended it, and frees the hook.
         let Some(gate) = record.lock().filter(Gate::is_open) else {
             return;
@@ -262,7 +280,7 @@ impl<T: ?Sized> SharedWatch<T> {
         gate.keep_share();
         drop(gate);
         if let Some(Recipient::Core(core)) = target {
-            core.count_off();
+            count_off(core);
         }
     }
 

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 
-use crate::sync::{self, AtomicUsize, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
 /// The waker of a collection, if it has one. Shared by the stacks of the collection.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind `NoticeQueue`")]
@@ -91,6 +91,7 @@ impl WakerCell {
         {
             sync::relax(&mut turn);
         }
+        let _critical = Critical::enter();
         // SAFETY: W4, we have the lock.
         let result = self.waker.with_mut(|waker| use_it(unsafe { &mut *waker }));
         // Release: the next thread sees what we did. And the push of a thread that looked for a waker: if it found
@@ -133,6 +134,16 @@ impl Drop for WakerCell {
     }
 }
 
+/// What a push has left to be done, or freed, under no lock.
+pub(super) enum Pushed<S> {
+    /// The notice is the first on an armed stack of this cell.
+    First(Arc<WakerCell>),
+    /// A share in a cell, which may be the last.
+    Share(Arc<WakerCell>),
+    /// N2 of `stack`: the end of the stack.
+    Last(S),
+}
+
 /// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
 /// makes them.
 #[derive(Debug)]
@@ -149,18 +160,31 @@ impl Wakes {
         apart: ManuallyDrop::new(Vec::new()),
     };
 
-    /// A notice has been pushed on a stack of this cell that was armed. Returns the cell if it has to be
-    /// [kept apart](Self::keep_apart).
+    /// A notice has been pushed. Returns what is [left](Self::finish).
     #[cold]
-    pub(super) fn add(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
-        if cell.count() { self.link(cell) } else { None }
+    pub(super) fn add<S>(&mut self, pushed: Pushed<S>) -> Option<Pushed<S>> {
+        match pushed {
+            Pushed::First(cell) if cell.count() => self.link(cell).map(Pushed::First),
+            Pushed::First(cell) => Some(Pushed::Share(cell)),
+            other => Some(other),
+        }
     }
 
-    /// A wake-up is owed for the death of an entry that it has unlinked. May allocate, so under no lock.
+    /// Keeps a cell apart, or frees what a push has left. Under no lock.
+    #[cold]
+    pub(super) fn finish<S>(&mut self, left: Option<Pushed<S>>) {
+        match left {
+            Some(Pushed::First(cell)) => self.apart.push(cell),
+            Some(Pushed::Share(cell)) => drop(cell),
+            Some(Pushed::Last(_)) | None => {}
+        }
+    }
+
+    /// A wake-up is owed for the death of an entry that it has unlinked. Under no lock.
     #[cold]
     pub(super) fn owe(&mut self, cell: Arc<WakerCell>) {
         if let Some(apart) = self.link(cell) {
-            self.keep_apart(apart);
+            self.apart.push(apart);
         }
     }
 
@@ -175,12 +199,6 @@ impl Wakes {
             .with_mut(|next| unsafe { *next = self.list.take() });
         *self.list = Some(cell);
         None
-    }
-
-    /// Allocates, so not under the gate.
-    #[cold]
-    pub(super) fn keep_apart(&mut self, cell: Arc<WakerCell>) {
-        self.apart.push(cell);
     }
 
     #[cold]

@@ -197,7 +197,9 @@ impl<M> ReferenceQueue<M> {
 
     #[cold]
     fn sleep(&self, until: Option<Instant>) -> Option<M> {
-        self.shared.waiters.wait(until, || self.poll())
+        self.shared
+            .waiters
+            .wait(until, || !self.is_empty(), || self.poll())
     }
 
     /// Returns the next message, for futures of your own, or the task is woken when one comes in. Of several tasks

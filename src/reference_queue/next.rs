@@ -6,12 +6,12 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::messages::ReferenceQueue;
+use super::waiters::Place;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
     /// Returns the next message, as a future. Of several tasks that wait, all are woken, and one gets it. Each poll
-    /// that finds none costs O(log tasks that wait), and so does the end of the future; a message wakes each of them,
-    /// on the thread on which the object dies, as [`poll_wait`](Self::poll_wait) describes.
+    /// that finds none costs O(1), and so does the end of the future; a message wakes each of them, on the thread on which the object dies, as [`poll_wait`](Self::poll_wait) describes.
     ///
     /// A future that is dropped takes its waker back, and no message is lost with it: in a `select!`, or under a timeout,
     /// the next call of `next` gets it. While no object is registered, it pends for ever.
@@ -35,7 +35,7 @@ impl<M> ReferenceQueue<M> {
     pub fn next(&self) -> Next<'_, M> {
         Next {
             queue: self,
-            number: None,
+            place: None,
         }
     }
 }
@@ -44,14 +44,14 @@ impl<M> ReferenceQueue<M> {
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Next<'a, M> {
     queue: &'a ReferenceQueue<M>,
-    /// Its number among those that wait.
-    number: Option<u64>,
+    /// Its place among those that wait.
+    place: Option<Place>,
 }
 
 impl<M> Next<'_, M> {
     fn leave(&mut self) {
-        if let Some(number) = self.number.take() {
-            self.queue.shared.waiters.leave(number);
+        if let Some(place) = self.place.take() {
+            self.queue.shared.waiters.leave(place);
         }
     }
 }
@@ -63,7 +63,7 @@ impl<M> Future for Next<'_, M> {
         let this = &mut *self;
         let waiters = &this.queue.shared.waiters;
         let message = this.queue.poll().or_else(|| {
-            waiters.enter(&mut this.number, context.waker());
+            waiters.enter(&mut this.place, context.waker());
             // M2
             this.queue.poll()
         });

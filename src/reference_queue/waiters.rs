@@ -4,12 +4,12 @@
 //! at the queue once more, and then sleeps. The thread that has pushed looks at that count. There is a StoreLoad
 //! barrier on both sides ([`store_load`]), so one of the two sees the other: the waiter the message, or the pusher the
 //! waiter. The lock is taken before the second look and released by the sleep, so a pusher that sees the count cannot
-//! wake a waiter before it sleeps.
+//! wake a waiter before it sleeps. To take a message out may free memory of the queue, so that comes after the lock: a thread
+//! that finds the message gone begins again.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
 
-use alloc::collections::BTreeMap;
 use core::mem;
 use core::task::Waker;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use std::vec::Vec;
 
 use crate::panics::wake_all;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, store_load};
+use crate::sync::{AtomicUsize, Condvar, Exclusive, Mutex, make_room, store_load};
 
 /// For how many wakers there is room at first. A task that is polled with a new waker each time leaves one each time.
 /// When there is no room, all are woken, and the tasks that still wait come back: they find twice the room. (Were there
@@ -42,38 +42,119 @@ struct Asleep {
     tasks: Vec<Waker>,
     /// For how many tasks.
     room: usize,
-    /// Those that take their wakers back, by their numbers. Two futures of one task are two.
-    futures: BTreeMap<u64, Waker>,
-    /// The number of the latest future.
-    latest: u64,
+    /// Those that take their wakers back. Two futures of one task are two.
+    futures: Vec<Future>,
+    /// How many of these wait.
+    waiting: usize,
+    /// The first free place among these.
+    free: usize,
+    /// How often all have been woken.
+    round: u64,
+}
+
+enum Future {
+    Waits(Waker),
+    /// A free place, and the next one.
+    Free(usize),
+}
+
+/// No place.
+const NONE: usize = usize::MAX;
+
+/// The place of a future that waits, until all are woken.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    round: u64,
+    at: usize,
+}
+
+impl Future {
+    fn into_waker(self) -> Option<Waker> {
+        match self {
+            Future::Waits(waker) => Some(waker),
+            Future::Free(_) => None,
+        }
+    }
 }
 
 impl Asleep {
     fn count(&self) -> usize {
-        self.threads + self.tasks.len() + self.futures.len()
+        self.threads + self.tasks.len() + self.waiting
     }
 
     /// Takes all wakers out, and leaves room for as many tasks.
-    fn take_wakers(&mut self) -> Vec<Waker> {
+    fn take_wakers(&mut self) -> (Vec<Waker>, Vec<Future>) {
         self.room = self.tasks.len().next_power_of_two().max(WAKERS);
-        let mut wakers = mem::take(&mut self.tasks);
-        wakers.extend(mem::take(&mut self.futures).into_values());
-        wakers
+        (self.waiting, self.free, self.round) = (0, NONE, self.round + 1);
+        (mem::take(&mut self.tasks), mem::take(&mut self.futures))
     }
 
-    /// Adds a waker, unless it is known. Returns those that have to go for it.
-    fn add(&mut self, waker: &mut Option<Waker>) -> Vec<Waker> {
-        let is_known = |new: &Waker| self.tasks.iter().any(|there| there.will_wake(new));
-        let Some(new) = waker.take_if(|new| !is_known(new)) else {
+    fn is_known(&self, new: &Waker) -> bool {
+        self.tasks.iter().any(|there| there.will_wake(new))
+    }
+
+    /// Makes room for a waker, unless it is known. If others have to go for it, the memory is for their successors.
+    fn make_room(&mut self, new: &Waker, memory: &mut Vec<Waker>) -> Result<(), usize> {
+        let is_full = self.tasks.len() == self.room;
+        if !is_full && self.tasks.len() < self.tasks.capacity() || self.is_known(new) {
+            return Ok(());
+        }
+        match is_full {
+            true => make_room(&mut Vec::new(), 1, memory),
+            false => make_room(&mut self.tasks, 1, memory),
+        }
+    }
+
+    /// Adds a waker, for which there is [room](Self::make_room), unless it is known. Returns those that have to go for it.
+    fn add(&mut self, waker: &mut Option<Waker>, memory: &mut Vec<Waker>) -> Vec<Waker> {
+        let Some(new) = waker.take_if(|new| !self.is_known(new)) else {
             return Vec::new();
         };
         let mut stale = Vec::new();
         if self.tasks.len() == self.room {
-            stale = mem::take(&mut self.tasks);
+            stale = mem::replace(&mut self.tasks, mem::take(memory));
             self.room = (self.room * 2).min(MOST_WAKERS);
         }
         self.tasks.push(new);
         stale
+    }
+
+    /// The waker of a future, if that has not been woken.
+    fn future(&mut self, place: Option<Place>) -> Option<&mut Waker> {
+        let place = place.filter(|place| place.round == self.round)?;
+        match self.futures.get_mut(place.at)? {
+            Future::Waits(waker) => Some(waker),
+            Future::Free(_) => None,
+        }
+    }
+
+    /// Adds that of another future, for which there is room.
+    fn add_future(&mut self, waker: Waker) -> Place {
+        let new = Future::Waits(waker);
+        let at = self.free;
+        self.waiting += 1;
+        let at = match self.futures.get_mut(at) {
+            Some(place) => {
+                if let Future::Free(next) = mem::replace(place, new) {
+                    self.free = next;
+                }
+                at
+            }
+            None => {
+                self.futures.push(new);
+                self.futures.len() - 1
+            }
+        };
+        let round = self.round;
+        Place { round, at }
+    }
+
+    /// Takes that of a future out, if that has not been woken.
+    fn remove_future(&mut self, place: Place) -> Option<Waker> {
+        self.future(Some(place))?;
+        self.waiting -= 1;
+        let free = Future::Free(mem::replace(&mut self.free, place.at));
+        mem::replace(&mut self.futures[place.at], free).into_waker()
     }
 }
 
@@ -86,17 +167,13 @@ impl Waiters {
                 threads: 0,
                 tasks: Vec::new(),
                 room: WAKERS,
-                futures: BTreeMap::new(),
-                latest: 0,
+                futures: Vec::new(),
+                waiting: 0,
+                free: NONE,
+                round: 0,
             }),
             message: Condvar::new(),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Asleep> {
-        // No code of a user runs under it, so a poisoned one is as good as another.
-        let asleep = self.asleep.lock();
-        asleep.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// A message has been pushed: wakes a thread, and all tasks. Without waiters one exchange and one load.
@@ -112,85 +189,101 @@ impl Waiters {
 
     #[cold]
     fn wake_some(&self) {
-        let mut asleep = self.lock();
-        let wakers = asleep.take_wakers();
+        let mut asleep = self.asleep.lock();
+        let (tasks, futures) = asleep.take_wakers();
         // Relaxed: who comes now waits for a later message.
         self.waiting.store(asleep.count(), Relaxed);
         if asleep.threads != 0 {
             self.message.notify_one();
         }
         drop(asleep);
-        wake_all(wakers);
+        wake_all(
+            tasks
+                .into_iter()
+                .chain(futures.into_iter().filter_map(Future::into_waker)),
+        );
     }
 
-    /// Waits until `take` finds a message, or until a time.
+    /// Waits until `take` finds a message, or until a time. `is_there` says whether there is one.
     pub(super) fn wait<M>(
         &self,
         until: Option<Instant>,
-        mut take: impl FnMut() -> Option<M>,
+        is_there: impl Fn() -> bool,
+        take: impl Fn() -> Option<M>,
     ) -> Option<M> {
-        let mut asleep = self.lock();
+        loop {
+            let there = self.sleep(until, &is_there);
+            let message = take();
+            if message.is_some() || !there {
+                return message;
+            }
+        }
+    }
+
+    /// Sleeps until there is a message, or until a time. Returns whether there was one.
+    fn sleep(&self, until: Option<Instant>, is_there: impl Fn() -> bool) -> bool {
+        let mut asleep = self.asleep.lock();
         asleep.threads += 1;
         store_load(&self.waiting, asleep.count());
-        let message = loop {
+        let there = loop {
             // Also after the time is up: the thread may have been woken for this message, and no other is.
-            if let Some(message) = take() {
-                break Some(message);
+            if is_there() {
+                break true;
             }
-            asleep = match until {
-                None => self
-                    .message
-                    .wait(asleep)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner()),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        break None;
-                    }
-                    let woken = self.message.wait_timeout(asleep, left);
-                    woken.unwrap_or_else(|poisoned| poisoned.into_inner()).0
-                }
-            };
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break false;
+            }
+            asleep = self.message.wait(asleep, left);
         };
         asleep.threads -= 1;
         // Relaxed: a waiter less is no news to a pusher that still sees it.
         self.waiting.store(asleep.count(), Relaxed);
-        message
+        there
     }
 
     /// Has a task woken by the next message. The caller looks for one after this.
     pub(super) fn register(&self, waker: &Waker) {
         // Code of a user, also its destructor: not under the lock.
-        let mut waker = Some(waker.clone());
-        let mut asleep = self.lock();
-        let stale = asleep.add(&mut waker);
-        store_load(&self.waiting, asleep.count());
-        drop(asleep);
+        let mut own = Some(waker.clone());
+        let stale = self.asleep.with_room(
+            |asleep, memory| asleep.make_room(waker, memory),
+            |asleep, memory| {
+                let stale = asleep.add(&mut own, memory);
+                store_load(&self.waiting, asleep.count());
+                stale
+            },
+        );
         wake_all(stale);
     }
 
     /// Has a future woken by the next message. The caller looks for one after this, and [leaves](Self::leave) before it
-    /// goes. The future keeps the number.
-    pub(super) fn enter(&self, number: &mut Option<u64>, waker: &Waker) {
+    /// goes. The future keeps its place.
+    pub(super) fn enter(&self, place: &mut Option<Place>, waker: &Waker) {
         // Code of a user, also the old one's destructor: not under the lock.
-        let waker = waker.clone();
-        let mut asleep = self.lock();
-        let number = *number.get_or_insert_with(|| {
-            asleep.latest += 1;
-            asleep.latest
-        });
-        let old = asleep.futures.insert(number, waker);
-        store_load(&self.waiting, asleep.count());
-        drop(asleep);
-        drop(old);
+        let (known, mut waker) = (*place, Some(waker.clone()));
+        self.asleep.with_room(
+            |asleep, memory| match asleep.free != NONE || asleep.future(known).is_some() {
+                true => Ok(()),
+                false => make_room(&mut asleep.futures, 1, memory),
+            },
+            |asleep, _| {
+                match asleep.future(known) {
+                    Some(there) => waker = waker.take().map(|new| mem::replace(there, new)),
+                    None => *place = waker.take().map(|new| asleep.add_future(new)),
+                }
+                store_load(&self.waiting, asleep.count());
+            },
+        );
+        drop(waker);
     }
 
     /// Takes a future's waker back, if it has not been woken. (If it has, so have all others: nobody else's message is
     /// lost with it.)
-    pub(super) fn leave(&self, number: u64) {
-        let mut asleep = self.lock();
-        let waker = asleep.futures.remove(&number);
-        // Relaxed: as in `wait`.
+    pub(super) fn leave(&self, place: Place) {
+        let mut asleep = self.asleep.lock();
+        let waker = asleep.remove_future(place);
+        // Relaxed: as in `sleep`.
         self.waiting.store(asleep.count(), Relaxed);
         drop(asleep);
         drop(waker);
@@ -213,10 +306,12 @@ mod tests {
     #[test]
     fn the_room_has_an_end() {
         let waiters = Waiters::new();
-        let mut asleep = waiters.lock();
-        asleep.tasks = std::vec![Waker::noop().clone(); MOST_WAKERS];
-        asleep.room = MOST_WAKERS;
-        let stale = asleep.add(&mut Some(Waker::from(Arc::new(Task))));
+        let many = std::vec![Waker::noop().clone(); MOST_WAKERS];
+        let (new, mut memory) = (Waker::from(Arc::new(Task)), Vec::with_capacity(1));
+        let mut asleep = waiters.asleep.lock();
+        (asleep.tasks, asleep.room) = (many, MOST_WAKERS);
+        assert!(asleep.make_room(&new, &mut memory).is_ok());
+        let stale = asleep.add(&mut Some(new), &mut memory);
         assert_eq!(
             (stale.len(), asleep.tasks.len(), asleep.room),
             (MOST_WAKERS, 1, MOST_WAKERS)

@@ -137,7 +137,7 @@ fn another_that_waits_for(first: &Arc<Making>) -> (Shown, thread::JoinHandle<boo
         let (first, second) = (Arc::clone(first), Arc::clone(&second));
         move || {
             let flight = Making::start();
-            *second.lock().unwrap() = Some(Arc::clone(&flight));
+            *second.lock() = Some(Arc::clone(&flight));
             let waited = wait(&first).is_ok();
             flight.complete();
             waited
@@ -153,7 +153,7 @@ fn a_cycle_of_two_is_seen() {
     models::check(|| {
         let mine = Making::start();
         let (theirs, other) = another_that_waits_for(&mine);
-        let flight = theirs.lock().unwrap().clone();
+        let flight = theirs.lock().clone();
         let waited = flight.as_ref().is_some_and(|flight| wait(flight).is_ok());
         mine.complete();
         let they_waited = other.join().unwrap();
@@ -172,7 +172,7 @@ fn a_cycle_through_either_flight_is_seen() {
             let (first, second) = (Making::start(), Making::start());
             let mine = if through_first { &first } else { &second };
             let (theirs, other) = another_that_waits_for(mine);
-            let flight = theirs.lock().unwrap().clone();
+            let flight = theirs.lock().clone();
             let waited = flight.as_ref().is_some_and(|flight| wait(flight).is_ok());
             second.complete();
             first.complete();
@@ -196,7 +196,7 @@ fn a_complete_flight_closes_no_cycle() {
         // It waits for a flight that completes without it.
         let (second, other) = another_that_waits_for(&first);
         first.complete();
-        if let Some(flight) = second.lock().unwrap().clone() {
+        if let Some(flight) = second.lock().clone() {
             assert!(wait(&flight).is_ok(), "no cycle");
         }
         outer.complete();
@@ -216,10 +216,10 @@ fn a_wait_that_is_over_closes_no_cycle() {
             let (theirs, over) = (theirs.clone(), Arc::clone(&over));
             move || {
                 let flight = Making::start();
-                *theirs[0].lock().unwrap() = Some(Arc::clone(&flight));
-                if let Some(third) = theirs[1].lock().unwrap().clone() {
+                *theirs[0].lock() = Some(Arc::clone(&flight));
+                if let Some(third) = theirs[1].lock().clone() {
                     _ = Making::wait(&third, Some(Instant::now()));
-                    *over.lock().unwrap() = true;
+                    *over.lock() = true;
                 }
                 flight.complete();
             }
@@ -228,14 +228,14 @@ fn a_wait_that_is_over_closes_no_cycle() {
             let (mine, third) = (Arc::clone(&mine), Arc::clone(&theirs[1]));
             move || {
                 let flight = Making::start();
-                *third.lock().unwrap() = Some(Arc::clone(&flight));
-                if *over.lock().unwrap() {
+                *third.lock() = Some(Arc::clone(&flight));
+                if *over.lock() {
                     assert!(wait(&mine).is_ok(), "no cycle");
                 }
                 flight.complete();
             }
         });
-        if let Some(flight) = theirs[0].lock().unwrap().clone() {
+        if let Some(flight) = theirs[0].lock().clone() {
             assert!(wait(&flight).is_ok(), "no cycle");
         }
         mine.complete();
@@ -251,7 +251,7 @@ fn a_flight_on_standby_delays_no_thread() {
         let first = Making::start();
         let standby = Making::stand_by(&first);
         let (second, other) = another_that_waits_for(&first);
-        let flight = second.lock().unwrap().clone();
+        let flight = second.lock().clone();
         if let Some(flight) = &flight {
             assert!(wait(flight).is_ok(), "no cycle");
         }
@@ -271,7 +271,7 @@ fn a_waker_that_panics_leaves_no_flight_on_standby() {
         let mut seat = None;
         Seat::take(&mut seat, &first, &panics());
         let (third, other) = another_that_waits_for(&second);
-        let flight = third.lock().unwrap().clone();
+        let flight = third.lock().clone();
         match &flight {
             Some(flight) => {
                 assert_eq!(catch(|| wait(flight)), None, "a panic");
@@ -298,7 +298,7 @@ fn a_waker_that_waits_finds_no_flight_on_standby() {
         let (first, second) = (of_tasks(), of_tasks());
         let standby = [&first, &second].map(Making::stand_by);
         let (third, other) = another_that_waits_for(&second);
-        let flight = third.lock().unwrap().clone();
+        let flight = third.lock().clone();
         let mut seat = None;
         match &flight {
             Some(flight) => {
@@ -319,7 +319,7 @@ fn a_poll_that_waits_is_in_the_cycle() {
     models::check(|| {
         let polled = of_tasks();
         let (second, other) = another_that_waits_for(&polled);
-        let flight = second.lock().unwrap().clone();
+        let flight = second.lock().clone();
         let waited = Making::poll(&polled, || {
             flight.as_ref().is_some_and(|flight| wait(flight).is_ok())
         });
@@ -356,14 +356,14 @@ fn a_waker_that_waits_leaves_the_poll_in_the_cycle() {
             let (shown, polled) = (Arc::clone(&shown), Arc::clone(&polled));
             move || {
                 let flight = Making::start();
-                *shown.lock().unwrap() = Some(Arc::clone(&flight));
+                *shown.lock() = Some(Arc::clone(&flight));
                 // This calls the waker, unless the other thread has.
                 let waited = wait(&tasks).is_ok() && wait(&polled).is_ok();
                 flight.complete();
                 waited
             }
         });
-        let flight = shown.lock().unwrap().clone();
+        let flight = shown.lock().clone();
         let waited = Making::poll(&polled, || {
             flight.as_ref().is_some_and(|flight| wait(flight).is_ok())
         });
@@ -382,7 +382,7 @@ fn a_poll_that_has_ended_closes_no_cycle() {
     models::check(|| {
         let (outer, polled) = (Making::start(), of_tasks());
         let (first, other) = another_that_waits_for(&polled);
-        let theirs = first.lock().unwrap().clone();
+        let theirs = first.lock().clone();
         // It is polled while this thread waits for another flight, which completes without it.
         let third = Making::start();
         third.complete();
@@ -406,14 +406,14 @@ fn task_in_a_cycle(waits: bool) {
             let shown = Arc::clone(&all);
             let other = thread::spawn(move || {
                 let (made, flight) = (Making::start(), Making::start());
-                *shown.lock().unwrap() = Some((Arc::clone(&made), Arc::clone(&flight)));
+                *shown.lock() = Some((Arc::clone(&made), Arc::clone(&flight)));
                 made.complete();
                 _ = wait(&tasks);
                 flight.complete();
             });
             (all, other)
         };
-        let Some((made, flight)) = shown.lock().unwrap().clone() else {
+        let Some((made, flight)) = shown.lock().clone() else {
             tasks.complete();
             return other.join().unwrap();
         };
@@ -470,7 +470,7 @@ fn a_task_that_looks_while_a_waker_waits_looks_again() {
         let woken = std::sync::Arc::new(Waits(AtomicUsize::new(0), made));
         let waker = Waker::from(std::sync::Arc::clone(&woken));
         let (shown, other) = another_that_waits_for(&tasks);
-        let Some(flight) = shown.lock().unwrap().clone() else {
+        let Some(flight) = shown.lock().clone() else {
             tasks.complete();
             return assert!(other.join().unwrap());
         };
@@ -503,7 +503,7 @@ fn a_task_that_begins_to_wait_has_the_others_look() {
             thread::yield_now();
         }
         Seat::take(&mut seat, &first, &woken.waker());
-        let flight = shown.lock().unwrap().clone().unwrap();
+        let flight = shown.lock().clone().unwrap();
         let mut within = None;
         let mut poll = || Making::poll(&second, || Seat::wait(&mut within, &flight, Waker::noop()));
         assert_eq!(poll(), Poll::Pending);

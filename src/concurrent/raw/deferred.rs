@@ -3,13 +3,16 @@
 //! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes the deferred list *names* a
 //! thread for which the first waits, and then checks that this visit lasts.
 
+use core::cell::Cell;
+#[cfg(all(test, not(weakly_loom)))]
+use core::iter;
 use core::mem;
-use std::collections::VecDeque;
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::retired::Retired;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, const_fn};
+use crate::sync::{AtomicUsize, Exclusive, Mutex, const_fn, make_room};
 
 /// No thread is named: the deferred list is empty.
 pub(super) const NOBODY: usize = usize::MAX;
@@ -32,34 +35,42 @@ pub(super) struct DeferredList<C> {
     entries: AtomicUsize,
 }
 
+/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came later, and
+/// they wait for it too. So if the first has to wait, so have all.
 struct Queue<C> {
-    /// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came
-    /// later, and they wait for it too. So if the first has to wait, so have all.
-    waiting: VecDeque<Awaiting<C>>,
+    /// The first of them, oldest first.
+    older: Chain<C>,
+    /// The others, newest first.
+    newer: Chain<C>,
     /// The thread that is named. To load the word would hide other threads' loads from loom; see `sync`.
     named: usize,
 }
 
+/// Batches, each of which owns the next. They are taken apart one by one: to drop a long chain would recurse.
+type Chain<C> = Option<Box<Batch<C>>>;
+
 /// What was unlinked, and the visits that have to end before it is destroyed.
-struct Awaiting<C> {
+struct Batch<C> {
     unlinked: Vec<Retired<C>>,
     /// How many of them count.
     entries: usize,
     visits: Vec<Visit>,
+    next: Chain<C>,
 }
 
-/// The deferred list, which this thread has locked. No user code runs meanwhile.
-pub(super) struct LockedDeferred<'l, C> {
-    queue: MutexGuard<'l, Queue<C>>,
-    entries: &'l AtomicUsize,
-}
+/// What does not wait any more.
+pub(super) struct Destroyable<C>(Chain<C>);
+
+/// For how many visits there is room at first.
+const VISITS: usize = 4;
 
 impl<C> DeferredList<C> {
     const_fn! {
         pub(super) fn new() -> DeferredList<C> {
             DeferredList {
                 queue: Mutex::new(Queue {
-                    waiting: VecDeque::new(),
+                    older: None,
+                    newer: None,
                     named: NOBODY,
                 }),
                 entries: AtomicUsize::new(0),
@@ -73,61 +84,89 @@ impl<C> DeferredList<C> {
         self.entries.load(Relaxed)
     }
 
-    pub(super) fn lock(&self) -> LockedDeferred<'_, C> {
-        // No user code runs under this lock, so poisoning means nothing.
-        let queue = self.queue.lock();
-        LockedDeferred {
-            queue: queue.unwrap_or_else(|poisoned| poisoned.into_inner()),
-            entries: &self.entries,
-        }
-    }
-}
-
-impl<C> LockedDeferred<'_, C> {
-    /// Adds what waits for these visits, which have been seen under this lock.
+    /// Adds what waits for the visits that `look` shows, under the lock, for the order in the list. Then this
+    /// [takes](Self::take) what does not wait any more; but if the caller is a thread inside, which has this number, it
+    /// only names that thread, if none is named: if one is, the first waits for that.
     pub(super) fn add(
-        &mut self,
+        &self,
         unlinked: Vec<Retired<C>>,
-        visits: Vec<Visit>,
+        look: impl Fn(&mut dyn FnMut(Visit)),
         lasts: impl Fn(Visit) -> bool,
-    ) {
-        let entries = unlinked.iter().filter(|one| one.is_counted()).count();
-        let waiting = &mut self.queue.waiting;
-        if let Some(last) = waiting.back_mut() {
-            last.visits.retain(|visit| lasts(*visit));
-            if last.visits == visits {
-                last.unlinked.extend(unlinked);
-                last.entries += entries;
-                self.count(entries as isize);
-                return;
-            }
-        }
-        waiting.push_back(Awaiting {
+        name: impl Fn(usize),
+        inside: Option<usize>,
+    ) -> Destroyable<C> {
+        let count = unlinked.len();
+        let mut batch = Some(Box::new(Batch {
+            entries: unlinked.iter().filter(|one| one.is_counted()).count(),
             unlinked,
-            entries,
-            visits,
-        });
-        // Last: what there was no memory for does not wait.
-        self.count(entries as isize);
-    }
-
-    /// Names a thread whose visit lasts, if none is named: if one is, the first waits for that.
-    pub(super) fn name_if_none(&mut self, number: usize, name: impl FnOnce(usize)) {
-        if self.queue.named == NOBODY {
-            self.queue.named = number;
-            name(number);
-        }
+            visits: Vec::new(),
+            next: None,
+        }));
+        let joins = Cell::new(false);
+        let taken = self.queue.with_memory(
+            (Vec::with_capacity(VISITS), Vec::new()),
+            |queue, (visits, more): &mut (Vec<Visit>, Vec<Retired<C>>)| {
+                visits.clear();
+                let mut seen = 0;
+                look(&mut |visit| {
+                    if visits.len() < visits.capacity() {
+                        visits.push(visit);
+                    }
+                    seen += 1;
+                });
+                if seen > visits.capacity() {
+                    return Err((seen, 0));
+                }
+                let newest = queue
+                    .newest(&lasts)
+                    .filter(|newest| newest.visits == *visits);
+                joins.set(newest.is_some());
+                newest.map_or(Ok(()), |newest| {
+                    let room = make_room(&mut newest.unlinked, count, more);
+                    room.map_err(|wanted| (visits.capacity(), wanted))
+                })
+            },
+            |queue, (visits, _)| {
+                if let Some(batch) = &mut batch {
+                    batch.visits = mem::take(visits);
+                    self.count(batch.entries as isize);
+                }
+                queue.add(&mut batch, joins.get());
+                match inside {
+                    None => self.take_from(queue, &lasts, name),
+                    // D5. It sees itself inside, and looks when it leaves.
+                    Some(number) => {
+                        if queue.named == NOBODY {
+                            queue.named = number;
+                            name(number);
+                        }
+                        None
+                    }
+                }
+            },
+        );
+        Destroyable::new(taken)
     }
 
     /// Takes out what does not wait for any visit any more, and names a thread for which the rest waits.
     pub(super) fn take(
-        &mut self,
+        &self,
         lasts: impl Fn(Visit) -> bool,
         name: impl Fn(usize),
-    ) -> Vec<Retired<C>> {
-        let mut taken = Vec::new();
-        let mut named = self.queue.named;
-        while let Some(first) = self.queue.waiting.front_mut() {
+    ) -> Destroyable<C> {
+        let taken = self.take_from(&mut self.queue.lock(), lasts, name);
+        Destroyable::new(taken)
+    }
+
+    /// The same. Newest first.
+    fn take_from(
+        &self,
+        queue: &mut Queue<C>,
+        lasts: impl Fn(Visit) -> bool,
+        name: impl Fn(usize),
+    ) -> Chain<C> {
+        let (mut taken, mut named) = (None, queue.named);
+        while let Some(first) = queue.oldest() {
             while first.visits.last().is_some_and(|last| !lasts(*last)) {
                 first.visits.pop();
             }
@@ -140,33 +179,23 @@ impl<C> LockedDeferred<'_, C> {
                 name(named);
                 continue;
             }
-            let unlinked = mem::take(&mut first.unlinked);
-            let entries = first.entries as isize;
-            self.queue.waiting.pop_front();
-            self.count(-entries);
-            if taken.is_empty() {
-                taken = unlinked;
-            } else {
-                taken.extend(unlinked);
-            }
+            self.count(-(first.entries as isize));
+            pass(&mut queue.older, &mut taken);
         }
-        let len = self.queue.waiting.len();
-        if len == 0 && named != NOBODY {
+        if queue.older.is_none() && named != NOBODY {
             named = NOBODY;
             name(named);
         }
-        self.queue.named = named;
-        // What is not needed any more is given back, in O(what goes).
-        if self.queue.waiting.capacity() > 4 * len {
-            self.queue.waiting.shrink_to(2 * len);
-        }
+        queue.named = named;
         taken
     }
 
     /// Takes out everything.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Retired<C>> + use<C> {
-        let waiting = mem::take(&mut self.queue.waiting);
-        waiting.into_iter().flat_map(|waiting| waiting.unlinked)
+    pub(super) fn take_all(&self) -> impl Iterator<Item = Retired<C>> + use<C> {
+        let mut queue = self.queue.lock();
+        let (older, newer) = (queue.older.take(), queue.newer.take());
+        drop(queue);
+        Destroyable(older).chain(Destroyable::new(newer)).flatten()
     }
 
     /// Counts entries that come or, if negative, go.
@@ -177,12 +206,77 @@ impl<C> LockedDeferred<'_, C> {
     }
 
     #[cfg(all(test, not(weakly_loom)))]
-    pub(super) fn len(&self) -> usize {
-        self.queue.waiting.len()
+    pub(super) fn lock(&self) -> impl Sized {
+        self.queue.lock()
     }
 
     #[cfg(all(test, not(weakly_loom)))]
-    pub(super) fn capacity(&self) -> usize {
-        self.queue.waiting.capacity()
+    pub(super) fn batches(&self) -> usize {
+        let queue = self.queue.lock();
+        let all = [&queue.older, &queue.newer]
+            .into_iter()
+            .map(|chain| iter::successors(chain.as_ref(), |batch| batch.next.as_ref()).count());
+        all.sum()
+    }
+}
+
+/// Passes the first batch of a chain to another.
+fn pass<C>(from: &mut Chain<C>, to: &mut Chain<C>) {
+    if let Some(mut batch) = from.take() {
+        *from = mem::replace(&mut batch.next, to.take());
+        *to = Some(batch);
+    }
+}
+
+fn reversed<C>(mut chain: Chain<C>) -> Chain<C> {
+    let mut reversed = None;
+    while chain.is_some() {
+        pass(&mut chain, &mut reversed);
+    }
+    reversed
+}
+
+impl<C> Queue<C> {
+    fn oldest(&mut self) -> Option<&mut Batch<C>> {
+        if self.older.is_none() {
+            self.older = reversed(self.newer.take());
+        }
+        self.older.as_deref_mut()
+    }
+
+    /// The newest, without the visits that have ended, where that is known: others only take more room.
+    fn newest(&mut self, lasts: impl Fn(Visit) -> bool) -> Option<&mut Batch<C>> {
+        let only = self.older.as_deref_mut().filter(|only| only.next.is_none());
+        let newest = self.newer.as_deref_mut().or(only)?;
+        newest.visits.retain(|visit| lasts(*visit));
+        Some(newest)
+    }
+
+    /// Adds a batch, or what is in it to the newest.
+    fn add(&mut self, batch: &mut Chain<C>, joins: bool) {
+        match (self.newest(|_| true), batch) {
+            (Some(newest), Some(batch)) if joins => {
+                newest.unlinked.append(&mut batch.unlinked);
+                newest.entries += batch.entries;
+            }
+            (_, batch) => pass(batch, &mut self.newer),
+        }
+    }
+}
+
+impl<C> Destroyable<C> {
+    /// Of batches, newest first.
+    fn new(batches: Chain<C>) -> Self {
+        Destroyable(reversed(batches))
+    }
+}
+
+impl<C> Iterator for Destroyable<C> {
+    type Item = Vec<Retired<C>>;
+
+    fn next(&mut self) -> Option<Vec<Retired<C>>> {
+        let batch = self.0.take()?;
+        self.0 = batch.next;
+        Some(batch.unlinked)
     }
 }

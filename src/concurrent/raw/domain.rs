@@ -40,7 +40,7 @@
 
 use std::vec::Vec;
 
-use super::deferred::{self, DeferredList, NOBODY, Visit};
+use super::deferred::{DeferredList, NOBODY, Visit};
 use super::participants::{OUTSIDE, Participant, Participants, UNUSED, assert_apart};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -281,17 +281,14 @@ impl<C> Domain<C> {
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
-        let unlinked = all.collect();
-        let mut visits = Vec::new();
-        let mut deferred = self.deferred.lock();
-        // Under the lock, for the order in the list.
-        self.visits(|visit| visits.push(visit));
-        deferred.add(unlinked, visits, |visit| self.lasts(visit));
-        match inside {
-            // D5. It sees itself inside, and looks when it leaves.
-            Some(number) => deferred.name_if_none(number, |number| self.name(number)),
-            None => self.destroy_some(deferred, panics),
-        }
+        let unseen = self.deferred.add(
+            all.collect(),
+            |each| self.visits(each),
+            |visit| self.lasts(visit),
+            |number| self.name(number),
+            inside,
+        );
+        self.destroy(unseen.flatten(), panics);
     }
 
     /// Destroys what is deferred and does not wait for any thread any more.
@@ -299,19 +296,14 @@ impl<C> Domain<C> {
     #[inline(never)]
     pub(super) fn look_back(&self) {
         let mut panics = FirstPanic::default();
-        self.destroy_some(self.deferred.lock(), &mut panics);
+        let unseen = (self.deferred).take(|visit| self.lasts(visit), |number| self.name(number));
+        self.destroy(unseen.flatten(), &mut panics);
         panics.resume();
-    }
-
-    fn destroy_some(&self, mut deferred: deferred::LockedDeferred<'_, C>, panics: &mut FirstPanic) {
-        let unseen = deferred.take(|visit| self.lasts(visit), |number| self.name(number));
-        drop(deferred);
-        self.destroy(unseen, panics);
     }
 
     /// Destroys what is deferred: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
-        let all = self.deferred.lock().take_all();
+        let all = self.deferred.take_all();
         self.destroy(all, panics);
     }
 

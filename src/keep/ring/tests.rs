@@ -154,7 +154,7 @@ fn a_refusal_has_its_reason() {
     ] {
         let mut ring = Ring::new(Limit::none());
         ring.keep(1, 1, ());
-        ring.set_limit(limit);
+        allocating(|room| ring.set_limit(limit, room));
         assert!(matches!(ring.keep(1, 2, ()), Outcome::Refused(())));
         ring.refuse(2, ());
         let gone = core::iter::from_fn(|| ring.next_to_go());

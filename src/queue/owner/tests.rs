@@ -1,10 +1,28 @@
-//! What a watch says without its block.
+//! What a watch says without its block, and the end of a stack.
 
 use core::marker::PhantomData;
-use core::ptr;
+use core::{mem, ptr};
 
-use super::OwnedWatch;
+use super::{DeadQueue, NoticeQueue, OwnedWatch};
+use crate::hash::HashValue;
 use crate::ptr::{Atomic, Strong};
+
+/// The notices of an object with several come under its gate; if a collection has ended, the last one ends the stack. (Freeing
+/// it asserts that this is under no lock.)
+#[test]
+fn a_stack_is_freed_under_no_gate() {
+    for registrations in [1, 2, 3, 70] {
+        let object: Strong<_, Atomic> = Strong::new(1);
+        let mut queues = [DeadQueue::NONE, DeadQueue::NONE];
+        for _ in 0..registrations {
+            let of_object = |queue: &mut DeadQueue<_>| queue.watch(&object, HashValue::fold(1));
+            // Entries that were leaked.
+            queues.iter_mut().map(of_object).for_each(mem::forget);
+        }
+        drop(queues);
+        drop(object);
+    }
+}
 
 #[test]
 fn the_address_of_an_object_whose_payload_is_in_its_block_is_known_without_the_block() {

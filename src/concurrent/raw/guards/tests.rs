@@ -49,8 +49,8 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             let inside = Writing::new(domain, prompt);
             inside.retire_nothing();
             drop(inside);
+            assert_eq!(domain.deferred.batches(), 1);
             let deferred = domain.deferred.lock();
-            assert_eq!(deferred.len(), 1);
             scope.spawn(move || {
                 drop(Reading::new(domain, prompt));
                 read.send(()).unwrap();
@@ -58,7 +58,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             reads.recv().unwrap();
             drop((deferred, go));
         });
-        assert!(domain.deferred.lock().len() == 0);
+        assert!(domain.deferred.batches() == 0);
     }
 }
 
@@ -83,11 +83,11 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
         inside.retire_nothing();
         drop(inside);
         drop(Reading::new(domain, false));
-        assert_eq!(domain.deferred.lock().len(), 1, "that one is inside");
+        assert_eq!(domain.deferred.batches(), 1, "that one is inside");
         drop(go);
     });
     drop(Reading::new(domain, false));
-    assert!(domain.deferred.lock().len() == 0);
+    assert!(domain.deferred.batches() == 0);
 }
 
 /// Nor does it, however many threads there are, and have been.
@@ -124,13 +124,13 @@ fn nor_however_many_threads_there_are() {
             let inside = Writing::new(domain, prompt);
             inside.retire_nothing();
             drop(inside);
+            assert_eq!(domain.deferred.batches(), 1);
             let deferred = domain.deferred.lock();
-            assert_eq!(deferred.len(), 1);
             waits.wait();
             (0..many).for_each(|_| reads.recv().unwrap());
             drop((deferred, go));
         });
-        assert!(domain.deferred.lock().len() == 0);
+        assert!(domain.deferred.batches() == 0);
     }
 }
 
@@ -218,11 +218,8 @@ fn deferred_is_given_back() {
             drop(inside);
         }
         assert_eq!(domain.waiting(), many);
-        assert!(domain.deferred.lock().capacity() >= many);
+        assert_eq!(domain.deferred.batches(), many);
         second.wait();
     });
-    assert_eq!(
-        (domain.waiting(), domain.deferred.lock().capacity()),
-        (0, 0)
-    );
+    assert_eq!((domain.waiting(), domain.deferred.batches()), (0, 0));
 }

@@ -501,7 +501,7 @@ fn publication() {
     model(2, [1], |table, [_other]| {
         let a = object();
         let core = table.raw.core_or_new();
-        let watch = SharedWatchOf::of(SharedWatch::registered(&a, core, short(0)));
+        let watch = SharedWatchOf::of(SharedWatch::registered(&a, core.count(), short(0)));
         let death = death(a);
         let linked = table.put(0, Vtable::Early(watch), |_| true);
         death.join().unwrap();

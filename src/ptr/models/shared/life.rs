@@ -1,6 +1,9 @@
 //! Deaths, and what unlinks the same entry or ends the collection at the same time.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::sync::{Exclusive, Mutex};
 
 #[test]
 fn death_and_drain() {
@@ -64,6 +67,33 @@ fn death_after_the_end_of_the_collection() {
         let b = a.clone();
         both(move || drop(b), || drop(map));
         drop(a);
+    });
+}
+
+/// What is registered without an entry, by who has found the collection there, and then perhaps does not find it any more. (A4 of
+/// `concurrent::work`; the list is that of its flight.)
+#[test]
+fn a_registration_against_the_end_of_the_collection() {
+    check_object(EACH, |a| {
+        let map = Shared::<Payload>::new();
+        let (core, list) = (map.core, Arc::new(Mutex::new(Some(Vec::new()))));
+        let lists = {
+            let list = Arc::clone(&list);
+            move || {
+                let Some(counted) = list.lock().as_ref().map(|_| core.count()) else {
+                    return;
+                };
+                let mut watch = Some(SharedWatch::registered(&a, counted, HASH));
+                if let Some(list) = &mut *list.lock() {
+                    list.extend(watch.take());
+                }
+                watch.into_iter().for_each(SharedWatch::leave);
+            }
+        };
+        both(lists, || {
+            drop(list.replace(None));
+            drop(map);
+        });
     });
 }
 

@@ -109,7 +109,7 @@ fn the_death_of_both_objects_at_once() {
 fn an_entry_is_published_while_its_input_dies() {
     check_object(BOTH, |a| {
         let map = Shared::new();
-        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core, HASH));
+        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core.count(), HASH));
         both(move || drop(a), || map.insert_if_registered(input));
         map.drain();
         assert!(map.is_empty());
@@ -121,7 +121,7 @@ fn an_entry_is_published_while_its_input_dies() {
 fn an_entry_is_published_while_its_input_gets_a_record() {
     check_object(LIGHT, |a| {
         let map = Shared::new();
-        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core, HASH));
+        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core.count(), HASH));
         both(
             move || {
                 drop(Strong::downgrade(&a));
@@ -139,7 +139,7 @@ fn an_entry_is_published_while_its_input_gets_a_record() {
 fn an_entry_is_published_before_the_end_of_the_collection() {
     check_object(BOTH, |a| {
         let map = Shared::new();
-        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core, HASH));
+        let input = SharedWatchOf::of(SharedWatch::registered(&a, map.core.count(), HASH));
         both(
             move || drop(a),
             || {

@@ -10,7 +10,7 @@ fn hashes<T>(a: &Strong<Payload>, map: &Shared<T>) -> Vec<u32> {
 
 /// A registration of a collection, as that of a computation: there is no entry yet.
 fn registered(a: &Strong<Payload>, map: &Shared, hash: u32) -> SharedWatch {
-    SharedWatch::registered(a, map.core, hash).untyped()
+    SharedWatch::registered(a, map.core.count(), hash).untyped()
 }
 
 /// An entry that is there all the time is found, whatever becomes of its registration.

@@ -1,0 +1,146 @@
+//! Memory of a ring: more of it is allocated before anything changes, and before a lock is taken.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use hashbrown::HashTable;
+
+use super::super::limit::Limit;
+use super::super::list::{EMPTY, Links, NONE, UNLINKED};
+use super::{Ring, Slot, hash};
+use crate::sync::{Memory, missing_in, move_table};
+
+/// Memory in the place of that of a ring, or that it does not use any more.
+pub(crate) struct Room<X> {
+    slots: Vec<Slot<X>>,
+    ages: Vec<Links>,
+    index: HashTable<u32>,
+}
+
+/// For how many there has to be other memory. Zero: what is there is enough.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct RoomSize {
+    slots: usize,
+    ages: usize,
+    index: usize,
+}
+
+impl<X> Default for Room<X> {
+    fn default() -> Self {
+        Self::allocate(RoomSize::default())
+    }
+}
+
+impl<X> Memory for Room<X> {
+    type Size = RoomSize;
+
+    fn allocate(size: RoomSize) -> Self {
+        Room {
+            slots: Vec::with_capacity(size.slots),
+            ages: Vec::with_capacity(size.ages),
+            index: HashTable::with_capacity(size.index),
+        }
+    }
+}
+
+impl<X> Room<X> {
+    fn suffices(&self, size: RoomSize) -> bool {
+        self.slots.capacity() >= size.slots
+            && self.ages.capacity() >= size.ages
+            && self.index.capacity() >= size.index
+    }
+}
+
+impl<X> Ring<X> {
+    /// Makes room for something, unless it is there. The error is how much memory that takes.
+    #[inline]
+    pub(crate) fn make_room_for(
+        &mut self,
+        addr: usize,
+        room: &mut Room<X>,
+    ) -> Result<(), RoomSize> {
+        let missing = self.missing();
+        if missing == RoomSize::default() || self.find(addr).is_some() {
+            return Ok(());
+        }
+        self.grow(missing, room)
+    }
+
+    /// What one more takes.
+    #[inline]
+    fn missing(&self) -> RoomSize {
+        let len = self.slots.len();
+        let mut size = RoomSize {
+            index: missing_in(&self.index),
+            ..RoomSize::default()
+        };
+        if self.free == NONE && len == self.slots.capacity() {
+            // One more than the limit allows for: it comes before another goes. Unless nothing goes, while what was let go
+            // is not taken.
+            let most = self.limit.entries.saturating_add(1);
+            let wanted = (2 * len).max(4);
+            size.slots = if len < most { wanted.min(most) } else { wanted };
+        }
+        let capacity = size.slots.max(self.slots.capacity());
+        if self.has_ages() && self.ages.capacity() < capacity {
+            size.ages = capacity;
+        }
+        size
+    }
+
+    #[cold]
+    fn grow(&mut self, size: RoomSize, room: &mut Room<X>) -> Result<(), RoomSize> {
+        if !room.suffices(size) {
+            return Err(size);
+        }
+        if size.slots != 0 {
+            room.slots.append(&mut self.slots);
+            mem::swap(&mut room.slots, &mut self.slots);
+        }
+        if size.ages != 0 {
+            room.ages.append(&mut self.ages);
+            mem::swap(&mut room.ages, &mut self.ages);
+        }
+        if size.index != 0 {
+            let slots = &self.slots;
+            move_table(&mut self.index, &mut room.index, |at| {
+                hash(slots[*at as usize].addr)
+            });
+        }
+        Ok(())
+    }
+
+    /// Sets another limit. What is beyond it goes [next](Self::next_to_go). The error is how much memory that takes: then
+    /// nothing has changed yet.
+    pub(crate) fn set_limit(&mut self, limit: Limit, room: &mut Room<X>) -> Result<(), RoomSize> {
+        let (had_ages, has_ages) = (self.has_ages(), limit.generations != u32::MAX);
+        if has_ages && !had_ages {
+            let size = RoomSize {
+                ages: self.slots.capacity(),
+                ..RoomSize::default()
+            };
+            if !room.suffices(size) {
+                return Err(size);
+            }
+        }
+        self.limit = limit;
+        // What was refused may fit.
+        self.begin_round();
+        if has_ages == had_ages {
+            return Ok(());
+        }
+        self.by_age = EMPTY;
+        mem::swap(&mut self.ages, &mut room.ages);
+        if has_ages {
+            self.ages.resize(self.slots.len(), UNLINKED);
+            // Nobody knows who was touched before whom: all are of this generation.
+            let mut at = self.queue.oldest;
+            while at != NONE {
+                self.slots[at as usize].generation = self.generation;
+                self.by_age.push(&mut self.ages, at);
+                at = self.slots[at as usize].links.newer;
+            }
+        }
+        Ok(())
+    }
+}

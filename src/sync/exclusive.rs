@@ -1,0 +1,201 @@
+//! Locks, and what a thread has for itself: one user at a time, in a [`Critical`] section.
+//!
+//! The allocator is code of a user, and may use a collection. So nothing is allocated or freed meanwhile: memory is
+//! allocated before ([`Exclusive::with_room`]), and what it replaces is freed after.
+
+use core::cell::{RefCell, RefMut};
+use core::mem::{self, ManuallyDrop};
+use core::ops::{Deref, DerefMut};
+use std::sync::PoisonError;
+use std::time::Duration;
+use std::vec::Vec;
+
+use super::{Critical, Memory, const_fn, locks};
+
+/// What one user at a time uses.
+pub(crate) trait Exclusive {
+    type Inside;
+
+    /// Begins the use. Nothing is allocated or freed before the guard is dropped.
+    fn enter(&self) -> impl DerefMut<Target = Self::Inside>;
+
+    /// Replaces what is inside. The caller drops the result, which is in use no more.
+    fn replace(&self, new: Self::Inside) -> Self::Inside {
+        mem::replace(&mut *self.enter(), new)
+    }
+
+    /// Runs `run` in one use with `ready`, once that has found enough memory. The error of `ready` is how much it wants:
+    /// so much is allocated when the use has ended, and `ready` is asked again, with that. It may exchange the memory for
+    /// some of its own, which is freed after the use.
+    fn with_room<M: Memory, R>(
+        &self,
+        ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
+        run: impl FnOnce(&mut Self::Inside, &mut M) -> R,
+    ) -> R {
+        self.with_memory(M::default(), ready, run)
+    }
+
+    /// The same. There is some memory already.
+    fn with_memory<M: Memory, R>(
+        &self,
+        // Dropped after the use.
+        mut memory: M,
+        ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
+        run: impl FnOnce(&mut Self::Inside, &mut M) -> R,
+    ) -> R {
+        loop {
+            let mut inside = self.enter();
+            match ready(&mut inside, &mut memory) {
+                Ok(()) => return run(&mut inside, &mut memory),
+                Err(size) => {
+                    drop(inside);
+                    memory = M::allocate(size);
+                }
+            }
+        }
+    }
+}
+
+/// Makes room in a list for `more` elements, if need be by moving it into other memory. The error is how much that has to be.
+pub(crate) fn make_room<T>(
+    list: &mut Vec<T>,
+    more: usize,
+    memory: &mut Vec<T>,
+) -> Result<(), usize> {
+    let wanted = list.len() + more;
+    if list.capacity() >= wanted {
+        return Ok(());
+    }
+    if memory.capacity() < wanted {
+        return Err(wanted.max(2 * list.len()).max(4));
+    }
+    memory.append(list);
+    mem::swap(list, memory);
+    Ok(())
+}
+
+/// A lock under which no code of a user runs, so that it is of no consequence whether it is poisoned.
+#[derive(Debug)]
+pub(crate) struct Mutex<T>(locks::Mutex<T>);
+
+/// A lock that this thread has, until this is dropped.
+pub(crate) struct MutexGuard<'l, T> {
+    guard: locks::MutexGuard<'l, T>,
+    critical: Critical,
+}
+
+impl<T> Mutex<T> {
+    const_fn! {
+        pub(crate) fn new(value: T) -> Mutex<T> {
+            Mutex(locks::Mutex::new(value))
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        MutexGuard::new(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T> Exclusive for Mutex<T> {
+    type Inside = T;
+
+    fn enter(&self) -> impl DerefMut<Target = T> {
+        self.lock()
+    }
+}
+
+impl<'l, T> MutexGuard<'l, T> {
+    fn new(guard: locks::MutexGuard<'l, T>) -> Self {
+        let critical = Critical::enter();
+        MutexGuard { guard, critical }
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// What threads wait for that have a lock, which they release meanwhile.
+#[derive(Debug)]
+pub(crate) struct Condvar(locks::Condvar);
+
+impl Condvar {
+    pub(crate) fn new() -> Self {
+        Condvar(locks::Condvar::new())
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+
+    /// Waits until the thread is notified, or for so long at most. May end without a reason.
+    pub(crate) fn wait<'l, T>(
+        &self,
+        guard: MutexGuard<'l, T>,
+        most: Option<Duration>,
+    ) -> MutexGuard<'l, T> {
+        let MutexGuard { guard, critical } = guard;
+        drop(critical);
+        MutexGuard::new(match most {
+            None => self.0.wait(guard).unwrap_or_else(PoisonError::into_inner),
+            Some(most) => {
+                let woken = self.0.wait_timeout(guard, most);
+                woken.unwrap_or_else(PoisonError::into_inner).0
+            }
+        })
+    }
+}
+
+/// What a thread has for itself, in a thread-local without a destructor: so the destructors of others can use it, also
+/// when the process exits. It owns nothing while the thread is in no operation.
+pub(crate) struct Own<T>(ManuallyDrop<RefCell<T>>);
+
+impl<T> Own<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Own(ManuallyDrop::new(RefCell::new(value)))
+    }
+}
+
+/// What a thread has for itself, and uses, until this is dropped.
+struct OwnGuard<'o, T> {
+    guard: RefMut<'o, T>,
+    _critical: Critical,
+}
+
+impl<T> Exclusive for Own<T> {
+    type Inside = T;
+
+    fn enter(&self) -> impl DerefMut<Target = T> {
+        let _critical = Critical::enter();
+        let guard = self.0.borrow_mut();
+        OwnGuard { guard, _critical }
+    }
+}
+
+impl<T> Deref for OwnGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for OwnGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}

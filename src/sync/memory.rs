@@ -1,0 +1,84 @@
+//! Memory for what is to be put somewhere: allocated before a lock is taken, while nothing has changed yet.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use hashbrown::HashTable;
+
+/// Memory that is allocated at once.
+pub(crate) trait Memory: Default {
+    type Size;
+
+    fn allocate(size: Self::Size) -> Self;
+}
+
+impl<T> Memory for Vec<T> {
+    type Size = usize;
+
+    fn allocate(size: usize) -> Self {
+        Vec::with_capacity(size)
+    }
+}
+
+impl<A: Memory, B: Memory> Memory for (A, B) {
+    type Size = (A::Size, B::Size);
+
+    fn allocate((a, b): Self::Size) -> Self {
+        (A::allocate(a), B::allocate(b))
+    }
+}
+
+impl<T> Memory for HashTable<T> {
+    type Size = usize;
+
+    fn allocate(size: usize) -> Self {
+        HashTable::with_capacity(size)
+    }
+}
+
+/// For how many a table has to be made, for one more to be inserted without an allocation. Zero if it suffices as it is, perhaps
+/// by moving what is there within it: what is gone takes room until then.
+#[inline]
+pub(crate) fn missing_in<T>(table: &HashTable<T>) -> usize {
+    match table.len() < table.capacity() {
+        true => 0,
+        false => missing_in_full(table),
+    }
+}
+
+#[cold]
+fn missing_in_full<T>(table: &HashTable<T>) -> usize {
+    // As hashbrown decides it.
+    let full = match table.num_buckets() {
+        few @ 0..=8 => few.saturating_sub(1),
+        many => many / 8 * 7,
+    };
+    let wanted = table.len() + 1;
+    match wanted <= full / 2 {
+        true => 0,
+        false => wanted.max(full + 1),
+    }
+}
+
+/// Moves a table into other memory, which is large enough.
+pub(crate) fn move_table<T>(
+    table: &mut HashTable<T>,
+    memory: &mut HashTable<T>,
+    hash: impl Fn(&T) -> u64,
+) {
+    for one in table.drain() {
+        memory.insert_unique(hash(&one), one, |_| unreachable!("there is room"));
+    }
+    mem::swap(table, memory);
+}
+
+/// For an owner, who allocates in between: calls the closure until it has found enough memory.
+pub(crate) fn allocating<M: Memory, R>(mut run: impl FnMut(&mut M) -> Result<R, M::Size>) -> R {
+    let mut memory = M::default();
+    loop {
+        match run(&mut memory) {
+            Ok(result) => return result,
+            Err(size) => memory = M::allocate(size),
+        }
+    }
+}
