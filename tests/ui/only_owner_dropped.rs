@@ -1,5 +1,5 @@
 // Each statement here drops a handle that may be the only owner of its object.
-//~ aborting due to 24 previous errors
+//~ aborting due to 26 previous errors
 //~ the returned handle may be the only owner: when it is dropped, the object dies
 //~ the returned entry may be the only owner: when it is dropped, the object dies
 //~ unused return value of `weakly::Interner::<K, S>::intern` that must be used
@@ -19,12 +19,14 @@
 //~ unused return value of `WeakEntry::<'a, G, K, V>::insert_entry` that must be used
 //~ unused return value of `WeakVacantEntry::<'a, G, K, V>::insert_entry` that must be used
 //~ unused return value of `weakly::concurrent::WeakValueMap::<K, V, S>::get_or_insert_with` that must be used
+//~ unused return value of `weakly::concurrent::WeakValueMap::<K, V, S>::get_or_insert_racing` that must be used
 //~ unused return value of `weakly::concurrent::WeakValueMap::<K, V, S>::compute` that must be used
 //~ unused return value of `weakly::WeakPairMap::<K, V>::get_or_insert` that must be used
 //~ unused return value of `weakly::WeakPairMap::<K, V>::get_or_insert_with` that must be used
 //~ unused return value of `WeakHashPairMap::<K, V, S>::get_or_insert` that must be used
 //~ unused return value of `WeakHashPairMap::<K, V, S>::get_or_insert_with` that must be used
 //~ unused return value of `weakly::concurrent::WeakPairMap::<K, V>::get_or_insert_with` that must be used
+//~ unused return value of `weakly::concurrent::WeakPairMap::<K, V>::get_or_insert_racing` that must be used
 //~ unused return value of `weakly::concurrent::WeakPairMap::<K, V>::compute` that must be used
 #![deny(unused_must_use)]
 use weakly::collections::weak_value_map::VacantEntry;
@@ -60,6 +62,7 @@ pub fn vacant(entry: VacantEntry<'_, u32, Strong<str>>) {
 
 pub fn shared_names(names: &concurrent::WeakValueMap<u32, Strong<str>>) {
     names.get_or_insert_with(1, |_| "one".into());
+    names.get_or_insert_racing(1, |_| "one".into());
     names.compute(1, |_| Some("one".into()));
 }
 
@@ -77,5 +80,6 @@ pub fn pairs_by_content(pairs: &mut WeakHashPairMap<Key, Strong<str>>, key: &Key
 
 pub fn shared_pairs(pairs: &concurrent::WeakPairMap<Key, Strong<str>>, key: &Key) {
     pairs.get_or_insert_with(key, |_| "one".into());
+    pairs.get_or_insert_racing(key, |_| "one".into());
     pairs.compute(key, |_| Some("one".into()));
 }
