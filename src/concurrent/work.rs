@@ -20,6 +20,9 @@
 //!   Meanwhile the flight stands by (F3): if the destructor asks for that key, it begins anew.
 //! * **A7** From the last poll of the computation to the end of the flight, only this thread can go on. What runs of a user's
 //!   code meanwhile counts as the poll, so that it does not wait for the flight: it is a cycle. Wakers run after the end.
+//! * **A8** A flight may be called off before the computation begins, which then begins with another one. A task that has joined
+//!   by the first leaves. It never polls for the first, by which nobody would be woken: the first is complete before there is
+//!   something to poll.
 
 use core::any::Any;
 use core::fmt;
@@ -122,7 +125,7 @@ struct Work<P: Plan, B> {
     /// Until it begins.
     begin: Mutex<Option<B>>,
     held: Held<Stage<P::Made, B>, Arc<P::Made>>,
-    /// With which it has begun. (Others may have joined by one that was called off before.)
+    /// With which it has begun (A8).
     flight: Mutex<Option<Arc<Making>>>,
     /// A3
     failure: Mutex<Option<Failure>>,
@@ -265,6 +268,12 @@ where
                 };
             }
             match self.held.take() {
+                Found::Taken(stage) if flight.is_complete() => {
+                    // A8
+                    let begun = self.begun();
+                    begun.wake(self.held.give_back(stage));
+                    complete = true;
+                }
                 Found::Taken(stage) => {
                     let waiter = Waiter {
                         flight,
@@ -293,9 +302,7 @@ where
     fn leave(&self, owner: &(dyn Any + Sync)) {
         // A1
         if let Some(stage) = self.held.leave() {
-            let flight = self.flight.lock().clone();
-            let flight = flight.expect("what is there has begun");
-            self.abandon(stage, &flight, owner_of::<P>(owner));
+            self.abandon(stage, &self.begun(), owner_of::<P>(owner));
         }
     }
 
@@ -308,6 +315,12 @@ impl<P: Plan, B> Work<P, B>
 where
     B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
 {
+    /// The flight with which it has begun.
+    fn begun(&self) -> Arc<Making> {
+        let flight = self.flight.lock().clone();
+        flight.expect("what is there has begun")
+    }
+
     /// Polls the computation, which is the caller's meanwhile.
     fn advance(
         &self,

@@ -2,12 +2,14 @@
 //! the flight's mark is inserted.)
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::mem;
 use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
-use std::{mem, thread};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, JoinHandle};
 
 use weakly::concurrent::WeakValueMap;
 
@@ -144,4 +146,68 @@ fn an_eq_that_asks_for_what_is_computed_is_in_a_cycle() {
     });
     *COMPARES.lock().unwrap() = None;
     assert_ne!(CYCLES.load(SeqCst), 0);
+}
+
+/// 243: A task has joined a flight, and loses its processor while it is polled. Meanwhile the flight is called off, and the
+/// computation begins with another one. The task does not poll it for the first: nobody who waits would be woken.
+#[test]
+fn who_has_joined_a_flight_that_is_called_off_polls_for_no_other() {
+    /// Stalls the poll of a task that has been polled with this before.
+    struct Stalls(Sender<()>, Mutex<Receiver<()>>);
+    impl Wake for Stalls {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Stalls {
+        fn drop(&mut self) {
+            _ = self.0.send(());
+            _ = self.1.get_mut().unwrap().recv();
+        }
+    }
+    type Joined = (Sender<()>, JoinHandle<Asked>);
+    static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
+    static MET: AtomicUsize = AtomicUsize::new(0);
+    fn join() {
+        let ((stalls, stalled), (go, goes)) = (channel(), channel());
+        let joins = thread::spawn(move || {
+            let mut asked: Asked =
+                Box::pin(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }));
+            let waker = Waker::from(Arc::new(Stalls(stalls, Mutex::new(goes))));
+            let first = asked.as_mut().poll(&mut Context::from_waker(&waker));
+            drop(waker);
+            if first.is_pending() {
+                _ = poll(&mut asked);
+                MET.fetch_add(1, SeqCst);
+            }
+            asked
+        });
+        stalled.recv().unwrap();
+        assert!(poll(&mut pending(9)).is_pending());
+        *JOINED.lock().unwrap() = Some((go, joins));
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    each(join, || {
+        let event = Event::new();
+        let waits = Arc::clone(&event);
+        let mut asked = Task::new(MAP.get_or_insert_async(Key(1), move |_| async move {
+            waits.wait().await;
+            Arc::new(1)
+        }));
+        let polled = asked.poll();
+        COMPARED.store(1 << 20, SeqCst);
+        let joined = JOINED.lock().unwrap().take();
+        if let Some((go, joins)) = joined {
+            drop(go);
+            drop(joins.join().unwrap());
+        }
+        if polled.is_ready() {
+            // The other one has come first, and has made the value.
+            return;
+        }
+        event.happen();
+        assert!(asked.woken() > 0, "nobody polls the computation");
+        let made = asked.poll();
+        assert_eq!(made, Poll::Ready(Arc::new(1)));
+        assert_eq!(poll(&mut pending(1)), made, "a flight of nobody is left");
+    });
+    assert_ne!(MET.load(SeqCst), 0);
 }

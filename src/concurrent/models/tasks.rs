@@ -1,13 +1,22 @@
 //! What tasks make together: [`work`](super::super::work), with its table, its flights and what one of them holds.
 
+use core::convert::Infallible;
 use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::sync::atomic::AtomicBool;
 use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
+use std::vec::Vec;
 
+use super::super::flight::{AnyWork, Begun, Making, Polled, Waiter};
+use super::super::key::ByKey;
+use super::super::table::Table;
+use super::super::watch::{AnyWatch, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
+use super::super::work::{Plan, running, work};
 use super::*;
 use crate::Memo;
+use crate::hash::HashValue;
+use crate::ptr::CoreRef;
 use crate::sync::{AtomicUsize, Ordering::Relaxed};
 
 /// An executor of one task.
@@ -105,6 +114,18 @@ impl Event {
         let waker = self.waker.lock().unwrap().take();
         waker.into_iter().for_each(Waker::wake);
     }
+
+    /// An object, when it has come.
+    async fn then(&self, maker: &Maker) -> Strong<Payload> {
+        poll_fn(|context| {
+            *self.waker.lock().unwrap() = Some(context.waker().clone());
+            let has_come = self.has_come.load(Relaxed);
+            has_come
+                .then(|| maker.object())
+                .map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
 }
 
 /// A2: The event for which a computation waits wakes the task that has polled last, and that goes: the other one gets what is
@@ -116,15 +137,7 @@ fn a_task_goes_that_was_woken() {
         let (other, comes, maker) = (Arc::clone(&map), Arc::clone(&event), maker.clone());
         let ask = move |map: &Map, run: &mut dyn FnMut(Flight<'_>)| {
             let (event, maker) = (Arc::clone(&event), maker.clone());
-            run(map.get_or_insert_async(0, move |_| {
-                poll_fn(move |context| {
-                    *event.waker.lock().unwrap() = Some(context.waker().clone());
-                    let has_come = event.has_come.load(Relaxed);
-                    has_come
-                        .then(|| maker.object())
-                        .map_or(Poll::Pending, Poll::Ready)
-                })
-            }));
+            run(map.get_or_insert_async(0, move |_| async move { event.then(&maker).await }));
         };
         let its = ask.clone();
         both(
@@ -180,5 +193,89 @@ fn a_result_against_the_death_of_what_it_depends_on() {
         });
         let ((), depends) = both(move || drop(input), || run(computing));
         assert!(!depends || memo.get(&key).is_none(), "its input is dead");
+    });
+}
+
+type Made = Table<ByKey<u32>, SharedWatchFor<Strong<Payload>>, ()>;
+
+/// A plan of a table of the model's own.
+struct Planned;
+
+impl Plan for Planned {
+    type Owner = Made;
+    type Kind = ByKey<u32>;
+    type Watch = SharedWatchFor<Strong<Payload>>;
+    type Stored = ();
+    type Made = Strong<Payload>;
+
+    fn table(table: &Made) -> &Made {
+        table
+    }
+
+    fn read(watch: &Self::Watch, (): &()) -> Option<Strong<Payload>> {
+        watch.upgrade()
+    }
+
+    fn entry(
+        self,
+        made: Strong<Payload>,
+        hash: HashValue,
+        core: CoreRef,
+        _: Vec<AnyWatch>,
+    ) -> (u32, Unplaced<'static, Self::Watch>, ()) {
+        (0, Self::Watch::registered(&made, hash, core), ())
+    }
+
+    fn cycle() -> ! {
+        unreachable!("nothing waits for itself")
+    }
+}
+
+/// A8: A task has joined a flight, which is called off while the task is polled; then the computation begins with another one.
+/// Whoever polls it, the task that waits for the second is woken.
+#[test]
+fn a_task_that_has_joined_a_flight_that_is_called_off() {
+    check_some(1, |maker| {
+        let (table, event) = (Arc::new(Made::new()), Arc::new(Event::default()));
+        let (maker, comes) = (maker.clone(), Arc::clone(&event));
+        let computing = |_| running(async move { Ok::<_, Infallible>(event.then(&maker).await) });
+        let work = work(HashValue::of_short(1), 0, Planned, computing);
+        let first = Making::of_work(Arc::downgrade(&work));
+        assert!(work.join());
+        let run = |work: &dyn AnyWork, table: &Made, flight: &Arc<Making>, is_own: bool| {
+            let (mut seat, mut out, woken) = (None, None::<Strong<Payload>>, Woken::new());
+            loop {
+                let waiter = Waiter {
+                    flight,
+                    seat: &mut seat,
+                    is_own,
+                };
+                let waker = woken.waker().unwrap();
+                let polled = work.poll(waiter, table, &mut Context::from_waker(&waker), &mut out);
+                if !matches!(polled, Polled::Pending) {
+                    break;
+                }
+                woken.wait();
+                woken.take();
+            }
+            drop(seat);
+            work.leave(table);
+            out
+        };
+        let (others, its, joined) = (Arc::clone(&table), Arc::clone(&work), Arc::clone(&first));
+        both(
+            move || {
+                assert!(run(&*its, &others, &joined, false).is_none());
+                comes.come();
+            },
+            || {
+                first.complete();
+                let begun = Arc::clone(&work).begin(&*table, &mut None::<Strong<Payload>>);
+                let Begun::Own(second) = begun else {
+                    unreachable!("no other one is at work")
+                };
+                run(&*work, &table, &second, true).unwrap().read();
+            },
+        );
     });
 }
