@@ -22,6 +22,8 @@ mod script;
 mod seeds;
 #[path = "flight/sharing.rs"]
 mod sharing;
+#[path = "flight/storm.rs"]
+mod storm;
 #[path = "flight/threads.rs"]
 mod threads;
 #[path = "flight/wakes.rs"]
