@@ -220,9 +220,9 @@ fn what_is_going_is_found() {
 fn what_is_going_twice() {
     let mut ring = Ring::new(Limit::entries(0));
     let go = |ring: &mut Ring<u8>| {
-        ring.set_limit(Limit::entries(1));
+        allocating(|room| ring.set_limit(Limit::entries(1), room));
         ring.keep(1, 1, 1);
-        ring.set_limit(Limit::entries(0));
+        allocating(|room| ring.set_limit(Limit::entries(0), room));
         ring.next_going().unwrap()
     };
     let (first, second) = (go(&mut ring), go(&mut ring));
