@@ -163,7 +163,7 @@ macro_rules! operators {
 macro_rules! set_methods {
     () => {
         /// Removes some live element, and returns it. Consecutive calls visit each bucket once: O(1) amortised
-        /// over emptying the set.
+        /// over emptying the set. A call looks at most at each bucket; where a large set has none, later calls pass by.
         pub fn pop(&mut self) -> Option<K> {
             self.store.pop().map(|(key, ())| key)
         }

@@ -375,7 +375,7 @@ macro_rules! entries {
         }
 
         /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1) amortised over
-        /// emptying the map.
+        /// emptying the map. A call looks at most at each bucket; where a large map has none, later calls pass by.
         pub fn pop(&mut self) -> Option<(K, V)> {
             self.store.pop()
         }

@@ -5,6 +5,7 @@ use hashbrown::{HashTable, hash_table};
 
 use super::entry::{Entry, Remains};
 use super::kept::Kept;
+use super::marks::Marks;
 use super::reclaim::Reclaim;
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
@@ -12,7 +13,7 @@ use crate::reference::Slot;
 use crate::sync;
 
 /// A table with this many buckets does not fit into a core's own caches: its lookups wait for memory.
-const LARGE: usize = 1 << 14;
+pub(super) const LARGE: usize = 1 << 14;
 
 /// Entries, and the queues by which the table learns of their deaths.
 pub(crate) struct Table<K: Slot, V: Slot> {
@@ -24,9 +25,15 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     pub(super) kept: Kept<Remains<K, V>>,
     /// The bucket at which the next sweep or `pop` begins.
     pub(super) sweep_position: usize,
-    /// The address where the buckets end and their tags begin, as of the last insert: a hint for
-    /// [`prefetch`](Self::prefetch).
+    pub(super) hints: Hints,
+}
+
+/// What an insertion notes.
+pub(super) struct Hints {
+    /// The address where the buckets end and their tags begin, as of the last insert: for [`prefetch`](Table::prefetch).
     pub(super) tags: usize,
+    /// Where a [`pop`](Table::pop) need not look.
+    pub(super) marks: Marks,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
@@ -37,7 +44,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
             values: V::Queue::NONE,
             kept: Kept::new(),
             sweep_position: 0,
-            tags: 0,
+            hints: Hints {
+                tags: 0,
+                marks: Marks::NONE,
+            },
         }
     }
 
@@ -52,7 +62,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: HashValue) {
         let bucket = self.prefetch_home(hash);
-        sync::prefetch(ptr::without_provenance(self.tags.wrapping_add(bucket)));
+        sync::prefetch(ptr::without_provenance(
+            self.hints.tags.wrapping_add(bucket),
+        ));
     }
 
     /// Prefetches the entry without its tag, at its home bucket, where it is unless that was occupied.
@@ -60,7 +72,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
         let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
-        sync::prefetch(ptr::without_provenance(self.tags.wrapping_sub(entry)));
+        sync::prefetch(ptr::without_provenance(self.hints.tags.wrapping_sub(entry)));
         bucket
     }
 

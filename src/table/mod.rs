@@ -10,7 +10,7 @@
 //! that only creates the next notice: the loops here handle it, without recursion.
 
 //!
-//! The order of the files: `slot`, `entry`; `reclaim`, `kept`; `entries`, which has the table itself; `waker`;
+//! The order of the files: `entry`; `reclaim`, `kept`, `marks`; `entries`, which has the table itself; `waker`;
 //! `notices` and `sweep`, which find the dead; `upkeep`; and on top of these the ways in and out: `place`, `by_content`,
 //! `of_value`, `into_entries`.
 
@@ -19,6 +19,7 @@ mod entries;
 mod entry;
 mod into_entries;
 mod kept;
+mod marks;
 mod notices;
 mod of_value;
 mod place;

@@ -2,7 +2,7 @@
 
 use hashbrown::hash_table;
 
-use super::entries::Table;
+use super::entries::{Hints, Table};
 use super::entry::Entry;
 use crate::hash::HashValue;
 use crate::reference::Slot;
@@ -30,7 +30,7 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
     pub(crate) hash: HashValue,
     pub(crate) keys: &'a mut K::Queue,
     pub(crate) values: &'a mut V::Queue,
-    tags: &'a mut usize,
+    hints: &'a mut Hints,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
@@ -58,7 +58,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
-            tags: &mut self.tags,
+            hints: &mut self.hints,
         };
         let place = match place {
             hash_table::Entry::Occupied(entry) => match pin(entry.get()) {
@@ -88,7 +88,10 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
         let entry = self.place.insert(entry);
         let after = (entry.bucket_index() + 1).wrapping_mul(size_of::<Entry<K, V>>());
         let addr = core::ptr::from_ref(entry.get()).addr();
-        *self.registrar.tags = addr.wrapping_add(after);
+        self.registrar.hints.tags = addr.wrapping_add(after);
+        if self.registrar.hints.marks.are_known() {
+            self.registrar.hints.marks.set(entry.bucket_index());
+        }
         Found {
             entry,
             registrar: self.registrar,

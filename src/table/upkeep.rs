@@ -104,6 +104,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) {
         if self.is_short_of(additional) {
             self.reclaim_all();
+            self.hints.marks.forget();
             self.entries
                 .reserve(additional, |entry| hasher(entry).get());
         }
@@ -116,6 +117,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();
+            self.hints.marks.forget();
             // `alloc` does not let others construct its error: take it from a collection of `alloc`'s.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
@@ -145,6 +147,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // One more than the table can hold: hashbrown then takes its next size, or, if only the tombstones
             // of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
+            self.hints.marks.forget();
             self.entries
                 .reserve(additional, |entry| hasher(entry).get());
         }
@@ -158,6 +161,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.reclaim_all();
         self.kept.shrink_to_fit();
         self.shrink_queues();
+        self.hints.marks.forget();
         self.entries
             .shrink_to(min_capacity, |entry| hasher(entry).get());
         self.sweep_position = 0;

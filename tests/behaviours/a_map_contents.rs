@@ -1,15 +1,21 @@
 //! A. Map basics, over all entries (items 14–23, 25).
 
-use weakly::WeakMap;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use weakly::{Strong, WeakMap, WeakSet};
 
 use crate::collections::*;
-use crate::common::{Counter, Kind, Map, Set, downgrade, keys, new, panics, scaled, sized};
+use crate::common::{
+    Counter, Kind, Map, Set, downgrade, keys, new, panics, random::random, scaled, sized,
+};
 use crate::for_each_kind;
 
 for_each_collection!(clear_destroys_each_once);
 
 for_each_changing!(
     pop_returns_every_live_entry_once,
+    pop_misses_none_where_most_places_are_empty,
     extend_takes_from_iterators_collections_and_itself,
     an_iterator_that_panics_half_way_loses_nothing,
     collections_are_equal_by_identity_or_content,
@@ -41,6 +47,66 @@ fn pop_returns_every_live_entry_once<C: Changing>() {
     assert_eq!(all.len_live(), 0);
     all.purge();
     assert_eq!(counter.get(), C::owned(100));
+}
+
+/// A14: Also as a queue in a large collection, of which it remembers where there is nothing: whatever comes, goes, dies or moves
+/// between two calls.
+fn pop_misses_none_where_most_places_are_empty<C: Changing>() {
+    let mut random = random(14);
+    let mut choice = |n: usize| random.next().unwrap() % n;
+    let mut all = C::default();
+    let mut lives = BTreeMap::new();
+    for number in 0..scaled(2_000, 100) {
+        match choice(if number % 500 < 400 { 6 } else { 8 }) {
+            0..3 => {
+                let life = C::Life::from(number);
+                all.enter(&life, &quietly());
+                lives.insert(number, life);
+            }
+            3 => {
+                let popped = all.pop().map(|life| *life);
+                assert_eq!(popped.is_some(), !lives.is_empty());
+                popped.map(|number| lives.remove(&number).unwrap());
+            }
+            4 => drop(lives.pop_first()),
+            5 => _ = lives.pop_last().map(|(_, life)| all.leave(&life)),
+            6 => all.reserve([14_000, 20_000][choice(2)]),
+            _ if choice(30) == 0 => all.shrink_to_fit(),
+            _ => {}
+        }
+        if number % 100 == 0 {
+            while let Some(life) = all.pop() {
+                lives.remove(&*life).unwrap();
+            }
+            assert!(lives.is_empty());
+            all.reserve(20_000);
+        }
+    }
+}
+
+/// A14: Then it costs no pass over all places, of which an iterator makes a faster one.
+#[test]
+#[cfg(not(miri))]
+fn pop_of_a_short_queue_passes_by_what_is_empty() {
+    let keys: Vec<_> = (0..100).map(Strong::new).collect();
+    let mut queue = WeakSet::with_capacity(300_000);
+    let (mut pops, mut passes) = (Vec::new(), Vec::new());
+    let time = |times: &mut Vec<_>, run: &mut dyn FnMut()| {
+        let begin = Instant::now();
+        run();
+        times.push(begin.elapsed());
+    };
+    for key in &keys {
+        queue.insert(key);
+        time(&mut passes, &mut || assert_eq!(queue.len_live(), 1));
+        time(&mut pops, &mut || {
+            assert!(Strong::ptr_eq(&queue.pop().unwrap(), key));
+        });
+    }
+    pops.sort();
+    passes.sort();
+    let (pop, pass) = (pops[50], passes[50]);
+    assert!(pop * 4 < pass, "{pop:?} of {pass:?}");
 }
 
 /// A15: `clear` removes all entries, drops what they own once, and the collection can be filled again.
