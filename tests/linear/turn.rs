@@ -238,7 +238,7 @@ impl<K: Handle> Turn<K> {
         self.does(key, "remove_if", || match (run(&show), shown.get()) {
             (true, shown) => (shown.into(), Then::Clear),
             (false, Some(shown)) if !wanted => (Some(shown).into(), Then::Nothing),
-            (false, _) => (Was::Gone(0), Then::Clear),
+            (false, _) => (Was::Gone(0), Then::Nothing),
         });
     }
 
