@@ -281,8 +281,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
+        let before = self.reclaim();
         self.kept().set_on_request(reclaim == Reclaim::OnRequest);
-        if reclaim == Reclaim::OnUse {
+        if reclaim == Reclaim::OnUse && before == Reclaim::OnRequest {
             let mut panics = FirstPanic::default();
             self.destroy_kept(usize::MAX, &mut panics);
             self.destroy_dead(&mut panics);

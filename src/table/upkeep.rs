@@ -69,7 +69,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// notices. If a destructor panics, the policy stays as it was, and the rest is still kept or pending.
     pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
         let drain = self.draining();
-        if reclaim == Reclaim::OnUse {
+        if reclaim == Reclaim::OnUse && drain.0.kept.policy() == Reclaim::OnRequest {
             while drain.0.next_dead_within(&mut 0).is_some() {}
         }
         drain.0.kept.set_policy(reclaim);
