@@ -3,6 +3,7 @@
 use super::super::held::{Found, Held};
 use super::*;
 use crate::sync::models;
+use core::task::Poll;
 use loom::thread;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -54,7 +54,7 @@ fn a_waiter_is_overtaken() {
         let map = Arc::new(Map::default());
         let (ours, theirs) = (maker.object(), maker.object());
         let (other, raced) = (Arc::clone(&map), ours.clone());
-        map.get_or_insert_with(0, |_| {
+        let reserved = map.get_or_insert_with(0, |_| {
             let ask = move || other.get_or_insert_with(0, |_| unreachable!("it is reserved"));
             let (waited, ()) = both(ask, || {
                 let Ok(_) = map.try_get_or_insert_racing(0, |_| Ok::<_, Infallible>(raced));
@@ -62,6 +62,7 @@ fn a_waiter_is_overtaken() {
             assert!(Strong::ptr_eq(&waited, &ours));
             theirs.clone()
         });
+        drop(reserved);
         assert!(Making::of_this_thread().is_none(), "its flight has ended");
         assert!(
             map.get(&0)
