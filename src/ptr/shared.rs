@@ -410,10 +410,16 @@ impl Core {
 pub struct Counted(CoreRef);
 
 impl Counted {
-    /// The registration is made now, with this core.
+    /// The core, for the registration.
     #[inline]
-    pub(super) fn into_core(self) -> CoreRef {
-        ManuallyDrop::new(self).0
+    pub(super) fn core(&self) -> CoreRef {
+        self.0
+    }
+
+    /// The registration is made now: its end counts it off.
+    #[inline]
+    pub(super) fn keep(self) {
+        _ = ManuallyDrop::new(self);
     }
 
     /// The registration with this core has ended.

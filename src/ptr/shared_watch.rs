@@ -124,7 +124,9 @@ impl<T: ?Sized> SharedWatch<T> {
         let watch = Self::new(object);
         // SAFETY: the caller keeps the object alive; nobody else knows the watch.
         let kept = unsafe { Promise::given() };
-        watch.register(counted.into_core(), Some(hash), &kept);
+        // It may allocate, and a failure unwind: then `counted` is counted off.
+        watch.register(counted.core(), Some(hash), &kept);
+        counted.keep();
         watch
     }
 

@@ -213,7 +213,7 @@ impl<T> Shared<T> {
     fn register(&self, node: &Node<T>) {
         for watch in &node.watches {
             if watch.watch().register(self.core, Some(HASH), &kept()) {
-                self.core.count().into_core();
+                self.core.count().keep();
             }
         }
     }
