@@ -222,13 +222,14 @@ fn is_ours(file: &str) -> bool {
 }
 
 /// The same by the function's name, which is known without line tables: `weakly::f`, or `<weakly::S as T>::f`. (A
-/// function that was inlined has no path, but is known by its file alone.)
+/// function that was inlined has no path, but is known by its file alone. `__rust_try` is the frame of `catch_unwind`, and has no
+/// place.)
 fn is_function_inside(name: &str) -> bool {
     let (path, _) = name.split_once("::").unwrap_or((name, ""));
     let name = path.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');
     matches!(
         name.into_iter().next(),
-        Some("weakly" | "core" | "alloc" | "std" | "hashbrown")
+        Some("weakly" | "core" | "alloc" | "std" | "hashbrown" | "__rust_try")
     )
 }
 
