@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
+use crate::panics::FirstPanic;
 use crate::reference::Identify;
 
 /// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
@@ -153,14 +154,24 @@ struct AttributeSet(Arc<[AttributeValue]>);
 #[derive(Clone)]
 struct AttributeValue {
     id: AttributeId,
-    value: Arc<dyn Any + Send + Sync>,
+    /// Until it is dropped.
+    value: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Drop for AttributeValue {
+    /// One of several: if it panics while another one does, that one goes on.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.value = None);
+        panics.resume();
+    }
 }
 
 impl AttributeSet {
     fn find<A: AttributeKey>(&self) -> Option<&A::Value> {
         let id = AttributeId::of::<A>();
         let attribute = self.0.iter().find(|attribute| attribute.id == id)?;
-        attribute.value.downcast_ref()
+        attribute.value.as_ref()?.downcast_ref()
     }
 
     /// The set with this attribute added or replaced, or without it; `None` if that is empty.
@@ -169,9 +180,12 @@ impl AttributeSet {
         let mut all: Vec<AttributeValue> = self.0.to_vec();
         let at = all.iter().position(|attribute| attribute.id == id);
         match (at, value) {
-            (Some(at), Some(value)) => all[at].value = value,
+            (Some(at), Some(value)) => drop(all[at].value.replace(value)),
             (Some(at), None) => drop(all.remove(at)),
-            (None, Some(value)) => all.push(AttributeValue { id, value }),
+            (None, Some(value)) => all.push(AttributeValue {
+                id,
+                value: Some(value),
+            }),
             (None, None) => {}
         }
         // (Of a vector, `into` leaks what is in it, if memory is missing and that unwinds.)

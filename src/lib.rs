@@ -42,7 +42,6 @@ mod sync;
 #[cfg_attr(weakly_loom, allow(dead_code))]
 mod thread;
 
-#[cfg(feature = "std")]
 mod panics;
 
 mod hash;

@@ -33,9 +33,17 @@
 //! `Hash` and `Eq` change, lie, panic, or kill the object of the lookup, whose destructor then runs at the end
 //! of the lookup.
 //!
+//! # Ends (`hostile/ends.rs`)
+//!
+//! A collection ends, and all panics that it owns.
+//!
 //! # Equal hashes (`hostile/equal_hashes.rs`)
 //!
 //! All contents have the same hash.
+//!
+//! # Outcomes (`hostile/outcomes.rs`)
+//!
+//! Each call of users' code panics, in turn: what has happened then.
 //!
 //! # Owned keys (`hostile/owned_keys.rs`)
 //!
@@ -70,6 +78,9 @@ mod chains;
 mod common;
 #[path = "hostile/contents.rs"]
 mod contents;
+#[cfg(feature = "std")]
+#[path = "hostile/ends.rs"]
+mod ends;
 #[path = "hostile/equal_hashes.rs"]
 mod equal_hashes;
 #[path = "hostile/forgotten.rs"]
@@ -78,6 +89,9 @@ mod forgotten;
 mod makers;
 #[path = "hostile/many_entries.rs"]
 mod many_entries;
+#[cfg(feature = "std")]
+#[path = "hostile/outcomes.rs"]
+mod outcomes;
 #[path = "hostile/owned_keys.rs"]
 mod owned_keys;
 #[path = "hostile/pairs.rs"]

@@ -207,8 +207,8 @@ macro_rules! housekeeping {
         /// died, and keeps the table's memory. O(capacity).
         ///
         /// # Panics
-        /// If a destructor of what the entries own panics. The collection is then empty as well; the rest may
-        /// be leaked, or still be kept. (The same holds for dropping the collection.)
+        /// If a destructor of what the entries own panics, after all of them have run. The collection is then empty as
+        /// well. (The same holds for dropping the collection.)
         pub fn clear(&mut self) {
             self.store.table.clear();
         }

@@ -17,6 +17,7 @@ use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
 use crate::keep::shared::{Listener, Round, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
+use crate::panics::FirstPanic;
 use crate::sync::const_fn;
 
 /// What the ends of nodes use: what dead entries leave, if that is to be kept, and what bounds the table.
@@ -178,6 +179,16 @@ impl<K, T, V, N> Bound<K, T, V, N> {
                 listener(key, watch, value, why);
             }
         }
+    }
+}
+
+impl<K, T, V> Drop for Ceiling<K, T, V> {
+    /// Both are a user's.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.listener.set(None));
+        panics.catch(|| self.weigh = Box::new(|_| 0));
+        panics.resume();
     }
 }
 

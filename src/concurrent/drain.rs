@@ -329,24 +329,22 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     /// The waker and the listener go before the entries: what they own may be the last handles to other keys, and
     /// nobody can purge this table any more.
     fn drop(&mut self) {
-        self.nodes.set_waker(None);
-        self.nodes.context().end();
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.nodes.set_waker(None));
+        panics.catch(|| self.nodes.context().end());
         // A floor may live on. What only this table has found is found no more.
-        if let Some(bound) = self
-            .nodes
-            .context()
-            .bound()
-            .filter(|bound| bound.is_floor())
-        {
+        let bound = self.nodes.context().bound();
+        if let Some(bound) = bound.filter(|bound| bound.is_floor()) {
             let reader = self.nodes.read();
             for node in reader.entries() {
                 if let Some(stamp) = node.stamp() {
-                    bound.leave(node, stamp);
+                    panics.catch(|| bound.leave(node, stamp));
                 }
             }
-            drop(reader);
-            bound.settle();
+            panics.catch(|| drop(reader));
+            panics.catch(|| bound.settle());
         }
+        panics.resume();
     }
 }
 

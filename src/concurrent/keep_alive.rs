@@ -352,13 +352,11 @@ impl<P: SharedRef> Inner<P> {
 }
 
 impl<P: SharedRef> Drop for Inner<P> {
-    /// All destructors run, even if some panic. The listener is told nothing.
+    /// All destructors run, even if some panic; those of what is kept then. The listener is told nothing.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        self.ring.with(Ring::let_all_go);
-        while let Some(going) = self.ring.with(Ring::next_to_go) {
-            panics.catch(|| drop(going.what));
-        }
+        panics.catch(|| self.listener.set(None));
+        panics.catch(|| self.weigh = None);
         panics.resume();
     }
 }

@@ -7,6 +7,7 @@ use core::iter;
 use super::limit::Limit;
 use super::ring::{Outcome, Ring};
 use crate::collections::WeakMap;
+use crate::panics::run_all;
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::sync::allocating;
 
@@ -206,9 +207,9 @@ impl<P: StrongRef> KeepAlive<P> {
         };
         let Some((first, more)) = next() else { return };
         if more {
-            // If one destructor panics, the others run all the same.
-            let _more: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
-            drop(first);
+            let others: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
+            let mut all = iter::once(first).chain(others);
+            run_all(|| all.next().is_some());
         }
     }
 }

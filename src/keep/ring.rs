@@ -28,11 +28,11 @@ use hashbrown::HashTable;
 use super::limit::{Gone, Limit};
 use super::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::hash::HashValue;
+use crate::panics::run_all;
 use crate::sync::allocating;
 
-mod room;
-
 mod going;
+mod room;
 
 /// How many rounds a turn of the hand takes. More are closer to the paper, and tell more hits.
 const ROUNDS: usize = 8;
@@ -564,6 +564,16 @@ impl<X> Ring<X> {
         let found = self.index.find_entry(hash(addr), |there| *there == at);
         if let Ok(entry) = found {
             entry.remove();
+        }
+    }
+}
+
+impl<X> Drop for Ring<X> {
+    /// The end of what is kept, also if some of it panics.
+    fn drop(&mut self) {
+        if mem::needs_drop::<X>() {
+            let mut slots = mem::take(&mut self.slots).into_iter();
+            run_all(|| slots.next().map(|slot| drop(slot.kept)).is_some());
         }
     }
 }

@@ -11,6 +11,7 @@ use {
 };
 
 use super::handles::Handles;
+use crate::panics::run_all;
 use crate::ptr::{Anchor, Atomic, Destination, FinalizerToken, Strong};
 use crate::sync::{Arc, ArrayQueue, SegQueue, Weak};
 
@@ -265,26 +266,11 @@ impl<M> Clone for ReferenceQueue<M> {
 impl<M> Drop for ReferenceQueue<M> {
     fn drop(&mut self) {
         let messages = &self.shared.messages;
-        self.shared
-            .handles
-            .leave(|| messages.is_empty(), || clear(messages));
+        self.shared.handles.leave(
+            || messages.is_empty(),
+            || run_all(|| messages.pop().is_some()),
+        );
     }
-}
-
-/// Drops all messages, also if one panics. (A second panic while the first unwinds aborts.)
-fn clear<M>(messages: &SegQueue<M>) {
-    struct Rest<'a, M>(&'a SegQueue<M>);
-    impl<M> Rest<'_, M> {
-        fn clear(&self) {
-            while self.0.pop().is_some() {}
-        }
-    }
-    impl<M> Drop for Rest<'_, M> {
-        fn drop(&mut self) {
-            self.clear();
-        }
-    }
-    Rest(messages).clear();
 }
 
 impl<M> Default for ReferenceQueue<M> {

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::reclaim::Reclaim;
+use crate::panics::run_all;
 
 /// The policy, and what has been kept.
 pub(crate) struct Kept<R>(
@@ -46,9 +47,9 @@ impl<R> Kept<R> {
         self.0.as_mut()?.pop()
     }
 
-    /// Destroys what is kept, one by one: if a destructor panics, the rest is still kept.
+    /// Destroys what is kept. If a destructor panics, the others run.
     pub(super) fn clear(&mut self) {
-        while self.take().is_some() {}
+        run_all(|| self.take().is_some());
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &R> {

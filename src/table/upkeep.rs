@@ -9,6 +9,7 @@ use super::entry::{Entry, Remains};
 use super::reclaim::Reclaim;
 use super::sweep::Search;
 use crate::hash::HashValue;
+use crate::panics::{FirstPanic, run_all};
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
@@ -172,12 +173,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.shrink_to_fit();
     }
 
-    /// Drops all entries and what the dead have left, and keeps the memory of the table itself.
+    /// Drops all entries and what the dead have left, and keeps the memory of the table itself. If the destructor of one of
+    /// these panics, the others run.
     pub(crate) fn clear(&mut self) {
         self.deregister_all();
         self.shrink_queues();
-        self.entries.clear();
-        self.kept.clear();
+        let mut panics = FirstPanic::default();
+        let mut entries = self.entries.drain();
+        panics.catch(|| run_all(|| entries.next().is_some()));
+        drop(entries);
+        panics.catch(|| self.kept.clear());
+        panics.resume();
     }
 
     /// What is kept of dead entries.
@@ -211,8 +217,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
 }
 
 impl<K: Slot, V: Slot> Drop for Table<K, V> {
+    /// If the destructor of one of these panics, the others run.
     fn drop(&mut self) {
-        self.deregister_all();
+        let mut panics = FirstPanic::default();
+        panics.catch(|| self.deregister_all());
+        let mut entries = mem::take(&mut self.entries).into_iter();
+        panics.catch(|| run_all(|| entries.next().is_some()));
+        panics.catch(|| drop(self.replace_waker(None)));
+        panics.catch(|| self.kept.clear());
+        panics.resume();
     }
 }
 

@@ -60,7 +60,9 @@ impl<X> Ring<X> {
         room: &mut Room<X>,
     ) -> Result<(), RoomSize> {
         let missing = self.missing();
-        if missing == RoomSize::default() || self.find(addr).is_some() {
+        let is_enough = missing == RoomSize::default();
+        // What is going is kept again in another slot.
+        if is_enough || self.find(addr).is_some_and(|at| !self.is_going(at)) {
             return Ok(());
         }
         self.grow(missing, room)

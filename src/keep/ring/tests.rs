@@ -1,3 +1,4 @@
+use super::room::Room;
 use super::*;
 
 /// A small generator: xorshift.
@@ -230,4 +231,18 @@ fn what_is_going_twice() {
     assert!(ring.end_going(&second) && !ring.end_going(&first));
     check(&ring);
     assert!(ring.index.is_empty());
+}
+
+/// Q5: What is kept again while it is going takes another slot: there has to be room for that.
+#[test]
+fn what_is_going_takes_room_again() {
+    let mut ring = Ring::new(Limit::entries(1));
+    ring.keep(1, 1, 1);
+    ring.let_go_above(0);
+    let going = ring.next_going().unwrap();
+    ring.keep(2, 1, 2);
+    assert!(ring.make_room_for(2, &mut Room::default()).is_ok());
+    assert!(ring.make_room_for(1, &mut Room::default()).is_err());
+    ring.end_going(&going);
+    assert!(ring.make_room_for(1, &mut Room::default()).is_ok());
 }

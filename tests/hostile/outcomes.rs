@@ -1,0 +1,442 @@
+//! What has happened when code of users panics, as the table in the guide's chapter `destruction` says: what other tests do not
+//! show.
+
+use std::borrow::Borrow;
+use std::cell::Cell;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
+use std::sync::{Arc, Weak};
+
+use weakly::keep::{self, Limit};
+use weakly::memo::Value;
+use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
+use weakly::{
+    Attribute, Interner, Memo, Strong, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap,
+    WeakPairMap, WeakSet, WeakValueMap, concurrent,
+};
+
+use crate::common::{panics, quiet_panic, scaled};
+
+thread_local! {
+    /// How many calls are left before one panics, if one is to.
+    static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// A call of users' code.
+fn call() {
+    match LEFT.take() {
+        Some(0) => quiet_panic(),
+        left => LEFT.set(left.map(|left| left - 1)),
+    }
+}
+
+/// Runs this once for each call that it makes of users' code, which panics, and then without a panic.
+fn at_each_call(mut run: impl FnMut(&dyn Fn(&mut dyn FnMut()) -> bool)) {
+    for at in 0..1_000 {
+        let panicked = Cell::new(false);
+        run(&|act| {
+            LEFT.set(Some(at));
+            let caught = panics(act);
+            LEFT.set(None);
+            panicked.set(caught);
+            caught
+        });
+        if !panicked.get() {
+            assert!(at > 0, "no code of users runs");
+            return;
+        }
+    }
+    panic!("it makes calls without end");
+}
+
+/// A content and a value, which panic when they are hashed, compared or cloned.
+#[derive(Debug)]
+struct Moody(usize);
+
+impl Clone for Moody {
+    fn clone(&self) -> Self {
+        call();
+        Moody(self.0)
+    }
+}
+
+impl Hash for Moody {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        call();
+        (self.0 % 4).hash(state);
+    }
+}
+
+impl PartialEq for Moody {
+    fn eq(&self, other: &Self) -> bool {
+        call();
+        self.0 == other.0
+    }
+}
+
+impl Eq for Moody {}
+
+#[derive(Default)]
+struct Builder(std::hash::BuildHasherDefault<DefaultHasher>);
+
+impl BuildHasher for Builder {
+    type Hasher = DefaultHasher;
+    fn build_hasher(&self) -> DefaultHasher {
+        call();
+        self.0.build_hasher()
+    }
+}
+
+/// 181: `Hash`, `Eq`, a hasher and the closure of a change, in what threads share: the operation has changed nothing. If a clone
+/// panics that is to be returned, it has changed what it changes.
+#[test]
+fn what_threads_share_by_content() {
+    type Facts = concurrent::WeakHashMap<Strong<Moody>, Moody, Builder>;
+    type Names = concurrent::WeakValueMap<Moody, Strong<usize>, Builder>;
+    type Act = fn(&Facts, &Names, &Strong<Moody>, &Strong<usize>);
+    let acts: [(Act, [usize; 2], bool); 12] = [
+        (
+            |facts, _, key, _| _ = facts.insert(key, Moody(9)),
+            [1, 0],
+            false,
+        ),
+        (|facts, _, _, _| _ = facts.get(&Moody(2)), [0, 0], false),
+        (
+            |facts, _, _, _| _ = facts.with(&Moody(2), |_| call()),
+            [0, 0],
+            false,
+        ),
+        (
+            |facts, _, _, _| _ = facts.remove(&Moody(2)),
+            [usize::MAX, 0],
+            true,
+        ),
+        (
+            |facts, _, _, _| {
+                _ = facts.remove_if(&Moody(2), |_| {
+                    call();
+                    true
+                })
+            },
+            [usize::MAX, 0],
+            false,
+        ),
+        (
+            |facts, _, key, _| {
+                _ = facts.compute(key, |_| {
+                    call();
+                    Some(Moody(8))
+                })
+            },
+            [1, 0],
+            true,
+        ),
+        (
+            |facts, _, key, _| {
+                _ = facts.get_or_insert_with(key, |_| {
+                    call();
+                    Moody(8)
+                })
+            },
+            [1, 0],
+            true,
+        ),
+        (
+            |_, names, _, value| _ = names.insert(Moody(9), value),
+            [0, 1],
+            false,
+        ),
+        (|_, names, _, _| _ = names.get(&Moody(2)), [0, 0], false),
+        (
+            |_, names, _, _| _ = names.remove(&Moody(2)),
+            [0, usize::MAX],
+            false,
+        ),
+        (
+            |_, names, _, value| {
+                _ = names.compute(Moody(9), |_| {
+                    call();
+                    Some(value.clone())
+                })
+            },
+            [0, 1],
+            false,
+        ),
+        (
+            |_, names, _, value| {
+                _ = names.get_or_insert_with(Moody(9), |_| {
+                    call();
+                    value.clone()
+                })
+            },
+            [0, 1],
+            false,
+        ),
+    ];
+    for (number, (act, change, clones)) in acts.into_iter().enumerate() {
+        at_each_call(|attempt| {
+            let (facts, names) = (Facts::default(), Names::default());
+            let keys: Vec<_> = (0..5).map(|at| Strong::new(Moody(at))).collect();
+            let values: Vec<_> = (0..5).map(Strong::new).collect();
+            let (key, value) = (Strong::new(Moody(9)), Strong::new(9));
+            for at in 0..5 {
+                facts.insert(&keys[at], Moody(at));
+                names.insert(Moody(at), &values[at]);
+            }
+            let panicked = attempt(&mut || act(&facts, &names, &key, &value));
+            let len = [facts.len(), names.len()];
+            let changed = change.map(|change| change.wrapping_add(5));
+            let expected = if panicked { [5, 5] } else { changed };
+            assert!(
+                len == expected || clones && len == changed,
+                "{number}: {len:?}"
+            );
+            for at in (0..5).filter(|at| *at != 2 || len == [5, 5]) {
+                assert!(facts.contains_key(&Moody(at)) && names.contains_key(&Moody(at)));
+            }
+            drop((keys, values, key, value));
+            facts.purge();
+            names.purge();
+            assert_eq!((facts.len(), names.len()), (0, 0), "{number}");
+        });
+    }
+}
+
+/// 181: A condition of `retain`: what came before is as it has said, and what it was asked about stays, as do the others.
+#[test]
+fn a_condition_about_all() {
+    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    at_each_call(|attempt| {
+        let (mut own, shared) = (WeakMap::new(), concurrent::WeakMap::new());
+        let memo = Memo::<Strong<i32>, i32>::new();
+        for key in &keys {
+            own.insert(key, **key);
+            shared.insert(key, **key);
+            memo.insert(key, **key);
+        }
+        let seen = Cell::new(0);
+        let wanted = || {
+            call();
+            seen.set(seen.get() + 1);
+            false
+        };
+        attempt(&mut || own.retain(|_, _| wanted()));
+        assert_eq!(own.len(), 6 - seen.take());
+        let left = own.len();
+        attempt(&mut || _ = own.extract_if(|_, _| !wanted()).count());
+        assert_eq!(own.len(), left - seen.take());
+        attempt(&mut || memo.retain(|_, _| wanted()));
+        assert_eq!(memo.len(), 6 - seen.take());
+        attempt(&mut || shared.retain(|_, _| wanted()));
+        assert_eq!(shared.len(), 6 - seen.take());
+        assert_eq!(shared.pending_dead(), 0);
+    });
+}
+
+/// A handle of a user, whose code panics wherever it can.
+struct Handle(Arc<usize>);
+struct WeakHandle(Weak<usize>);
+
+impl Clone for Handle {
+    fn clone(&self) -> Self {
+        call();
+        Handle(self.0.clone())
+    }
+}
+
+impl Clone for WeakHandle {
+    fn clone(&self) -> Self {
+        call();
+        WeakHandle(self.0.clone())
+    }
+}
+
+impl Deref for Handle {
+    type Target = usize;
+    fn deref(&self) -> &usize {
+        call();
+        &self.0
+    }
+}
+
+impl Borrow<usize> for Handle {
+    fn borrow(&self) -> &usize {
+        self
+    }
+}
+
+impl From<usize> for Handle {
+    fn from(number: usize) -> Self {
+        Handle(Arc::new(number))
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: everything is passed on to `Arc`, which pins its address.
+unsafe impl WeakKey for Handle {
+    type Watch = Swept<Self>;
+    type Weak = WeakHandle;
+    fn downgrade(this: &Self) -> WeakHandle {
+        call();
+        WeakHandle(Arc::downgrade(&this.0))
+    }
+    fn addr(this: &Self) -> *const () {
+        call();
+        Arc::as_ptr(&this.0).cast()
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: likewise.
+unsafe impl StrongRef for Handle {
+    type Target = usize;
+}
+
+#[allow(unsafe_code)]
+// SAFETY: likewise.
+unsafe impl WeakRef for WeakHandle {
+    type Strong = Handle;
+    fn upgrade(&self) -> Option<Handle> {
+        call();
+        self.0.upgrade().map(Handle)
+    }
+    fn addr(&self) -> *const () {
+        call();
+        self.0.as_ptr().cast()
+    }
+    fn is_expired(&self) -> bool {
+        call();
+        self.0.strong_count() == 0
+    }
+}
+
+impl Identity for WeakHandle {
+    fn identity(this: &Self) -> *const () {
+        Identity::identity(&this.0)
+    }
+}
+
+impl Identify<Handle> for WeakHandle {
+    fn addr(this: &Self) -> *const () {
+        if this.is_expired() {
+            std::ptr::null()
+        } else {
+            WeakRef::addr(this)
+        }
+    }
+}
+
+/// Runs an act on a collection that has three objects, with a fourth, and with one that is there: whatever panics, nothing is
+/// counted twice (`$len` is `$most` at most), and nothing is left when the objects are dead, and `$rest` has let go of others.
+macro_rules! handles {
+    ($($name:ident: $all:ident = $new:expr, $fill:expr, |$object:ident| [$($act:expr),* $(,)?], $len:expr, $most:expr, $rest:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let count = [$(stringify!($act)),*].len();
+            for number in 0..count {
+                at_each_call(|attempt| {
+                    #[allow(unused_mut)]
+                    let mut $all = $new;
+                    let objects: Vec<_> = (0..4).map(Handle::from).collect();
+                    for $object in &objects[..3] {
+                        $fill;
+                    }
+                    attempt(&mut || {
+                        for $object in [&objects[3], &objects[1]] {
+                            let mut at = 0;
+                            $(
+                                if at == number {
+                                    _ = $act;
+                                }
+                                at += 1;
+                            )*
+                            assert_eq!(at, count);
+                        }
+                    });
+                    assert!($len <= $most, "{number}");
+                    let alive: Vec<_> = objects.iter().map(|object| Arc::downgrade(&object.0)).collect();
+                    drop(objects);
+                    $rest;
+                    assert_eq!($len, 0, "{number}");
+                    assert!(alive.iter().all(|object| object.strong_count() == 0), "{number}");
+                });
+            }
+        }
+    )*};
+}
+
+handles! {
+    map: all = WeakMap::new(), all.insert(object, 1),
+        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.purge()],
+        all.len(), 4, all.purge();
+    set: all = WeakSet::new(), all.insert(object),
+        |object| [all.insert(object), all.contains(object), all.remove(object)],
+        all.len(), 4, all.purge();
+    value_map: all = WeakValueMap::new(), all.insert(*object.0, object),
+        |object| [all.insert(*object.0, object), all.get(&*object.0), all.remove(&*object.0), all.insert(1, object)],
+        all.len(), 4, all.purge();
+    pair_map: all = WeakPairMap::new(), all.insert(object, object),
+        |object| [all.insert(object, object), all.get(object), all.remove(object)],
+        all.len(), 4, all.purge();
+    hash_map: all = WeakHashMap::new(), all.insert(object, 1),
+        |object| [all.insert(object, 2), all.get(&*object.0), all.remove(&*object.0), all.get_or_insert_with(object, |_| 3)],
+        all.len(), 4, all.purge();
+    hash_set: all = WeakHashSet::new(), all.insert(object),
+        |object| [all.insert(object), all.contains(&*object.0), all.remove(&*object.0), all.replace(object)],
+        all.len(), 4, all.purge();
+    hash_pair_map: all = WeakHashPairMap::new(), all.insert(object, object),
+        |object| [all.insert(object, object), all.get(&*object.0), all.remove(&*object.0)],
+        all.len(), 4, all.purge();
+    interner: all = Interner::<Handle>::new(), drop(all.intern_with(&*object.0, |_| object.clone())),
+        |object| [all.intern(*object.0), all.intern_with(&*object.0, |_| object.clone()), all.get(&*object.0)],
+        all.len(), 4, all.purge();
+    kept: all = keep::KeepAlive::new(Limit::entries(2).count_live()), all.keep(object, 1),
+        |object| [all.keep(object, 1), all.touch(object), all.release(object), all.keep(object, 2), all.shrink_to(1)],
+        all.len(), 4, all.clear();
+    shared_map: all = concurrent::WeakMap::new(), all.insert(object, 1),
+        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.compute(object, |_| Some(4)), all.purge()],
+        all.len(), 4, all.purge();
+    shared_set: all = concurrent::WeakSet::new(), all.insert(object),
+        |object| [all.insert(object), all.contains(object), all.remove(object)],
+        all.len(), 4, all.purge();
+    shared_pair_map: all = concurrent::WeakPairMap::new(), all.insert(object, object),
+        |object| [all.insert(object, object), all.get(object), all.remove(object), all.get_or_insert_with(object, Handle::clone)],
+        all.len(), 4, all.purge();
+    attribute: all = Attribute::new(), all.insert(object, 1),
+        |object| [all.insert(object, 2), all.remove(object)],
+        all.len(), 4, all.purge();
+    memo: all = Memo::<(Handle, Value<usize>), usize>::new(), all.insert((object, &1), 1),
+        |object| [all.insert((object, &1), 2), all.get((object, &1)), all.remove((object, &1)), all.get_or_compute((object, &1), |cx| { cx.depends_on(object); 3 }), all.invalidate(object)],
+        all.len(), 4, all.purge();
+    floor: all = {
+            let all = concurrent::WeakValueMap::new();
+            let kept = all.set_keep_alive(Limit::entries(2).generations(0).count_live(), |_| { call(); 1 });
+            (all, kept)
+        }, all.0.insert(*object.0, object),
+        |object| [all.0.insert(*object.0, object), all.0.get(&*object.0), all.0.remove(&*object.0), all.0.insert(1, object), all.0.get_or_insert_with(7, |_| object.clone()), all.1.keep(object, 1), all.1.release(object), all.1.advance(), all.1.shrink_to(1), all.0.clear()],
+        all.0.len() + all.1.len() + all.1.live_weight(), 5 + 2 + 5, { all.1.clear(); all.0.purge() };
+    ceiling: all = {
+            let all = concurrent::WeakMap::new();
+            all.set_ceiling(Limit::entries(3), |_| { call(); 1 });
+            all.set_listener(|_: &_, _: &_, _| call());
+            all
+        }, all.insert(object, 1),
+        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.shrink_to(1), all.clear()],
+        all.len() + all.retained_weight(), 3 + 3, all.purge();
+}
+
+/// So that more than one sweep is needed.
+#[test]
+fn many_handles() {
+    let few = scaled(100, 20);
+    at_each_call(|attempt| {
+        let all = concurrent::WeakMap::new();
+        let objects: Vec<_> = (0..few).map(Handle::from).collect();
+        objects.iter().for_each(|object| _ = all.insert(object, 1));
+        drop(objects);
+        attempt(&mut || _ = all.purge());
+        all.purge();
+        assert_eq!((all.len(), all.pending_dead()), (0, 0));
+    });
+}
