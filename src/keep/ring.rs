@@ -337,7 +337,9 @@ impl<X> Ring<X> {
     /// in the index, would be kept for ever.
     fn place(&mut self, addr: usize, what: X) -> u32 {
         // A ring that threads share has room already.
-        allocating(|room| self.make_room_for(addr, room));
+        if !self.has_room() {
+            allocating(|room| self.grow(room));
+        }
         let slot = Slot {
             kept: Some(what),
             addr,

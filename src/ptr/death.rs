@@ -185,8 +185,9 @@ impl<F: Flavour> Disposal<F> {
 #[inline(never)]
 fn finish<S>(pushed: Pushed<S>) {
     let mut wakes = Wakes::NONE;
-    let left = wakes.add(pushed);
-    wakes.finish(left);
+    if let Some(left) = wakes.add(pushed) {
+        wakes.finish(left);
+    }
 }
 
 impl<F: Flavour> Drop for Disposal<F> {
@@ -381,8 +382,8 @@ impl<F: Flavour> RecordRef<F> {
                 gate.set_closed();
             }
             drop(gate);
-            wakes.finish(left);
-            wakes.finish(other);
+            let left = left.into_iter().chain(other);
+            left.for_each(|left| wakes.finish(left));
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
             unsafe { unlinking.run(self, wakes) };
             if is_last {

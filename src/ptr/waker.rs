@@ -172,11 +172,11 @@ impl Wakes {
 
     /// Keeps a cell apart, or frees what a push has left. Under no lock.
     #[cold]
-    pub(super) fn finish<S>(&mut self, left: Option<Pushed<S>>) {
+    pub(super) fn finish<S>(&mut self, left: Pushed<S>) {
         match left {
-            Some(Pushed::First(cell)) => self.apart.push(cell),
-            Some(Pushed::Share(cell)) => drop(cell),
-            Some(Pushed::Last(_)) | None => {}
+            Pushed::First(cell) => self.apart.push(cell),
+            Pushed::Share(cell) => drop(cell),
+            Pushed::Last(stack) => drop(stack),
         }
     }
 

@@ -20,6 +20,15 @@ impl<T> Memory for Vec<T> {
     }
 }
 
+/// None to begin with: that costs nothing where there is room.
+impl<M: Memory> Memory for Option<M> {
+    type Size = M::Size;
+
+    fn allocate(size: M::Size) -> Self {
+        Some(M::allocate(size))
+    }
+}
+
 impl<A: Memory, B: Memory> Memory for (A, B) {
     type Size = (A::Size, B::Size);
 

@@ -57,19 +57,25 @@ impl<X> Ring<X> {
     pub(crate) fn make_room_for(
         &mut self,
         addr: usize,
-        room: &mut Room<X>,
+        room: &mut Option<Room<X>>,
     ) -> Result<(), RoomSize> {
-        let missing = self.missing();
-        let is_enough = missing == RoomSize::default();
         // What is going is kept again in another slot.
-        if is_enough || self.find(addr).is_some_and(|at| !self.is_going(at)) {
-            return Ok(());
+        let has_slot = |at| !self.is_going(at);
+        match self.has_room() || self.find(addr).is_some_and(has_slot) {
+            true => Ok(()),
+            false => self.grow(room),
         }
-        self.grow(missing, room)
+    }
+
+    /// Whether there is room for one more.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        let has_slot = self.free != NONE || self.slots.len() < self.slots.capacity();
+        let has_age = !self.has_ages() || self.ages.capacity() >= self.slots.capacity();
+        has_slot && has_age && self.index.len() < self.index.capacity()
     }
 
     /// What one more takes.
-    #[inline]
     fn missing(&self) -> RoomSize {
         let len = self.slots.len();
         let mut size = RoomSize {
@@ -91,10 +97,15 @@ impl<X> Ring<X> {
     }
 
     #[cold]
-    fn grow(&mut self, size: RoomSize, room: &mut Room<X>) -> Result<(), RoomSize> {
-        if !room.suffices(size) {
-            return Err(size);
+    pub(super) fn grow(&mut self, room: &mut Option<Room<X>>) -> Result<(), RoomSize> {
+        let size = self.missing();
+        if size == RoomSize::default() {
+            return Ok(());
         }
+        let room = room
+            .as_mut()
+            .filter(|room| room.suffices(size))
+            .ok_or(size)?;
         if size.slots != 0 {
             room.slots.append(&mut self.slots);
             mem::swap(&mut room.slots, &mut self.slots);
@@ -114,16 +125,23 @@ impl<X> Ring<X> {
 
     /// Sets another limit. What is beyond it goes [next](Self::next_to_go). The error is how much memory that takes: then
     /// nothing has changed yet.
-    pub(crate) fn set_limit(&mut self, limit: Limit, room: &mut Room<X>) -> Result<(), RoomSize> {
+    pub(crate) fn set_limit(
+        &mut self,
+        limit: Limit,
+        room: &mut Option<Room<X>>,
+    ) -> Result<(), RoomSize> {
         let (had_ages, has_ages) = (self.has_ages(), limit.generations != u32::MAX);
+        let mut ages = Vec::new();
         if has_ages && !had_ages {
             let size = RoomSize {
                 ages: self.slots.capacity(),
                 ..RoomSize::default()
             };
-            if !room.suffices(size) {
-                return Err(size);
-            }
+            let room = room
+                .as_mut()
+                .filter(|room| room.suffices(size))
+                .ok_or(size)?;
+            ages = mem::take(&mut room.ages);
         }
         self.limit = limit;
         // What was refused may fit.
@@ -132,7 +150,8 @@ impl<X> Ring<X> {
             return Ok(());
         }
         self.by_age = EMPTY;
-        mem::swap(&mut self.ages, &mut room.ages);
+        let freed = mem::replace(&mut self.ages, ages);
+        room.get_or_insert_with(Room::default).ages = freed;
         if has_ages {
             self.ages.resize(self.slots.len(), UNLINKED);
             // Nobody knows who was touched before whom: all are of this generation.
