@@ -285,17 +285,14 @@ impl Making {
         places
     }
 
-    /// F7: a value has taken the place of its node. Those that wait for a thread find that value now. (Tasks that make a value
-    /// together go on.)
+    /// Completes the flight for its waiters, not for its leader.
     ///
     /// # Panics
-    /// If a waker does.
-    #[inline]
-    pub(super) fn overtake(flight: Option<Arc<Self>>) {
-        if let Some(flight) = flight.filter(|flight| !flight.is_of_tasks()) {
-            let places = flight.complete_with(flight.status.lock());
-            wake_all(places.into_iter().filter_map(Place::into_waker));
-        }
+    /// If a waker does, unless this thread is panicking.
+    #[cold]
+    fn wake_waiters(&self) {
+        let places = self.complete_with(self.status.lock());
+        wake_all(places.into_iter().filter_map(Place::into_waker));
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -500,6 +497,29 @@ impl<'f> Poller<'f> {
 impl Drop for Poller<'_> {
     fn drop(&mut self) {
         self.joint.poller.store(self.before, Relaxed);
+    }
+}
+
+/// F7: the flight whose node a value has replaced, if one has. Threads and tasks that wait for a thread find the value when
+/// this ends, also by a panic of the operation: then a panic of a waker is dropped. (Tasks that make a value together go on.)
+#[derive(Default)]
+pub(super) struct Overtaken(Option<Arc<Making>>);
+
+impl Overtaken {
+    /// The flight of a node that was replaced.
+    pub(super) fn set(&mut self, flight: Option<Arc<Making>>) {
+        self.0 = flight.filter(|flight| !flight.is_of_tasks());
+    }
+}
+
+impl Drop for Overtaken {
+    /// # Panics
+    /// If a waker does.
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(flight) = self.0.take() {
+            flight.wake_waiters();
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use super::bound::Ends;
-use super::flight::Making;
+use super::flight::Overtaken;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
@@ -277,7 +277,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // T5. The pin goes with its block, and not by `drop`: that would copy it.
         let settling = self.settling();
         let (mut shown, mut settles) = (None, false);
-        let mut overtaken = None;
+        let mut overtaken = Overtaken::default();
         let mut node;
         {
             let taken = self.take_some();
@@ -292,7 +292,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 &asking,
                 |_| true,
                 |there, stale| {
-                    overtaken = there.flight();
+                    overtaken.set(there.flight());
                     if !stale {
                         shown = there.ready().map(|(watch, value)| old(watch, value));
                     }
@@ -305,7 +305,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         drop(node);
         self.settle_after(settling, settles);
-        Making::overtake(overtaken);
+        drop(overtaken);
         shown
     }
 
@@ -324,7 +324,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // T5, as in `put`.
         let settling = self.settling();
         let there = Cell::new(None);
-        let (mut settles, mut overtaken) = (false, None);
+        let mut overtaken = Overtaken::default();
+        let mut settles = false;
         let mut node;
         {
             let taken = self.take_some();
@@ -345,7 +346,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             };
             let asking = Asking::about(self, hash);
             let placed = self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
-                overtaken = old.flight();
+                overtaken.set(old.flight());
             });
             match placed {
                 Some(new) => settles |= self.meet(new, weight),
@@ -354,7 +355,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         drop(node);
         self.settle_after(settling, settles);
-        Making::overtake(overtaken);
+        drop(overtaken);
         there.into_inner()
     }
 
@@ -374,7 +375,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         // T5, as in `put`.
         let settling = self.settling();
         let (mut answered, mut settles) = (None, false);
-        let mut overtaken = None;
+        let mut overtaken = Overtaken::default();
         {
             let pin = self.pin();
             let asking = Asking::about(self, hash);
@@ -399,7 +400,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                         };
                         let put =
                             self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
-                                overtaken = old.flight();
+                                overtaken.set(old.flight());
                             });
                         settles |= put.is_some_and(|new| self.meet(new, weight));
                         put.is_some()
@@ -413,7 +414,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             }
         }
         self.settle_after(settling, settles);
-        Making::overtake(overtaken);
+        drop(overtaken);
         match answered {
             Some(answer) => answer,
             None => unreachable!("it is done"),

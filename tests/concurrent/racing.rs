@@ -4,6 +4,11 @@ use std::convert::Infallible;
 use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
+
+use weakly::Strong;
+use weakly::concurrent::WeakMap;
+use weakly::keep::Limit;
 
 use crate::common::{panics, quiet_panic, scaled, watchdog};
 use crate::get_or_insert::{GetOrInsert, for_each_making, is_same};
@@ -128,4 +133,35 @@ fn what_is_removed_meanwhile_is_inserted_after_that<M: GetOrInsert>() {
         7
     });
     assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &made)));
+}
+
+/// 280: The operation that inserts the value panics when the value is in its place: a listener does.
+#[test]
+fn small_waiters_go_on_if_the_operation_panics() {
+    let _watched = watchdog::watched("a waiter waits for the value that was overtaken");
+    for _ in 0..scaled(20, 2) {
+        let (map, [evicted, key]) = (WeakMap::new(), [1, 2].map(Strong::new));
+        map.set_ceiling(Limit::entries(1), |_: &usize| 1);
+        map.set_listener(|_, _, _| quiet_panic());
+        map.insert(&evicted, 1);
+        let ((begun, begins), (go, goes)) = (channel(), channel::<()>());
+        thread::scope(|scope| {
+            let (map, key) = (&map, &key);
+            let leader = scope.spawn(move || {
+                map.get_or_insert_with(key, |_| {
+                    begun.send(()).unwrap();
+                    _ = goes.recv();
+                    7
+                })
+            });
+            begins.recv().unwrap();
+            let waiter = scope.spawn(|| map.get_or_insert_with(key, |_| quiet_panic()));
+            // (It hardly ever waits by then otherwise.)
+            thread::sleep(Duration::from_millis(5));
+            assert!(panics(|| _ = map.insert(key, 8)));
+            assert_eq!(waiter.join().unwrap(), 8);
+            drop(go);
+            assert_eq!(leader.join().unwrap(), 7);
+        });
+    }
 }
