@@ -385,6 +385,48 @@ fn a_thread_that_has_computed_leaves_nothing() {
     }
 }
 
+/// 172, 251: The memory of a result does not grow with the number of calls that declare an object.
+#[test]
+fn a_result_keeps_each_dependency_once() {
+    let (memo, input) = (Memo::<Strong<usize>, usize>::new(), Strong::new(1));
+    let objects = (Strong::new(2), Arc::new(3));
+    let threads = |calls: usize| {
+        memo.get_or_compute(&input, |cx| {
+            for _ in 0..calls {
+                cx.depends_on(&objects.0);
+                cx.depends_on(&objects.1);
+            }
+            1
+        })
+    };
+    let tasks = |calls: usize| {
+        let objects = objects.clone();
+        let flight = memo.get_or_compute_async(&input, move |_, cx| async move {
+            for _ in 0..calls {
+                cx.depends_on(&objects.0);
+                cx.depends_on(&objects.1);
+            }
+            1
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(std::pin::pin!(flight).poll(&mut context).is_ready());
+        1
+    };
+    for ask in [&threads as &dyn Fn(usize) -> usize, &tasks] {
+        // The first takes what the memo has for each thread.
+        let [_, once, often] = [1, 1, scaled(1_000_000, 100)].map(|calls| {
+            let before = bytes();
+            ask(calls);
+            let kept = bytes() - before;
+            let (strong, arc) = (Strong::weak_count(&objects.0), Arc::weak_count(&objects.1));
+            assert_eq!((strong, arc), (1, 1));
+            memo.clear();
+            kept
+        });
+        assert_eq!(often, once);
+    }
+}
+
 /// 239: A task that polls a collection again and again costs nothing; the first poll, and another task, some bytes.
 #[test]
 // There a vtable has several addresses, and no clone of a waker says that it wakes the same task.

@@ -78,9 +78,9 @@ macro_rules! housekeeping {
         ///
         /// The table keeps its memory; [`shrink_to_fit`](Self::shrink_to_fit) frees it.
         ///
-        /// Returns whether something is left that another purge would destroy, as [`poll_pending`](Self::poll_pending)
-        /// says: only what has died on other threads since this has looked. (Of a collection that threads share, a purge
-        /// may leave more.)
+        /// Returns whether something is pending that another purge would destroy, as
+        /// [`poll_pending`](Self::poll_pending) says: here, only objects that have died on other threads after the last
+        /// look of this purge. (In a collection that threads share, a nested purge may leave more.)
         ///
         /// # Panics
         /// If a destructor panics. The next operation reclaims the rest of the dead.

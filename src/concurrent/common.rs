@@ -68,12 +68,14 @@ macro_rules! shared_housekeeping {
         ///
         /// It waits only for deaths that are unlinking an entry at this moment.
         ///
-        /// Returns whether something is left that another purge would destroy, as [`poll_pending`](Self::poll_pending)
-        /// says: what other threads have killed meanwhile, or what nests too deep. A purge in a destructor that a purge
-        /// runs takes all, whatever collections the outer purges are of; but if 16 of them are of this collection, it
-        /// destroys nothing, because the stack is finite. The outer purges destroy what it leaves: do not wait for that
-        /// in the destructor. For `Arc`, which only a sweep finds dead, such a purge returns true, and so does one that
-        /// has seen that other threads kill; what they have killed behind it, no purge knows.
+        /// Returns whether something is pending that another purge would destroy, as
+        /// [`poll_pending`](Self::poll_pending) says: other threads may have killed entries meanwhile, and of this
+        /// collection only 16 purges nest on a thread, in destructors that purges run, since the stack is finite.
+        /// A purge within these destroys nothing, and the outer purges destroy its entries: a destructor that waited
+        /// for that would wait for ever. Purges of other collections do not count: in their destructors, a purge takes
+        /// all dead entries of its own collection. For `Arc`, whose deaths only a sweep finds, a purge also returns
+        /// true if it was not allowed to sweep, or has seen that other threads kill; no purge knows of entries that
+        /// other threads have killed behind its sweep.
         ///
         /// # Panics
         /// If a destructor panics, after all of them have run.
@@ -92,7 +94,8 @@ macro_rules! shared_housekeeping {
         ///
         /// What a thread is looking at counts, and is destroyed when that thread leaves; on request, it is kept then,
         /// and counts once more when it is destroyed. As a `purge`, it waits only for deaths that are unlinking an
-        /// entry at this moment; in 16 purges of this collection on this thread it does nothing, and returns 0.
+        /// entry at this moment. Within 16 purges of this collection on this thread it does nothing, and returns
+        /// 0.
         ///
         /// # Panics
         /// If a destructor panics, after those of all these entries have run.

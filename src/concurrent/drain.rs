@@ -13,7 +13,8 @@ use crate::table::Reclaim;
 
 /// How many entries an operation takes from a list of the dead.
 const CHUNK: usize = 16;
-/// How deep the drains of one table may nest: the destructor of what one drain reclaims may start another.
+/// How many drains of one table may nest: the destructor of an entry that a drain destroys may start
+/// another drain.
 const MAX_NESTED: usize = 16;
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -149,8 +150,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Takes some of the dead from the list of a stripe, and destroys them. Adds how many to `drained`, before that. Returns
-    /// whether it may.
+    /// Takes some dead entries from the list of a stripe, adds their number to `drained`, and destroys
+    /// them. Returns false if too many drains of this table nest.
     #[inline]
     fn drain(&self, stripe: usize, most: usize, drained: &mut usize) -> bool {
         Turn::with(self, MAX_NESTED, |turn| {
@@ -175,9 +176,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Some(taken)
     }
 
-    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns whether something is
-    /// pending now: other threads have killed it meanwhile, or the drains of this table nest too deep. All destructors run,
-    /// even if some panic.
+    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns whether
+    /// dead entries are pending now: other threads have killed entries meanwhile, or too many drains of this
+    /// table nest. All destructors run, even if some panic.
     pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
         let swept = self.unlink_dead(true, &mut panics);
@@ -231,7 +232,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of dead entries.
     ///
     /// It looks at each entry three times at most, and twice more for each generation of entries that its own
-    /// destructors kill. Returns whether its last look has found all that have to be polled.
+    /// destructors kill. Returns whether its last look has seen all entries that have to be
+    /// polled.
     fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
         let mut again = false;
         loop {
@@ -366,6 +368,6 @@ enum SweepFound {
     Some,
     /// Some, and others are killed meanwhile by other threads.
     OfOthers,
-    /// It has not looked: too many nest.
+    /// The sweep has not looked: too many drains of this table nest.
     Refused,
 }

@@ -46,8 +46,8 @@ use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
 
+use super::gathered::Gathered;
 use super::seats::{Place, Seats};
-use super::watch::AnyWatch;
 use crate::panics::{FirstPanic, wake_all};
 use crate::sync::{
     AtomicUsize, Condvar, Exclusive, Mutex, MutexGuard, Ordering::Relaxed, Own, make_room,
@@ -93,7 +93,7 @@ pub(crate) struct Joint {
     pub(super) work: Weak<dyn AnyWork>,
     /// What the value depends on besides its key, until the flight's node has left the table: see
     /// [`Dependencies`](super::work::Dependencies).
-    pub(super) gathered: Mutex<Option<Vec<AnyWatch>>>,
+    pub(super) gathered: Mutex<Option<Gathered>>,
 }
 
 /// Why a wait has ended though the flight is not complete.
@@ -186,7 +186,7 @@ impl Making {
             polled_by: Mutex::new(None),
             poller: AtomicUsize::new(0),
             work,
-            gathered: Mutex::new(Some(Vec::new())),
+            gathered: Mutex::new(Some(Gathered::default())),
         })))
     }
 
@@ -212,7 +212,7 @@ impl Making {
     /// Takes out what the value depends on; nothing is added from then on.
     #[cold]
     #[inline(never)]
-    pub(super) fn close(&self) -> Vec<AnyWatch> {
+    pub(super) fn close(&self) -> Gathered {
         let joint = self.joint.as_ref();
         let gathered = joint.and_then(|joint| joint.gathered.replace(None));
         gathered.unwrap_or_default()

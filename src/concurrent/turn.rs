@@ -1,25 +1,27 @@
-//! Nested calls of a thread about one collection. What a call destroys runs destructors, which may call the same again: for
-//! the same collection only so often, or the stack would be as deep as a chain is long. What a nested call is refused is
-//! left to the outer ones.
+//! Nested calls of a thread for one collection. A call that destroys entries runs destructors, and a
+//! destructor may make the same call again. Only so many calls for one collection nest: otherwise the
+//! stack would be as deep as a chain of entries is long. A refused call leaves its work to the outer
+//! calls.
 
 use core::cell::Cell;
 use core::iter;
 use core::ptr;
 
-/// How many turns a thread has, of whatever collections, when an operation does nothing any more that it may leave to the
-/// next one: else one insertion could run a destructor that inserts elsewhere, and so on, through all collections.
+/// With so many turns of a thread, for any collections, an operation leaves all work that it may leave to
+/// the next operation. Otherwise one insertion could run a destructor that inserts into a second
+/// collection, and so on, through all collections.
 const DEEP: usize = 16;
 
-/// A call of this thread about a subject, until [`with`](Self::with) returns.
+/// A call of this thread for a subject, until [`with`](Self::with) returns.
 pub(super) struct Turn {
     subject: *const (),
-    /// Whether a nested call was refused.
+    /// Whether a nested call for the subject was refused.
     refused: Cell<bool>,
     /// The next outer turn of this thread, or null.
     outer: Cell<*const Turn>,
 }
 
-/// The innermost turn of a thread, or null, and how many there are.
+/// The innermost turn of a thread, or null, and the number of its turns.
 #[derive(Clone, Copy)]
 struct Turns {
     innermost: *const Turn,
@@ -27,13 +29,13 @@ struct Turns {
 }
 
 crate::sync::thread_local! {
-    /// Without a destructor, so that those of other thread-locals find it.
+    /// The cell has no destructor, so the destructors of other thread-locals find it.
     static TURNS: Cell<Turns> = const { Cell::new(Turns { innermost: ptr::null(), count: 0 }) };
 }
 
 impl Turn {
-    /// Calls `run` with a turn about the subject; with none if the thread has `most` of them already, which learn that. O(turns
-    /// of this thread).
+    /// Calls `run` with a turn for the subject; with none if the thread has `most` turns for the subject
+    /// already, which then know of the refusal. O(turns of this thread).
     #[inline]
     pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
         let turn = Turn::about(subject);
@@ -43,7 +45,7 @@ impl Turn {
         run(listed.as_ref().map(|listed| listed.0))
     }
 
-    /// Whether there are `most` turns about the same subject, which learn that.
+    /// Whether there are `most` turns for the same subject, which then know of the refusal.
     #[cold]
     fn is_refused(&self, turns: Turns, most: usize) -> bool {
         let same = || turns.iter().filter(|turn| turn.subject == self.subject);
@@ -70,12 +72,12 @@ impl Turn {
         Listed(self)
     }
 
-    /// Whether something was left to this call since it was asked last.
+    /// Whether a nested call was refused since this method was called last.
     pub(super) fn is_wanted_again(&self) -> bool {
         self.refused.replace(false)
     }
 
-    /// Whether this thread has so many turns that an operation leaves to the next one what it can.
+    /// Whether this thread has so many turns that an operation leaves work to the next operation.
     pub(super) fn is_deep() -> bool {
         TURNS.with(Cell::get).count >= DEEP
     }
@@ -87,12 +89,12 @@ impl Turns {
         TURNS.with(|turns| turns.set(Turns { innermost, count }));
     }
 
-    /// From the innermost. While it goes on, no turn of this thread may end.
+    /// From the innermost turn on. No turn of this thread may end while the iterator is in use.
     fn iter<'t>(self) -> impl Iterator<Item = &'t Turn> {
         let mut next = self.innermost;
         iter::from_fn(move || {
-            // SAFETY: null, or a turn of this thread, in the frame of a call that has not returned: before it returns, or
-            // unwinds, `Listed` takes its turn out of the list.
+            // SAFETY: the pointer is null, or leads to a turn of this thread, in the frame of a call that
+            // has not returned. Before that call returns or unwinds, `Listed` takes the turn out.
             let turn = unsafe { next.as_ref() }?;
             next = turn.outer.get();
             Some(turn)
@@ -100,7 +102,7 @@ impl Turns {
     }
 }
 
-/// A turn in the list of its thread, until this is dropped.
+/// A turn in the list of its thread, until this guard is dropped.
 struct Listed<'t>(&'t Turn);
 
 impl Drop for Listed<'_> {
@@ -116,7 +118,8 @@ impl Drop for Listed<'_> {
 }
 
 impl Listed<'_> {
-    /// A destructor has left the frames in between, since it is in a coroutine that has a stack of its own.
+    /// Takes the turn out, which is not the innermost: a destructor has left the frames of inner calls,
+    /// since these run in a coroutine that has a stack of its own.
     #[cold]
     fn leave_the_middle(&self) {
         let turns = TURNS.with(Cell::get);
@@ -142,7 +145,7 @@ mod tests {
         subjects
     }
 
-    /// Calls that end in any order, as those of coroutines may: none of them leaves itself behind.
+    /// The calls of coroutines may end in any order: no call leaves its turn behind.
     #[test]
     fn turns_end_in_any_order() {
         for order in [

@@ -7,19 +7,17 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use std::sync::Arc;
-use std::vec::Vec;
 
 use super::awaiting::Flight;
 use super::common::{iterating, showing, with_hasher};
 use super::flight::{AnyWork, Error};
+use super::gathered::Gathered;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
 use super::making::{cycle, made_by};
 use super::table::Table;
-use super::watch::{
-    AnyWatch, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held,
-};
+use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held};
 use super::work::{Plan, fallible, infallible, running, work};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -535,7 +533,7 @@ where
         made: V,
         hash: HashValue,
         core: CoreRef,
-        _: Vec<AnyWatch>,
+        _: Gathered,
     ) -> (K, Unplaced<'static, Self::Watch>, ()) {
         let watch = SharedWatchFor::<V>::registered(&made, hash, core);
         (self.key, watch, ())

@@ -3,6 +3,8 @@
 
 use core::marker::PhantomData;
 use core::ops::Deref;
+use core::ptr;
+use std::any::TypeId;
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -101,10 +103,10 @@ pub trait WatchesOne: Watches + Sized {
     /// A watch that is registered.
     #[doc(hidden)]
     fn registered(key: &Self::Key, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self>;
-    /// Makes a type-erased watch on the same object, registered. What runs here may be the user's, of whom the handle is; the
-    /// result runs none of it.
+    /// Names the object, and makes a registered, type-erased watch on the object. This call may run code of
+    /// the user whose handle the key is; the returned closure runs none.
     #[doc(hidden)]
-    fn any(key: &Self::Key) -> impl FnOnce(HashValue, Counted) -> AnyWatch
+    fn any(key: &Self::Key) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
         Self::Key: 'static;
     /// A type-erased watch on the same object, registered.
@@ -113,7 +115,7 @@ pub trait WatchesOne: Watches + Sized {
     where
         Self::Key: 'static,
     {
-        Self::any(key)(hash, core.count())
+        Self::any(key).1(hash, core.count())
     }
     /// The hashes of the entries that a table with this core has for an object, each once. The object's own list of its
     /// registrations says so: O(n log n) for all n of them, with whatever collections. It may say too much: the hash of an
@@ -284,15 +286,16 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
         Unplaced::new(NotifiedWatch(watch, PhantomData))
     }
 
-    fn any(key: &K) -> impl FnOnce(HashValue, Counted) -> AnyWatch
+    fn any(key: &K) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
         K: 'static,
     {
         let object = K::object(key);
-        move |hash, counted| {
+        let watch = move |hash: HashValue, counted| {
             let watch = SharedWatch::registered(object, counted, hash.short());
             AnyWatch::NotifiedWatch(watch.untyped())
-        }
+        };
+        (Watched::Notified(object.place().addr().get()), watch)
     }
 
     fn hashes_of(key: &K, core: CoreRef) -> Option<Vec<HashValue>> {
@@ -365,12 +368,12 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         Unplaced::new(PolledWatch(K::downgrade(pointer)))
     }
 
-    fn any(pointer: &K) -> impl FnOnce(HashValue, Counted) -> AnyWatch
+    fn any(pointer: &K) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
         K: 'static,
     {
         let watch = AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))));
-        |_, _| watch
+        (watch.watched(), |_, _| watch)
     }
 
     fn hashes_of(_: &K, _: CoreRef) -> Option<Vec<HashValue>> {
@@ -398,6 +401,27 @@ impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
     }
 }
 
+/// The name of an object, as long as an [`AnyWatch`] watches the object.
+#[derive(Clone, Copy, PartialEq)]
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub enum Watched {
+    /// By the place of its block.
+    Notified(usize),
+    /// By its address, which names one object among the objects of handles of this type.
+    Polled(usize, TypeId),
+}
+
+impl Watched {
+    #[inline]
+    pub(super) fn hash(self) -> u64 {
+        let (Watched::Notified(addr) | Watched::Polled(addr, _)) = self;
+        HashValue::of_addr(ptr::without_provenance(addr)).get()
+    }
+}
+
 /// A watch on an object of any type, for entries with several inputs. Registered before there is an entry.
 pub enum AnyWatch {
     /// On an object whose death unlinks the entry.
@@ -411,6 +435,25 @@ impl AnyWatch {
     pub(super) fn leave(self) {
         if let AnyWatch::NotifiedWatch(watch) = self {
             watch.leave();
+        }
+    }
+
+    /// The name of the object.
+    #[inline]
+    pub(super) fn watched(&self) -> Watched {
+        match self {
+            AnyWatch::NotifiedWatch(watch) => Watched::Notified(watch.place()),
+            AnyWatch::PolledWatch(object) => object.watched(),
+        }
+    }
+
+    /// Whether this is a watch on the object.
+    #[inline]
+    pub(super) fn is_of(&self, object: Watched) -> bool {
+        match (self, object) {
+            (AnyWatch::NotifiedWatch(watch), Watched::Notified(place)) => watch.place() == place,
+            (AnyWatch::PolledWatch(there), Watched::Polled(..)) => there.watched() == object,
+            _ => false,
         }
     }
 
@@ -481,9 +524,15 @@ pub trait Pins: Send + Sync {
     fn is_expired(&self) -> bool;
     #[doc(hidden)]
     fn addr(&self) -> *const ();
+    #[doc(hidden)]
+    fn watched(&self) -> Watched;
 }
 
-impl<K: StrongRef<Weak: Send + Sync>> Pins for PolledWatch<K> {
+impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
+    fn watched(&self) -> Watched {
+        Watched::Polled(WeakRef::addr(&self.0).addr(), TypeId::of::<Self>())
+    }
+
     fn is_expired(&self) -> bool {
         self.0.is_expired()
     }

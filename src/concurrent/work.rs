@@ -34,9 +34,9 @@ use std::boxed::Box;
 use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::thread;
-use std::vec::Vec;
 
 use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
+use super::gathered::Gathered;
 use super::held::{Found, Held};
 use super::making::{Absent, Leader, Wanted};
 use super::node::{Compare, KeyKind};
@@ -45,7 +45,7 @@ use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, Watch
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::sync::{Exclusive, Mutex, make_room};
+use crate::sync::{Exclusive, Mutex};
 
 /// How a collection makes an entry of what tasks have made.
 pub(crate) trait Plan: Send + 'static {
@@ -64,7 +64,7 @@ pub(crate) trait Plan: Send + 'static {
         made: Self::Made,
         hash: HashValue,
         core: CoreRef,
-        gathered: Vec<AnyWatch>,
+        gathered: Gathered,
     ) -> (
         <Self::Kind as KeyKind>::Key,
         Unplaced<'static, Self::Watch>,
@@ -460,7 +460,7 @@ impl Dependencies {
         Dependencies { flight, hash, core }
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1). As
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1) amortised. As
     /// [`Computation::depends_on`](crate::memo::Computation::depends_on), on any thread. When the computation has ended,
     /// it does nothing.
     ///
@@ -468,24 +468,29 @@ impl Dependencies {
     /// goes to those that wait for it, and is not kept.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         // The handle is a user's, and a registration allocates: under no lock.
-        let watch = SharedWatchFor::<P>::any(object);
+        let (watched, watch) = SharedWatchFor::<P>::any(object);
         let Some(joint) = self.flight.joint() else {
             return;
         };
         // A4
-        let count = |_: &Vec<AnyWatch>| self.core.count();
-        let Some(counted) = joint.gathered.lock().as_ref().map(count) else {
+        let wants = |gathered: &&mut Gathered| !gathered.has(watched);
+        let count = |_: &mut Gathered| self.core.count();
+        let Some(counted) = joint.gathered.lock().as_mut().filter(wants).map(count) else {
             return;
         };
         let mut watch = Some(watch(self.hash, counted));
         joint.gathered.with_room(
-            |gathered, memory| match gathered {
-                Some(gathered) => make_room(gathered, 1, memory),
+            |gathered, room| match gathered {
+                Some(gathered) => gathered.make_room(room),
                 None => Ok(()),
             },
             |gathered, _| {
-                if let Some(gathered) = gathered {
-                    gathered.extend(watch.take());
+                // Another thread may have declared the object meanwhile.
+                if let Some(gathered) = gathered.as_mut().filter(wants) {
+                    watch
+                        .take()
+                        .into_iter()
+                        .for_each(|watch| gathered.push(watched, watch));
                 }
             },
         );

@@ -8,7 +8,6 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use std::vec::Vec;
 
 use super::computation::{Begun, Computation};
 use super::key::{MemoKey, MemoQuery};
@@ -16,8 +15,8 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::EntryWatches;
 use crate::concurrent::{
-    Absent, ByKey, Failed, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches, ceiling,
-    made_by, shared_housekeeping,
+    Absent, ByKey, Failed, Gathered, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches,
+    ceiling, made_by, shared_housekeeping,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -308,7 +307,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let (hash, handles) = (self.hash(&key), key.handles());
         let key = key.into_stored();
         let watches = Q::watch(handles, hash, self.table.core());
-        let watches = EntryWatches::new(watches, Vec::new());
+        let watches = EntryWatches::new(watches, Gathered::default());
         self.table
             .put(hash, key, watches, value, |watches, value| {
                 Self::read(watches, value)

@@ -4,11 +4,10 @@ use core::cell::RefCell;
 use core::fmt;
 use core::marker::PhantomData;
 use std::boxed::Box;
-use std::vec::Vec;
 
 use super::key::MemoKey;
 use super::watches::EntryWatches;
-use crate::concurrent::{AnyWatch, ByKey, Leader, SharedKey, SharedWatchFor, WatchesOne};
+use crate::concurrent::{ByKey, Gathered, Leader, SharedKey, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
@@ -16,8 +15,8 @@ use crate::ptr::CoreRef;
 pub struct Computation<'m> {
     core: CoreRef,
     hash: HashValue,
-    /// The watches on what it depends on besides its key.
-    watches: RefCell<Vec<AnyWatch>>,
+    /// The watches on the objects on which it depends besides its key.
+    gathered: RefCell<Gathered>,
     /// It belongs to the thread that computes, and to the memo.
     here: PhantomData<(*mut (), &'m ())>,
 }
@@ -27,18 +26,19 @@ impl Computation<'_> {
         Computation {
             core,
             hash,
-            watches: RefCell::default(),
+            gathered: RefCell::default(),
             here: PhantomData,
         }
     }
 
-    /// The watches on what it depends on.
-    pub(super) fn into_watches(self) -> Vec<AnyWatch> {
-        self.watches.into_inner()
+    /// The objects and results on which the result depends.
+    pub(super) fn into_gathered(self) -> Gathered {
+        self.gathered.into_inner()
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1). Nothing is
-    /// tracked automatically; as in the caches of compilers, declare what you have read.
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1) amortised.
+    /// The result has one registration with each object, however often that is declared. Nothing is tracked
+    /// automatically; as in the caches of compilers, declare what you have read.
     ///
     /// **Dependence is not transitive.** A result that was computed from another result depends on all that the
     /// other depends on, and has to declare that: otherwise, when one of those objects dies, the other result goes
@@ -52,15 +52,20 @@ impl Computation<'_> {
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        let watch = SharedWatchFor::<P>::of_any(object, self.hash, self.core);
-        self.watches.borrow_mut().push(watch);
+        // The handle is a user's, whose code may run here and where an unneeded watch is dropped: outside of
+        // the borrow, since that code may declare more.
+        let (watched, watch) = SharedWatchFor::<P>::any(object);
+        let mut gathered = self.gathered.borrow_mut();
+        if !gathered.has(watched) {
+            gathered.push(watched, watch(self.hash, self.core.count()));
+        }
     }
 }
 
 impl fmt::Debug for Computation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Computation")
-            .field("dependencies", &self.watches.borrow().len())
+            .field("dependencies", &self.gathered.borrow().len())
             .finish()
     }
 }
@@ -113,7 +118,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
             leader,
         } = *self;
         leader.finish(|| {
-            let watches = EntryWatches::new(watches, computation.into_watches());
+            let watches = EntryWatches::new(watches, computation.into_gathered());
             (key, watches, value.clone(), value)
         })
     }

@@ -126,7 +126,7 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
             begun,
             hash,
         } = *self;
-        let watches = EntryWatches::new(watches, computation.into_watches());
+        let watches = EntryWatches::new(watches, computation.into_gathered());
         let first = (memo.table).put_unless(
             hash,
             key,

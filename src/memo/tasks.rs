@@ -5,14 +5,13 @@ use core::future::Future;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
-use std::vec::Vec;
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
 use super::watches::EntryWatches;
 use crate::concurrent::work::Dependencies;
 use crate::concurrent::{
-    AnyWatch, AnyWork, ByKey, Error, Flight, Plan, Table, Unplaced, Watches, cycle, fallible,
+    AnyWork, ByKey, Error, Flight, Gathered, Plan, Table, Unplaced, Watches, cycle, fallible,
     infallible, running, work,
 };
 use crate::hash::HashValue;
@@ -172,7 +171,7 @@ where
         made: V,
         _: HashValue,
         _: CoreRef,
-        gathered: Vec<AnyWatch>,
+        gathered: Gathered,
     ) -> (K::Stored, Unplaced<'static, Self::Watch>, V) {
         (self.key, EntryWatches::new(self.watches, gathered), made)
     }

@@ -1,9 +1,8 @@
 //! How an entry of a memo watches its inputs.
 
 use std::boxed::Box;
-use std::vec::Vec;
 
-use crate::concurrent::{AnyWatch, Registered, Unplaced, Watches};
+use crate::concurrent::{AnyWatch, Gathered, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
@@ -16,7 +15,8 @@ pub(super) struct EntryWatches<A> {
 }
 
 impl<A: Watches> EntryWatches<A> {
-    pub(super) fn new(keys: A, others: Vec<AnyWatch>) -> Unplaced<'static, Self> {
+    pub(super) fn new(keys: A, others: Gathered) -> Unplaced<'static, Self> {
+        let others = others.into_watches();
         let polled = others.iter().any(AnyWatch::is_swept);
         Unplaced::new(EntryWatches {
             all: (keys, others.into()),

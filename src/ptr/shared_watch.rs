@@ -158,6 +158,12 @@ impl<T: ?Sized> SharedWatch<T> {
         self.place.addr() == other.place.addr()
     }
 
+    /// The place of the object's block. No other object has it as long as this watch has a share.
+    #[inline]
+    pub(crate) fn place(&self) -> usize {
+        self.place.addr().get()
+    }
+
     /// Whether it could [inherit](Self::inherit).
     #[inline]
     pub(crate) fn is_unregistered(&self) -> bool {

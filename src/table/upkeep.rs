@@ -38,8 +38,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.unlink_notified().or_else(|| self.search_dead(search))
     }
 
-    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that. Returns whether something
-    /// is pending again.
+    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that. Returns whether notices
+    /// are pending again.
     pub(crate) fn purge(&mut self) -> bool {
         let mut search = Search::new();
         loop {

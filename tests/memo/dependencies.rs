@@ -5,6 +5,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
+use weakly::concurrent::SharedKey;
+use weakly::memo::Many;
 use weakly::{Memo, Strong};
 
 use crate::common::scaled;
@@ -125,6 +127,110 @@ fn a_dependency_is_an_input_too<P: Pointer>() {
     drop(second);
     memo.purge();
     assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
+}
+
+/// The numbers `0..n`, each as often as so many rounds, in an order that changes.
+fn in_turns(n: usize, rounds: usize) -> impl Iterator<Item = usize> {
+    (0..rounds).flat_map(move |round| (0..n).map(move |at| (at * 7 + round * 3) % n))
+}
+
+/// 172: However often an object is declared, and with however many others, it has one registration.
+fn is_registered_once<P: SharedKey + From<usize> + 'static>(weak_count: fn(&P) -> usize) {
+    let memo = Memos::new();
+    let input = Strong::new(1);
+    for distinct in [1, 2, 5, 16, 17, 18, 33, 100, scaled(3_000, 200)] {
+        // Seven divides none of them.
+        let objects: Vec<_> = (0..distinct).map(P::from).collect();
+        memo.get_or_compute(&input, |cx| {
+            in_turns(distinct, 4).for_each(|at| cx.depends_on(&objects[at]));
+            assert_eq!(
+                format!("{cx:?}"),
+                format!("Computation {{ dependencies: {distinct} }}")
+            );
+            1
+        });
+        assert!(objects.iter().all(|object| weak_count(object) == 1));
+        for at in [0, distinct / 2, distinct - 1] {
+            assert!(memo.get(&input).is_some());
+            assert_eq!(memo.invalidate(&objects[at]), 1);
+            memo.get_or_compute(&input, |cx| {
+                in_turns(distinct, 2).for_each(|at| cx.depends_on(&objects[at]));
+                1
+            });
+        }
+        drop(objects);
+        assert!(memo.get(&input).is_none());
+        memo.purge();
+    }
+}
+
+#[test]
+fn an_object_is_registered_once() {
+    is_registered_once::<Strong<usize>>(Strong::weak_count);
+    is_registered_once::<Arc<usize>>(Arc::weak_count);
+}
+
+/// 172: Handles of several types to one object count as one; but handles that do not notify are told apart by their types.
+#[test]
+fn an_object_of_several_handles_is_registered_once() {
+    struct Name(Strong<str>);
+    #[derive(Clone)]
+    struct NameRef(weakly::Weak<str>);
+    weakly::impl_handle!(Name(Strong<str>), NameRef(weakly::Weak<str>));
+    struct Number(Arc<usize>);
+    #[derive(Clone)]
+    struct NumberRef(std::sync::Weak<usize>);
+    weakly::impl_handle!(Number(Arc<usize>), NumberRef(std::sync::Weak<usize>));
+    let (memo, input) = (Memos::new(), Strong::new(1));
+    let (text, number) = (Strong::<str>::from("text"), Arc::new(1));
+    let (named, numbered) = (Name(text.clone()), Number(number.clone()));
+    let anchors = [weakly::Anchor::new(), weakly::Anchor::new()];
+    memo.get_or_compute(&input, |cx| {
+        for _ in 0..3 {
+            cx.depends_on(&text);
+            cx.depends_on(&named);
+            cx.depends_on(&number);
+            cx.depends_on(&numbered);
+            anchors.iter().for_each(|anchor| cx.depends_on(anchor));
+        }
+        assert_eq!(format!("{cx:?}"), "Computation { dependencies: 5 }");
+        1
+    });
+    assert_eq!(
+        (Strong::weak_count(&text), Arc::weak_count(&number)),
+        (1, 2)
+    );
+    drop((named, numbered));
+    drop(anchors);
+    assert!(memo.get(&input).is_none());
+}
+
+/// 172: An object of the key that is declared, too, has one registration besides that of the key. A key may have many objects.
+#[test]
+fn an_input_that_is_declared_is_registered_once_more() {
+    let memo = Memo::<Many<Strong<usize>>, usize>::new();
+    for (parts, others) in [(1, 0), (1, 3), (4, 20), (40, 1), (40, 40), (100, 200)] {
+        let key: Vec<_> = (0..parts).map(Strong::new).collect();
+        let besides: Vec<_> = (0..others).map(Strong::new).collect();
+        memo.get_or_compute(&*key, |cx| {
+            let declared = key.iter().enumerate().filter(|(at, _)| at % 3 != 1);
+            let declared = declared.map(|(_, object)| object).chain(&besides);
+            let twice = declared.clone().rev().chain(declared);
+            twice.for_each(|object| cx.depends_on(object));
+            1
+        });
+        for (at, object) in key.iter().enumerate() {
+            assert_eq!(Strong::weak_count(object), if at % 3 == 1 { 1 } else { 2 });
+        }
+        let counts = besides.iter().map(Strong::weak_count);
+        assert!(counts.eq(std::iter::repeat_n(1, others)));
+        assert!(memo.get(&*key).is_some());
+        drop(besides);
+        assert_eq!(memo.get(&*key).is_some(), others == 0);
+        drop(key);
+        memo.purge();
+        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
+    }
 }
 
 /// 172: Another thread drops a dependency, between the middle of the computation and some time after it. Once it

@@ -1,0 +1,94 @@
+//! The objects on which a computation depends besides its key: each object once.
+
+use std::vec::Vec;
+
+use hashbrown::HashTable;
+
+use super::watch::{AnyWatch, Watched};
+use crate::sync::{allocating, make_room, move_table};
+
+/// Up to so many watches are compared one by one: most computations depend on fewer objects.
+const FEW: usize = 16;
+
+/// The watches of a computation, each on another object.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    watches: Vec<AnyWatch>,
+    /// A bit for the hash of each object: most new objects have another bit.
+    bits: u64,
+    /// The places of the watches by their objects, if there are more than a few watches.
+    places: HashTable<usize>,
+}
+
+/// Memory for a [`Gathered`].
+type Room = (Vec<AnyWatch>, HashTable<usize>);
+
+impl Gathered {
+    /// Whether there is a watch on an object. O(1).
+    #[inline]
+    pub(crate) fn has(&self, object: Watched) -> bool {
+        self.bits & bit(object) != 0 && self.finds(object)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finds(&self, object: Watched) -> bool {
+        if self.places.is_empty() {
+            return self.watches.iter().any(|watch| watch.is_of(object));
+        }
+        let is_it = |&at: &usize| self.watches[at].is_of(object);
+        self.places.find(object.hash(), is_it).is_some()
+    }
+
+    /// Adds a watch on an object that has none here. O(1) amortised.
+    #[inline]
+    pub(crate) fn push(&mut self, object: Watched, watch: AnyWatch) {
+        if self.watches.len() >= FEW {
+            self.note_next(object);
+        }
+        self.bits |= bit(object);
+        self.watches.push(watch);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_next(&mut self, object: Watched) {
+        allocating(|room| self.make_room(room));
+        let place = self.watches.len();
+        self.places
+            .insert_unique(object.hash(), place, |_| unreachable!("there is room"));
+    }
+
+    /// Makes room for one more watch. The error is how much memory that takes.
+    pub(crate) fn make_room(&mut self, room: &mut Room) -> Result<(), (usize, usize)> {
+        make_room(&mut self.watches, 1, &mut room.0).map_err(|len| (len, 0))?;
+        let (len, places) = (self.watches.len(), self.places.len());
+        if len < FEW || len < self.places.capacity() {
+            return Ok(());
+        }
+        if room.1.capacity() <= len {
+            return Err((0, 2 * len));
+        }
+        let Gathered { watches, places: table, .. } = self;
+        let hash = |&at: &usize| watches[at].watched().hash();
+        move_table(table, &mut room.1, hash);
+        for at in places..len {
+            table.insert_unique(hash(&at), at, |_| unreachable!("there is room"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.watches.len()
+    }
+
+    #[inline]
+    pub(crate) fn into_watches(self) -> Vec<AnyWatch> {
+        self.watches
+    }
+}
+
+#[inline]
+fn bit(object: Watched) -> u64 {
+    1 << (object.hash() % 64)
+}
