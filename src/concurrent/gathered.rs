@@ -69,7 +69,11 @@ impl Gathered {
         if room.1.capacity() <= len {
             return Err((0, 2 * len));
         }
-        let Gathered { watches, places: table, .. } = self;
+        let Gathered {
+            watches,
+            places: table,
+            ..
+        } = self;
         let hash = |&at: &usize| watches[at].watched().hash();
         move_table(table, &mut room.1, hash);
         for at in places..len {

@@ -6,12 +6,12 @@ use core::pin::pin;
 use core::sync::atomic::AtomicBool;
 use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
-use std::vec::Vec;
 
 use super::super::flight::{AnyWork, Begun, Making, Polled, Waiter};
+use super::super::gathered::Gathered;
 use super::super::key::ByKey;
 use super::super::table::Table;
-use super::super::watch::{AnyWatch, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
+use super::super::watch::{SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use super::super::work::{Plan, running, work};
 use super::*;
 use crate::Memo;
@@ -221,7 +221,7 @@ impl Plan for Planned {
         made: Strong<Payload>,
         hash: HashValue,
         core: CoreRef,
-        _: Vec<AnyWatch>,
+        _: Gathered,
     ) -> (u32, Unplaced<'static, Self::Watch>, ()) {
         (0, Self::Watch::registered(&made, hash, core), ())
     }
