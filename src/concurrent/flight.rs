@@ -32,6 +32,7 @@
 #[cfg(all(test, weakly_loom))]
 pub(super) mod models;
 mod seat;
+mod standby;
 
 pub(crate) use seat::Seat;
 
@@ -79,6 +80,8 @@ struct Status {
     complete: bool,
     /// Its leader has ended it.
     ended: bool,
+    /// While it is on standby: the flight that its thread has put on standby before (F3).
+    outer: Option<Arc<Making>>,
     /// How many threads sleep until it is complete. To wake none would be a system call all the same.
     sleepers: usize,
     tasks: Seats,
@@ -110,10 +113,8 @@ type Flights = Own<Option<(Arc<Making>, usize)>>;
 
 thread_local! {
     /// The flights of this thread: as long as it has some, the first stands for the thread. No thread can wait for
-    /// one without flights. This, and the next, own nothing once there are no flights.
+    /// one without flights. This owns nothing once there are no flights.
     static FLIGHTS: Flights = const { Own::new(None) };
-    /// The flights of this thread that can be called off (F3).
-    static STANDING_BY: Own<Vec<Arc<Making>>> = const { Own::new(Vec::new()) };
     /// Its address stands for the thread.
     static MARK: u8 = const { 0 };
     /// The flights that this thread polls, one within the other.
@@ -149,9 +150,6 @@ fn mark() -> usize {
     MARK.with(|mark| ptr::from_ref(mark).addr())
 }
 
-/// A flight in which nothing is made, while its thread has yet to do something else.
-pub(crate) struct Standby(Arc<Making>);
-
 impl Making {
     fn new(joint: Option<Joint>) -> Self {
         Making {
@@ -160,6 +158,7 @@ impl Making {
             status: Mutex::new(Status {
                 complete: false,
                 ended: false,
+                outer: None,
                 sleepers: 0,
                 tasks: Seats::new(),
             }),
@@ -229,22 +228,6 @@ impl Making {
             let flights = flights.enter();
             flights.as_ref().map(|(first, _)| Arc::clone(first))
         })
-    }
-
-    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
-    /// it off.
-    pub(crate) fn stand_by(this: &Arc<Self>) -> Standby {
-        STANDING_BY.with(|flights| push(flights, this));
-        Standby(Arc::clone(this))
-    }
-
-    /// F3: before this thread waits for anything. Returns whether there was something to call off.
-    pub(super) fn call_off() -> bool {
-        let called_off = STANDING_BY.with(|flights| flights.replace(Vec::new()));
-        // All, before the first waker is called: a waker may wait itself, or panic.
-        let places: Vec<_> = called_off.iter().flat_map(|flight| flight.end()).collect();
-        wake_all(places.into_iter().filter_map(Place::into_waker));
-        !called_off.is_empty()
     }
 
     /// Completes the flight, if it is one of a thread by that: the value is there, or will not be. All waiters go on.
@@ -581,25 +564,6 @@ impl Drop for StandIn {
     fn drop(&mut self) {
         self.set(None);
         self.0.complete();
-    }
-}
-
-impl Standby {
-    /// Begins the making. False if the flight has been called off.
-    pub(crate) fn begin(self) -> bool {
-        !self.0.is_complete()
-    }
-}
-
-impl Drop for Standby {
-    fn drop(&mut self) {
-        let is_other = |flight: &Arc<Making>| !Arc::ptr_eq(flight, &self.0);
-        let emptied = STANDING_BY.with(|flights| {
-            let mut flights = flights.enter();
-            flights.retain(is_other);
-            take_if_empty(&mut flights)
-        });
-        drop(emptied);
     }
 }
 

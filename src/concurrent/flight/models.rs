@@ -1,6 +1,7 @@
 //! The models of flights.
 
 use super::super::held::{Found, Held};
+use super::standby::Standby;
 use super::*;
 use crate::sync::models;
 use core::task::Poll;
@@ -311,6 +312,29 @@ fn a_waker_that_waits_finds_no_flight_on_standby() {
         }
         drop(standby);
         assert!(other.join().unwrap(), "no cycle");
+    });
+}
+
+/// F3: Standbys end in any order, as those of coroutines do: a flight that has begun is not called off, and the others are.
+#[test]
+fn standbys_end_in_any_order() {
+    models::check(|| {
+        for begins in 0..3 {
+            let flights = [(); 3].map(|()| Making::start());
+            let mut standbys = flights
+                .each_ref()
+                .map(|flight| Some(Making::stand_by(flight)));
+            assert_eq!(standbys[begins].take().map(Standby::begin), Some(true));
+            assert!(Making::call_off());
+            for (at, flight) in flights.iter().enumerate() {
+                assert_eq!(flight.is_complete(), at != begins);
+            }
+            for standby in standbys.into_iter().flatten() {
+                assert!(!standby.begin());
+            }
+            assert!(!Making::call_off());
+            flights[begins].complete();
+        }
     });
 }
 

@@ -1,0 +1,101 @@
+//! Flights on standby (F3): a thread has such a flight in the table, and has yet to run user code before it makes the value.
+
+use core::mem;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::super::seats::Place;
+use super::Making;
+use crate::panics::wake_all;
+use crate::sync::{Exclusive, Own, thread_local};
+
+thread_local! {
+    /// The flight that this thread has put on standby last; it leads to the others (F3).
+    static STANDING_BY: Own<Option<Arc<Making>>> = const { Own::new(None) };
+}
+
+/// A flight in which nothing is made, while its thread has yet to do something else.
+pub(crate) struct Standby<'f>(&'f Arc<Making>);
+
+impl Making {
+    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
+    /// it off.
+    #[inline]
+    pub(crate) fn stand_by(this: &Arc<Self>) -> Standby<'_> {
+        let outer = STANDING_BY.with(|flights| flights.replace(Some(Arc::clone(this))));
+        if outer.is_some() {
+            this.status.lock().outer = outer;
+        }
+        Standby(this)
+    }
+
+    /// F3: before this thread waits for anything. Returns whether there was something to call off.
+    pub(in super::super) fn call_off() -> bool {
+        let mut next = STANDING_BY.with(|flights| flights.replace(None));
+        let is_any = next.is_some();
+        // All, before the first waker is called: a waker may wait itself, or panic.
+        let mut places = Vec::new();
+        while let Some(flight) = next {
+            places.extend(flight.end());
+            next = flight.status.lock().outer.take();
+        }
+        wake_all(places.into_iter().filter_map(Place::into_waker));
+        is_any
+    }
+}
+
+impl Standby<'_> {
+    /// Begins the making. False if the flight has been called off.
+    #[inline]
+    pub(crate) fn begin(self) -> bool {
+        let has_begun = self.leave();
+        mem::forget(self);
+        has_begun
+    }
+
+    /// Ends the standby. Returns whether the flight may begin.
+    #[inline]
+    fn leave(&self) -> bool {
+        let mut status = self.0.status.lock();
+        let (mut outer, complete) = (status.outer.take(), status.complete);
+        drop(status);
+        let is_found = STANDING_BY.with(|flights| {
+            let mut innermost = flights.enter();
+            let is_own = |flight: &Arc<Making>| Arc::ptr_eq(flight, self.0);
+            let is_found = innermost.as_ref().is_none_or(is_own);
+            if is_found {
+                mem::swap(&mut *innermost, &mut outer);
+            }
+            is_found
+        });
+        if !is_found {
+            self.leave_the_middle(outer);
+        }
+        !complete
+    }
+
+    /// Takes the flight out that is not the innermost: coroutines end their standbys in any order.
+    #[cold]
+    fn leave_the_middle(&self, outer: Option<Arc<Making>>) {
+        let mut inner = STANDING_BY.with(|flights| flights.enter().clone());
+        while let Some(flight) = inner {
+            let mut status = flight.status.lock();
+            if status
+                .outer
+                .as_ref()
+                .is_some_and(|next| Arc::ptr_eq(next, self.0))
+            {
+                let own = mem::replace(&mut status.outer, outer);
+                drop((status, own));
+                return;
+            }
+            inner = status.outer.clone();
+        }
+    }
+}
+
+impl Drop for Standby<'_> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
