@@ -100,6 +100,28 @@ impl Shared for concurrent::WeakMap<Strong<u64>, u64> {
     }
 }
 
+/// A map whose values are made under a reservation, by the thread that misses them.
+pub(crate) struct Reserved(concurrent::WeakMap<Strong<u64>, u64>);
+
+impl Shared for Reserved {
+    type Object = Strong<u64>;
+    fn with_capacity(capacity: usize) -> Self {
+        Reserved(Shared::with_capacity(capacity))
+    }
+    #[inline]
+    fn object(number: u64) -> Strong<u64> {
+        Strong::new(number)
+    }
+    #[inline]
+    fn insert(&self, object: &Strong<u64>, number: u64) {
+        self.0.get_or_insert_with(object, |_| number);
+    }
+    #[inline]
+    fn get(&self, object: &Strong<u64>) -> Option<u64> {
+        self.0.get(object)
+    }
+}
+
 /// A number with a destructor, which owns nothing outside of itself: so that a lookup's cost for the destructor
 /// is not hidden behind a cache miss.
 pub(crate) struct Destructible(u64);

@@ -7,7 +7,7 @@ use crate::duel::{Row, Sample};
 use crate::shared::{
     Awaited, DashMap, DashMapOfDestructibles, Destructible, Locked, LockedWeakTable, MemoOfMany,
     MemoOfNumber, MemoOfThree, Moka, MokaOfNumber, OneLocked, Owned, Papaya, PapayaOfDestructibles,
-    Sharded,
+    Reserved, Sharded,
 };
 use crate::teams::{Clock, Plan};
 use crate::together::{churn, end, get, hit, longest_death, miss, mixed, turnover};
@@ -117,6 +117,10 @@ fn changes() -> Vec<Row> {
         }
         rows.push(against_one(CHURN, size, churn::<Map>).goal(1.3));
     }
+    // Each operation misses, and a death follows on both sides.
+    let made = format!("{CHURN}, get_or_insert_with");
+    let sides: [Side; 2] = [churn::<Reserved>, churn::<Map>];
+    rows.push(row(&made, "insert", 1, K3, sides).goal(2.5));
     rows
 }
 
