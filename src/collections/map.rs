@@ -48,9 +48,10 @@ use names::*;
 /// it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
 /// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///
-/// Methods that take `&self` never destroy a value. They never run user code, with one exception: iterators
-/// return strong keys, and if yours is the last when you drop it, its object dies there. So values need not be
-/// `Send` when keys are: keys die on any thread, but values only on the map's.
+/// Methods that take `&self` never destroy a value. (Iterators return strong keys: if yours is the last handle when
+/// you drop it, its object dies there.) So values need not be `Send` when keys are: keys die on any thread, but
+/// values only on the map's. The user code that these methods run is what they are about: `==`, `clone` and `Debug` of the
+/// map call those of the values, and a handle of your own is asked for its address.
 ///
 /// `Arc` and `Rc` send no death notices. For them each `&mut self` method sweeps the next 16 buckets instead;
 /// growth and `purge` sweep all.

@@ -224,7 +224,10 @@ impl<P: SharedRef> KeepAlive<P> {
         sum
     }
 
-    /// Lets everything go.
+    /// Lets everything go: the objects that are kept when this is called lose their handles here, and the listener hears
+    /// of each as [`Gone::Removed`]. Objects that nobody else uses die in this call; the others stay in their collections, and
+    /// the next lookup that finds one keeps it again. What went before counts in [`live_weight`](Self::live_weight) no more. An
+    /// object that another thread keeps during the call may stay. O(what goes).
     ///
     /// # Panics
     /// If a destructor or the listener panics, after all of them have run.

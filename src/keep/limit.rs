@@ -40,6 +40,9 @@ impl Limit {
     /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is not kept at all;
     /// what weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger: such a sum is
     /// beyond any limit of weight, `usize::MAX` included.
+    ///
+    /// In a collection that threads share, an insertion adds the weight of its entry first, and evicts others then. So
+    /// the sum may exceed the limit for a moment, by one entry for each thread that is inserting.
     pub const fn weight(self, weight: usize) -> Self {
         Limit {
             weight: Some(weight),
