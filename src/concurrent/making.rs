@@ -4,7 +4,6 @@ use core::cell::Cell;
 use core::mem;
 use core::panic::AssertUnwindSafe;
 use core::ptr;
-use std::boxed::Box;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -232,7 +231,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     where
         K::FlightKey: Clone,
     {
-        match self.lead(hash, key, read, absent, None, Box::new)? {
+        match self.lead(hash, key, read, absent, None, |leader| leader)? {
             Wanted::There(made) => {
                 // T5
                 drop(make);
@@ -462,15 +461,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     /// The same, in a frame of its own.
     #[inline(never)]
-    #[expect(
-        clippy::boxed_local,
-        reason = "unboxed here, not in the caller's frame"
-    )]
-    fn finish_apart<R>(
-        self: Box<Self>,
-        made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R),
-    ) -> R {
-        (*self).finish(made)
+    fn finish_apart<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
+        self.finish(made)
     }
 
     /// Makes an entry, and puts it in the place of the flight's node. `end` gets what came with the entry, or the panic of the
