@@ -1,24 +1,30 @@
-//! What is kept, and which of it goes next: the engine under floors and ceilings. It runs no code of users, and
-//! destroys nothing: what goes is returned.
+//! The kept objects or entries, here called *members*, and the choice of the next victim: the
+//! engine under floors and ceilings. A ring runs no user code and destroys nothing: it returns each
+//! victim to its caller.
 //!
-//! The policy is SIEVE, as in Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for
-//! Web Caches", NSDI 2024: a queue in the order of arrival, a hand that goes from the oldest to the newest and round
-//! again, and a bit for each member, set by a hit. The hand takes the first whose bit is not set, and clears those that
-//! it passes.
+//! The policy is SIEVE, as in Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key
+//! Eviction Algorithm for Web Caches", NSDI 2024. The members are in a queue in the order of
+//! arrival, and each member has a bit, which a hit sets. A hand moves from the oldest member to the
+//! newest, and round again. The victim is the first member whose bit is not set; the hand clears
+//! the bits of the members that it passes.
 //!
-//! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by age.
-//! * **Q2** The list by age is in the order of the generations of the last touches. So those that are too old are at
-//!   its front, and [`advance`](Ring::advance) costs what goes.
-//! * **Q3** A collection does not tell each hit, but the first of a member in each *round*, which it remembers in its
-//!   entry. So a hit costs no lock. A turn of the hand takes [`ROUNDS`] rounds, so when the hand comes back to a member
-//!   that it has passed, another round has begun: what was told in this round is a member until the round ends, unless
-//!   it is let go; and whoever lets go of a member ends the round. Hits that come in the round in which the hand has
-//!   passed are lost, if one was told before that. What is [touched](Ring::touch) directly differs from the paper in
-//!   nothing.
-//! * **Q4** What goes is taken by who destroys it, one at a time. What is removed by somebody who must not destroy it,
-//!   or was refused, waits for that: it is no member any more, and is found only to be kept again, or taken.
-//! * **Q5** Who takes what goes may have to do something about it under no lock. Until that is done, it is [going](self::going):
-//!   found, so that whoever keeps it again or lets it go meanwhile can say so.
+//! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by
+//!   age.
+//! * **Q2** The list by age has the order of the generations of the last touches. So the members
+//!   that are too old are at the front, and [`advance`](Ring::advance) costs O(victims).
+//! * **Q3** A collection reports only the first hit of a member in each *round*, and notes the
+//!   round in its entry. So most hits cost no lock. A turn of the hand takes [`ROUNDS`] rounds. So
+//!   another round has begun when the hand comes back to a member, and a member that was reported
+//!   in a round stays a member until the round ends, unless a caller lets it go; and a caller that
+//!   lets a member go ends the round. If the hand passes a member after the report, later hits of
+//!   the same round are lost. A member that is [touched](Ring::touch) directly differs from the
+//!   paper in nothing.
+//! * **Q4** The thread that takes a victim destroys it, one victim at a time. A caller that lets a
+//!   member go and must not destroy it makes it a *leaving* item, and so does a refusal. A leaving
+//!   item is no member. It is found only to be kept again, or to be taken.
+//! * **Q5** The thread that takes a victim may have work to do for it under no lock. Until that
+//!   work is done, the slot of the victim is [going](self::going), and is found: so a thread that
+//!   keeps the same object again meanwhile, or removes it, can say so.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -34,29 +40,31 @@ use crate::sync::allocating;
 mod going;
 mod room;
 
-/// How many rounds a turn of the hand takes. More are closer to the paper, and tell more hits.
+/// The number of rounds in a turn of the hand. More rounds are closer to the paper, and report more
+/// hits.
 const ROUNDS: usize = 8;
-/// Rounds have the numbers from 1 to this one, and then again. So an entry that is not asked for during exactly so many
-/// rounds does not tell its hits in the last of them. It is no member by then, or generations count that many.
+/// Rounds have the numbers from 1 to this number, and then from 1 again. So an entry without a hit
+/// during exactly so many rounds does not report its hits in the last of these rounds. Such an
+/// entry is no member by then, unless the limit is of more generations.
 const LAST_ROUND: u16 = u16::MAX - 2;
 
-/// The members of something that is bounded, by the address of each.
+/// The members, by the addresses of the objects.
 pub(crate) struct Ring<X> {
     limit: Limit,
     slots: Vec<Slot<X>>,
-    /// The list by age, beside `slots`. Empty where generations do not count.
+    /// The links of the list by age, one for each slot. Empty where generations do not count.
     ages: Vec<Links>,
-    /// Chains through the slots would take 6 bytes less for each, but keeping one more took up to twice as long with
-    /// them.
+    /// The slot of each address. (Chains through the slots would take 6 bytes less for each member,
+    /// but with chains it took up to twice as long to keep another object.)
     index: HashTable<u32>,
-    /// In the order of arrival.
+    /// The members in the order of arrival.
     queue: Ends,
     by_age: Ends,
-    /// What was let go and is not taken yet: in the index, and in no other list (Q4).
+    /// The leaving items: each is in the index, and in no other list (Q4).
     leaving: Ends,
     free: u32,
     hand: u32,
-    /// The member that was kept last, if it still is.
+    /// The member that was kept last, while it is a member.
     latest: u32,
     len: usize,
     weight: u128,
@@ -64,52 +72,52 @@ pub(crate) struct Ring<X> {
     round: u16,
     /// Whether an entry has the number of this round.
     told: bool,
-    /// How far the hand has gone in this round.
+    /// How many members the hand has looked at in this round.
     steps: usize,
     turn: u64,
 }
 
 struct Slot<X> {
-    /// None if the slot is free, or what it had is going (Q5).
+    /// None if the slot is free or going (Q5).
     kept: Option<X>,
     addr: usize,
     weight: usize,
     links: Links,
-    /// When it was kept or touched last.
+    /// The generation in which the member was kept or touched last.
     generation: u32,
     visited: bool,
-    /// Why it is no member any more (Q4).
+    /// Why the item is no member any more (Q4).
     gone: Option<Gone>,
 }
 
-/// Something that is kept no more.
+/// A victim, taken out of its ring.
 pub(crate) struct Going<X> {
     pub(crate) what: X,
     pub(crate) addr: usize,
     pub(crate) weight: usize,
     pub(crate) why: Gone,
-    /// When: see [`Outcome::New`].
+    /// The turn in which the victim was taken: see [`Outcome::New`].
     pub(crate) turn: u64,
-    /// Its slot, if it is [going](going) until who has taken it ends that.
+    /// Its slot, if that is [going](going) until the taker ends that.
     pub(crate) at: Option<u32>,
-    /// Whether another has to go for the same reason. So who asks for one need not ask again.
+    /// False if there is no further victim: then the caller need not ask again.
     pub(crate) more: bool,
 }
 
-/// What became of something that was to be kept.
+/// The outcome of keeping an item.
 pub(crate) enum Outcome<X> {
-    /// It is kept, and was not before. All that comes and goes takes turns, which have numbers.
+    /// The item is a new member. Each arrival and each removal has a turn, and turns are numbered.
     New { turn: u64 },
-    /// It was kept already; this is what was given again.
+    /// The object is a member already; this is the item that the caller has passed.
     Already(X),
-    /// It is heavier than the limit, or that is of 0 entries, and not kept. What was kept of it before goes
-    /// [next](Ring::next_to_go).
+    /// The item is not kept: it is heavier than the limit, or the limit is 0 entries. If the object
+    /// was a member, that is a [victim](Ring::next_to_go) now.
     Refused(X),
 }
 
-/// Whether something was a member already, which was touched.
+/// Whether an object was a member already, which was touched.
 pub(crate) enum Told<X> {
-    /// What was given again.
+    /// The item that the caller has passed.
     Yes(X),
     No(Outcome<X>),
 }
@@ -160,7 +168,7 @@ impl<X> Ring<X> {
         usize::try_from(self.weight).unwrap_or(usize::MAX)
     }
 
-    /// The number of this round, for an entry that is told in it.
+    /// The number of this round, for an entry that reports a hit.
     pub(crate) fn tell_round(&mut self) -> u16 {
         self.told = true;
         self.round
@@ -171,7 +179,7 @@ impl<X> Ring<X> {
         self.round
     }
 
-    /// What is kept of an object.
+    /// The kept item of an object.
     pub(crate) fn get(&self, addr: usize) -> Option<&X> {
         self.slots[self.member(addr)? as usize].kept.as_ref()
     }
@@ -186,14 +194,15 @@ impl<X> Ring<X> {
         self.slots[at as usize].gone.is_none()
     }
 
-    /// With what is [leaving](Self::leaving), or going.
+    /// The slot of an object: of a member, of a [leaving](Self::leaving) item, or a going slot.
     #[inline]
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
         self.index.find(hash(addr), is).copied()
     }
 
-    /// Keeps something, as the newest. If it is kept already, it is touched, and has this weight from now on.
+    /// Keeps an item as the newest member. A member is touched instead, and has this weight from
+    /// now on.
     pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Outcome<X> {
         if !self.fits(weight) {
             self.let_go(addr, self.refusal());
@@ -211,7 +220,8 @@ impl<X> Ring<X> {
         self.admit(found, addr, weight, what)
     }
 
-    /// [Touches](Self::touch) a member, which keeps its weight, or else keeps something. One without a weight is refused.
+    /// [Touches](Self::touch) a member, which keeps its weight; keeps an item that is no member. An
+    /// item without a weight is refused.
     pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: Option<usize>, what: X) -> Told<X> {
         let found = self.find(addr);
         if let Some(at) = found.filter(|at| self.is_member(*at)) {
@@ -228,7 +238,7 @@ impl<X> Ring<X> {
         self.limit.weight.is_none_or(|most| weight <= most) && self.limit.entries != 0
     }
 
-    /// Why something does not fit.
+    /// The reason for which an item does not fit.
     fn refusal(&self) -> Gone {
         match self.limit.entries {
             0 => Gone::Entries,
@@ -236,7 +246,8 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes something a member that is none, and was found where it is about to leave, or is going.
+    /// Makes an item a member. `found` is the slot of a leaving item of the object, or a going
+    /// slot.
     fn admit(&mut self, found: Option<u32>, addr: usize, weight: usize, what: X) -> Outcome<X> {
         let leaving = match found {
             Some(at) if self.is_going(at) => {
@@ -259,7 +270,7 @@ impl<X> Ring<X> {
         given.map_or(Outcome::New { turn }, Outcome::Already)
     }
 
-    /// Puts something that is not there to what goes [next](Self::next_to_go).
+    /// Makes the item of an absent object a [victim](Self::next_to_go).
     pub(crate) fn refuse(&mut self, addr: usize, what: X) {
         if self.find(addr).is_none() {
             let at = self.place(addr, what);
@@ -267,7 +278,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes it a member, as the newest.
+    /// Makes the item of a slot the newest member.
     fn join(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];
         slot.gone = None;
@@ -282,7 +293,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// The opposite: it is in no list.
+    /// Takes a member out of all lists: the opposite of [`join`](Self::join).
     fn part(&mut self, at: u32) {
         let slot = &self.slots[at as usize];
         if self.hand == at {
@@ -304,12 +315,12 @@ impl<X> Ring<X> {
         self.leaving.push(&mut self.slots, at);
     }
 
-    /// Keeps it no more: it goes [next](Self::next_to_go). Returns [when](Outcome::New).
+    /// Makes a member a [victim](Self::next_to_go). Returns the [turn](Outcome::New).
     pub(crate) fn let_go(&mut self, addr: usize, why: Gone) -> u64 {
         if let Some(at) = self.member(addr) {
             self.part(at);
             self.leave(at, why);
-            // Its collection may take it for told.
+            // The collection may take a hit for reported.
             self.begin_round();
         } else if why == Gone::Removed {
             self.set_removed(addr);
@@ -317,7 +328,7 @@ impl<X> Ring<X> {
         self.next_turn()
     }
 
-    /// All of them go [next](Self::next_to_go). Returns [when](Outcome::New).
+    /// Makes all members [victims](Self::next_to_go). Returns the [turn](Outcome::New).
     pub(crate) fn let_all_go(&mut self) -> u64 {
         while self.queue.oldest != NONE {
             let at = self.queue.oldest;
@@ -333,10 +344,10 @@ impl<X> Ring<X> {
         self.turn
     }
 
-    /// Puts it into a free slot, or a new one, and into the index. All memory comes first: one that is in a slot, and not
-    /// in the index, would be kept for ever.
+    /// Puts an item into a free slot or a new slot, and into the index. All memory is allocated
+    /// before: an item in a slot that is not in the index would be kept for ever.
     fn place(&mut self, addr: usize, what: X) -> u32 {
-        // A ring that threads share has room already.
+        // The caller has made room in a ring that threads share.
         if !self.has_room() {
             allocating(|room| self.grow(room));
         }
@@ -370,7 +381,7 @@ impl<X> Ring<X> {
         at
     }
 
-    /// Notes a hit. Returns whether it is kept.
+    /// Notes a hit. Returns whether the object is a member.
     pub(crate) fn touch(&mut self, addr: usize) -> bool {
         self.member(addr).map(|at| self.hit(at)).is_some()
     }
@@ -387,14 +398,15 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes something, whether or not it is about to leave.
+    /// Takes a member or a leaving item.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
         self.set_removed(addr);
         let at = self.find(addr)?;
         Some(self.take(at, Gone::Removed)?.what)
     }
 
-    /// Takes something that its collection may still take for told: the round ends. Also returns [when](Outcome::New).
+    /// Takes a member, and ends the round, since the collection may take a hit for reported. Also
+    /// returns the [turn](Outcome::New).
     pub(crate) fn release(&mut self, addr: usize) -> (Option<X>, u64) {
         let Some(at) = self.member(addr) else {
             self.set_removed(addr);
@@ -405,14 +417,14 @@ impl<X> Ring<X> {
         (taken.map(|going| going.what), self.turn)
     }
 
-    /// Begins a generation. Those that are too old go [next](Self::next_to_go).
+    /// Begins a generation. The members that are too old then are [victims](Self::next_to_go).
     pub(crate) fn advance(&mut self) {
         self.generation = self.generation.wrapping_add(1);
-        // What is told in this generation has to be told in the next one, too.
+        // A member that was reported in this generation has to be reported in the next one, too.
         self.begin_round();
     }
 
-    /// A round in which nothing was told need not end: no entry has its number.
+    /// Ends the round, if a hit was reported in it: otherwise no entry has its number.
     fn begin_round(&mut self) {
         if mem::take(&mut self.told) {
             self.round = self.round % LAST_ROUND + 1;
@@ -420,7 +432,7 @@ impl<X> Ring<X> {
         self.steps = 0;
     }
 
-    /// The oldest, if it is too old.
+    /// The member whose last touch is the oldest, if that is too old.
     fn too_old(&self) -> Option<u32> {
         let at = self.by_age.oldest;
         let then = self.slots.get(at as usize)?.generation;
@@ -428,12 +440,12 @@ impl<X> Ring<X> {
         (age > self.limit.generations).then_some(at)
     }
 
-    /// Whether something was let go and is not taken yet.
+    /// Whether there are leaving items.
     pub(crate) fn is_leaving(&self) -> bool {
         self.leaving.oldest != NONE
     }
 
-    /// Whether one has to go.
+    /// Whether there is a victim.
     pub(crate) fn is_due(&self) -> bool {
         let limit = self.limit;
         let too_heavy = limit.weight.is_some_and(|most| self.is_above(most));
@@ -441,8 +453,8 @@ impl<X> Ring<X> {
         beyond || self.is_leaving() || self.too_old().is_some()
     }
 
-    /// Takes one that has to go, if there is one: it was let go, it is too old, there are too many, or they are too
-    /// heavy.
+    /// Takes the next victim, if there is one: a leaving item, a member that is too old, or a
+    /// member that SIEVE chooses if there are too many members, or these are too heavy.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
         let (at, why) = self.due()?;
         let going = self.take(at, why)?;
@@ -452,14 +464,14 @@ impl<X> Ring<X> {
         })
     }
 
-    /// The one that has to go, and why.
+    /// The slot of the next victim, and the reason.
     fn due(&mut self) -> Option<(u32, Gone)> {
         Some(if self.is_leaving() {
             (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
             (at, Gone::Generation)
         } else if self.len > self.limit.entries {
-            // In the paper one goes before another comes: so not the one that has come.
+            // In the paper a victim goes before the new member arrives: so spare the new member.
             let is_other = self.limit.entries != 0;
             let spared = if is_other { self.latest } else { NONE };
             (self.victim(spared)?, Gone::Entries)
@@ -468,12 +480,12 @@ impl<X> Ring<X> {
         })
     }
 
-    /// Whether all together weigh more.
+    /// Whether the members together weigh more.
     fn is_above(&self, weight: usize) -> bool {
         self.weight > weight as u128
     }
 
-    /// The one that has to go if all may weigh only so much.
+    /// The next victim if the members may weigh so much together.
     fn too_heavy(&mut self, weight: usize) -> Option<u32> {
         if !self.is_above(weight) {
             return None;
@@ -483,7 +495,8 @@ impl<X> Ring<X> {
         self.victim(if is_other { self.latest } else { NONE })
     }
 
-    /// Lets go of some until the others weigh no more than this; returns how many. They go [next](Self::next_to_go).
+    /// Makes members [victims](Self::next_to_go) until the other members weigh no more than this.
+    /// Returns the number of victims.
     pub(crate) fn let_go_above(&mut self, weight: usize) -> usize {
         let mut gone = 0;
         while let Some(at) = self.too_heavy(weight) {
@@ -495,7 +508,8 @@ impl<X> Ring<X> {
         gone
     }
 
-    /// The one that the hand finds. Not the one that is `spared`: then there is another.
+    /// The victim that the hand finds: not the member `spared`, beside which there is another
+    /// member.
     fn victim(&mut self, spared: u32) -> Option<u32> {
         loop {
             if self.hand == NONE {
@@ -514,7 +528,7 @@ impl<X> Ring<X> {
             }
             if !visited {
                 if self.hand == spared {
-                    // In the paper one that comes is not there yet: the hand does not wait for it.
+                    // In the paper the new member is not there yet: the hand does not stop at it.
                     let spared = self.slots.get(spared as usize);
                     self.hand = spared.map_or(NONE, |spared| spared.links.newer);
                 }
@@ -523,14 +537,14 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes something out of its slot, which is free then.
+    /// Takes an item out of its slot, and frees the slot.
     fn take(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
         let going = self.take_out(at, why)?;
         self.vacate(at);
         Some(going)
     }
 
-    /// Takes something out of its slot, and that out of all lists.
+    /// Takes an item out of its slot, and the slot out of all lists.
     fn take_out(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
         let slot = &mut self.slots[at as usize];
         let what = slot.kept.take()?;
@@ -553,7 +567,7 @@ impl<X> Ring<X> {
         })
     }
 
-    /// The slot is free, and not in the index.
+    /// Frees a slot, and takes it out of the index.
     fn vacate(&mut self, at: u32) {
         self.hide(at);
         self.slots[at as usize].links.newer = self.free;
@@ -571,7 +585,7 @@ impl<X> Ring<X> {
 }
 
 impl<X> Drop for Ring<X> {
-    /// The end of what is kept, also if some of it panics.
+    /// Drops all items, even if the destructors of some panic.
     fn drop(&mut self) {
         if mem::needs_drop::<X>() {
             let mut slots = mem::take(&mut self.slots).into_iter();

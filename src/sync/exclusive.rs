@@ -1,7 +1,9 @@
-//! Locks, and what a thread has for itself: one user at a time, in a [`Critical`] section.
+//! Data that one user at a time may use, in a [`Critical`] section: data under a lock, and data of
+//! a thread.
 //!
-//! The allocator is code of a user, and may use a collection. So nothing is allocated or freed meanwhile: memory is
-//! allocated before ([`Exclusive::with_room`]), and what it replaces is freed after.
+//! The allocator is user code, and may use a collection. So a user allocates and frees nothing in
+//! the section: new memory is allocated before the section ([`Exclusive::with_room`]), and old
+//! memory is freed after it.
 
 use core::cell::{RefCell, RefMut};
 use core::mem::{self, ManuallyDrop};
@@ -12,21 +14,22 @@ use std::vec::Vec;
 
 use super::{Critical, Memory, const_fn, locks};
 
-/// What one user at a time uses.
+/// Data that one user at a time may use.
 pub(crate) trait Exclusive {
     type Inside;
 
     /// Begins the use. Nothing is allocated or freed before the guard is dropped.
     fn enter(&self) -> impl DerefMut<Target = Self::Inside>;
 
-    /// Replaces what is inside. The caller drops the result, which is in use no more.
+    /// Replaces the data. The caller drops the old data outside of the section.
     fn replace(&self, new: Self::Inside) -> Self::Inside {
         mem::replace(&mut *self.enter(), new)
     }
 
-    /// Runs `run` in one use with `ready`, once that has found enough memory. The error of `ready` is how much it wants:
-    /// so much is allocated when the use has ended, and `ready` is asked again, with that. It may exchange the memory for
-    /// some of its own, which is freed after the use.
+    /// Runs `ready` and then `run` in one section. If `ready` returns an error, the size of the
+    /// memory that it needs, the section ends, this function allocates that memory, and begins
+    /// again. `ready` may exchange the memory for memory of the data, which is freed after the
+    /// section.
     fn with_room<M: Memory, R>(
         &self,
         ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
@@ -35,7 +38,7 @@ pub(crate) trait Exclusive {
         self.with_memory(M::default(), ready, run)
     }
 
-    /// The same. There is some memory already.
+    /// The same, with some memory to begin with.
     fn with_memory<M: Memory, R>(
         &self,
         // Dropped after the use.
@@ -56,7 +59,8 @@ pub(crate) trait Exclusive {
     }
 }
 
-/// Makes room in a list for `more` elements, if need be by moving it into other memory. The error is how much that has to be.
+/// Makes room in a list for `more` elements, if need be by moving the list into `memory`. The error
+/// is the size that `memory` needs.
 pub(crate) fn make_room<T>(
     list: &mut Vec<T>,
     more: usize,
@@ -74,11 +78,11 @@ pub(crate) fn make_room<T>(
     Ok(())
 }
 
-/// A lock under which no code of a user runs, so that it is of no consequence whether it is poisoned.
+/// A lock under which no user code runs. So it never matters that the lock is poisoned.
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(locks::Mutex<T>);
 
-/// A lock that this thread has, until this is dropped.
+/// The guard of a lock that this thread has.
 pub(crate) struct MutexGuard<'l, T> {
     guard: locks::MutexGuard<'l, T>,
     critical: Critical,
@@ -125,7 +129,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// What threads wait for that have a lock, which they release meanwhile.
+/// A condition variable. A thread that waits releases its lock meanwhile.
 #[derive(Debug)]
 pub(crate) struct Condvar(locks::Condvar);
 
@@ -142,7 +146,7 @@ impl Condvar {
         self.0.notify_all();
     }
 
-    /// Waits until the thread is notified, or for so long at most. May end without a reason.
+    /// Waits for a notification, or for so long at most. A wait may end without a reason.
     pub(crate) fn wait<'l, T>(
         &self,
         guard: MutexGuard<'l, T>,
@@ -160,8 +164,9 @@ impl Condvar {
     }
 }
 
-/// What a thread has for itself, in a thread-local without a destructor: so the destructors of others can use it, also
-/// when the process exits. It owns nothing while the thread is in no operation.
+/// Data of a thread, in a thread-local without a destructor: so the destructors of other
+/// thread-locals can use the data, also when the process exits. The data own nothing while the
+/// thread is in no operation.
 pub(crate) struct Own<T>(ManuallyDrop<RefCell<T>>);
 
 impl<T> Own<T> {
@@ -170,7 +175,7 @@ impl<T> Own<T> {
     }
 }
 
-/// What a thread has for itself, and uses, until this is dropped.
+/// The guard of data that this thread uses.
 struct OwnGuard<'o, T> {
     guard: RefMut<'o, T>,
     _critical: Critical,

@@ -1,4 +1,5 @@
-//! Memory for what is to be put somewhere: allocated before a lock is taken, while nothing has changed yet.
+//! Memory for new elements, which is allocated before a lock is taken, while nothing has changed
+//! yet.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -20,7 +21,7 @@ impl<T> Memory for Vec<T> {
     }
 }
 
-/// None to begin with: that costs nothing where there is room.
+/// There is no memory to begin with: that costs nothing where there is room.
 impl<M: Memory> Memory for Option<M> {
     type Size = M::Size;
 
@@ -45,8 +46,9 @@ impl<T> Memory for HashTable<T> {
     }
 }
 
-/// For how many a table has to be made, for one more to be inserted without an allocation. Zero if it suffices as it is, perhaps
-/// by moving what is there within it: what is gone takes room until then.
+/// The capacity that a new table needs, so that the elements of this table and one more element fit
+/// without an allocation. Zero if this table has room, perhaps only after it moves its elements
+/// within its memory: removed elements take room until then.
 #[inline]
 pub(crate) fn missing_in<T>(table: &HashTable<T>) -> usize {
     match table.len() < table.capacity() {
@@ -69,7 +71,7 @@ fn missing_in_full<T>(table: &HashTable<T>) -> usize {
     }
 }
 
-/// Moves a table into other memory, which is large enough.
+/// Moves the elements of a table into `memory`, which is large enough.
 pub(crate) fn move_table<T>(
     table: &mut HashTable<T>,
     memory: &mut HashTable<T>,
@@ -81,7 +83,8 @@ pub(crate) fn move_table<T>(
     mem::swap(table, memory);
 }
 
-/// For an owner, who allocates in between: calls the closure until it has found enough memory.
+/// Calls the closure until it returns no error. An error is the size of the memory that the closure
+/// needs, which is allocated between the calls.
 pub(crate) fn allocating<M: Memory, R>(mut run: impl FnMut(&mut M) -> Result<R, M::Size>) -> R {
     let mut memory = M::default();
     loop {

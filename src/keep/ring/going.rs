@@ -1,11 +1,12 @@
-//! What is going: it was taken, and who has taken it is doing something about that, under no lock. Its slot is in the index,
-//! empty. It is that thread's, which [ends](Ring::end_going) it, and hears what others have said meanwhile.
+//! Going slots (Q5): a thread has taken a victim, and works for it under no lock. The slot of the
+//! victim stays in the index, empty. That thread [frees](Ring::end_going) the slot, and learns
+//! whether another thread has kept or removed the object meanwhile.
 
 use super::{Going, Ring};
 use crate::keep::Gone;
 
 impl<X> Ring<X> {
-    /// As [`next_to_go`](Self::next_to_go): but what the caller gets is going.
+    /// As [`next_to_go`](Self::next_to_go), but the slot of the victim is going.
     pub(crate) fn next_going(&mut self) -> Option<Going<X>> {
         let (at, why) = self.due()?;
         let going = self.take_out(at, why)?;
@@ -16,7 +17,8 @@ impl<X> Ring<X> {
         })
     }
 
-    /// What was going is gone. Returns whether it is so still: false if it was kept again since then, or removed.
+    /// Frees a going slot. Returns false if a thread has kept the object again meanwhile, or
+    /// removed it.
     pub(crate) fn end_going<Y>(&mut self, going: &Going<Y>) -> bool {
         let Some(at) = going.at else { return true };
         let is_gone = self.slots[at as usize].gone != Some(Gone::Removed);
@@ -24,18 +26,18 @@ impl<X> Ring<X> {
         is_gone
     }
 
-    /// Of what was found.
+    /// Whether a slot of the index is going.
     pub(super) fn is_going(&self, at: u32) -> bool {
         self.slots[at as usize].kept.is_none()
     }
 
-    /// What is going is kept again, in another slot.
+    /// A thread keeps the object of a going slot again, in another slot.
     pub(super) fn give_way(&mut self, at: u32) {
         self.slots[at as usize].gone = Some(Gone::Removed);
         self.hide(at);
     }
 
-    /// Of what is no member: says that it was removed.
+    /// Notes the removal of an object that is no member.
     pub(super) fn set_removed(&mut self, addr: usize) {
         if let Some(at) = self.find(addr) {
             let gone = &mut self.slots[at as usize].gone;
@@ -43,7 +45,8 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Says so of all that is no member. Returns [when](super::Outcome::New). O(most that were kept at a time).
+    /// Notes the removal of all objects that are no members. Returns the
+    /// [turn](super::Outcome::New). O(most members at a time).
     pub(crate) fn set_all_removed(&mut self) -> u64 {
         for slot in &mut self.slots {
             slot.gone = slot.gone.and(Some(Gone::Removed));

@@ -1,4 +1,5 @@
-//! Memory of a ring: more of it is allocated before anything changes, and before a lock is taken.
+//! The memory of a ring. More memory is allocated before the ring changes, and before a lock is
+//! taken.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -10,14 +11,14 @@ use super::super::list::{EMPTY, Links, NONE, UNLINKED};
 use super::{Ring, Slot, hash};
 use crate::sync::{Memory, missing_in, move_table};
 
-/// Memory in the place of that of a ring, or that it does not use any more.
+/// Memory for a ring, or memory that a ring has used before.
 pub(crate) struct Room<X> {
     slots: Vec<Slot<X>>,
     ages: Vec<Links>,
     index: HashTable<u32>,
 }
 
-/// For how many there has to be other memory. Zero: what is there is enough.
+/// How many elements new memory needs room for. Zero: the present memory is large enough.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct RoomSize {
     slots: usize,
@@ -52,14 +53,14 @@ impl<X> Room<X> {
 }
 
 impl<X> Ring<X> {
-    /// Makes room for something, unless it is there. The error is how much memory that takes.
+    /// Makes room for an object, unless it has a slot. The error is the memory that this takes.
     #[inline]
     pub(crate) fn make_room_for(
         &mut self,
         addr: usize,
         room: &mut Option<Room<X>>,
     ) -> Result<(), RoomSize> {
-        // What is going is kept again in another slot.
+        // The object of a going slot is kept again in another slot.
         let has_slot = |at| !self.is_going(at);
         match self.has_room() || self.find(addr).is_some_and(has_slot) {
             true => Ok(()),
@@ -67,7 +68,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Whether there is room for one more.
+    /// Whether there is room for one more object.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         let has_slot = self.free != NONE || self.slots.len() < self.slots.capacity();
@@ -75,7 +76,7 @@ impl<X> Ring<X> {
         has_slot && has_age && self.index.len() < self.index.capacity()
     }
 
-    /// What one more takes.
+    /// The memory that one more object takes.
     fn missing(&self) -> RoomSize {
         let len = self.slots.len();
         let mut size = RoomSize {
@@ -83,8 +84,8 @@ impl<X> Ring<X> {
             ..RoomSize::default()
         };
         if self.free == NONE && len == self.slots.capacity() {
-            // One more than the limit allows for: it comes before another goes. Unless nothing goes, while what was let go
-            // is not taken.
+            // One slot more than the limit allows: a new member arrives before the victim goes.
+            // More slots only while nobody takes the leaving items.
             let most = self.limit.entries.saturating_add(1);
             let wanted = (2 * len).max(4);
             size.slots = if len < most { wanted.min(most) } else { wanted };
@@ -123,8 +124,8 @@ impl<X> Ring<X> {
         Ok(())
     }
 
-    /// Sets another limit. What is beyond it goes [next](Self::next_to_go). The error is how much memory that takes: then
-    /// nothing has changed yet.
+    /// Sets another limit. The members beyond the limit are [victims](Self::next_to_go). The error
+    /// is the memory that this takes: then nothing has changed yet.
     pub(crate) fn set_limit(
         &mut self,
         limit: Limit,
@@ -144,7 +145,7 @@ impl<X> Ring<X> {
             ages = mem::take(&mut room.ages);
         }
         self.limit = limit;
-        // What was refused may fit.
+        // An object that was refused may fit now.
         self.begin_round();
         if has_ages == had_ages {
             return Ok(());
@@ -154,7 +155,7 @@ impl<X> Ring<X> {
         room.get_or_insert_with(Room::default).ages = freed;
         if has_ages {
             self.ages.resize(self.slots.len(), UNLINKED);
-            // Nobody knows who was touched before whom: all are of this generation.
+            // Nothing shows the order of the last touches: so all are of this generation.
             let mut at = self.queue.oldest;
             while at != NONE {
                 self.slots[at as usize].generation = self.generation;

@@ -58,7 +58,8 @@ fn check<X>(ring: &Ring<X>) {
     }
 }
 
-/// Q1, Q3: What was told in this round is there until the round ends, whatever happens but its own removal.
+/// Q1, Q3: What was told in this round is there until the round ends, whatever happens but its own
+/// removal.
 #[test]
 fn what_is_told_stays_for_the_round() {
     let mut random = Random(1);
@@ -163,7 +164,8 @@ fn a_refusal_has_its_reason() {
     }
 }
 
-/// Q5: Who has taken what goes hears whether somebody has kept it again since then, or let it go. Its slot is free then.
+/// Q5: Who has taken what goes hears whether somebody has kept it again since then, or let it go.
+/// Its slot is free then.
 #[test]
 fn what_is_going_is_found() {
     type Step = fn(&mut Ring<u8>);
