@@ -1,33 +1,44 @@
-//! Single flight: of several threads and tasks that want the same value made, one makes it and the others wait.
+//! Single flight: of several threads and tasks that want the same value, one makes the value, and
+//! the others wait.
 //!
-//! What would wait for itself gets an error instead: a thread that asks for what it is making, and one that asks for what
-//! another thread is making that waits, perhaps through more threads, for the first.
+//! A *flight* is the making of one value. A thread that makes a value is the *leader* of its
+//! flight; threads and tasks that wait for the flight are its *waiters*. A wait that would never
+//! end gets an error instead: a thread asks for a value that it is making itself, or for a value
+//! whose leader waits, perhaps through further threads, for the first thread.
 //!
-//! * **F1** A thread publishes what it waits for *before* it checks whether that closes a cycle. So of the threads
-//!   that close one, the last to publish sees it whole; perhaps another sees it too.
-//! * **F2** A thread waits for a flight, not for a thread. A flight that is complete delays no thread, though its
-//!   waiters may not have woken yet, and its leader may wait for something else by now. And the time of a wait may be up: each
-//!   wait has a number. So the cycle that was seen is a true one if *afterwards* none of its flights is complete, and no number has
-//!   changed: then, when the last of its waits was seen, each leader was at that flight, and each still waited (or was about to
-//!   get its error).
-//! * **F3** A flight on standby, whose value is not being made yet, or not any more, delays no thread: before its leader waits
-//!   for anything, the flight is called off. It is complete then, and whoever finds it removes it.
-//! * **F4** What tasks make together ([`work`](super::work)) has no leader. A thread that waits while it polls such a flight
-//!   says so by a flight of its own, a *stand-in*, which is complete when it goes on. So F2 holds of that, too.
-//! * **F5** A task that waits for a thread is not in this graph: it may give up. So it looks for a cycle each time when it is
-//!   polled. And whoever begins to wait, a thread or a task, wakes tasks of each flight on which that depends through threads,
-//!   which look then: also if such a flight is being polled, since that poll has perhaps looked already. If a waker waits itself,
-//!   for which this thread waits for something else meanwhile, the thread begins once more.
-//! * **F6** A task leaves its waker first, and then looks whether it has to wait. Who ends that wait does so first, and then
-//!   takes the wakers, under the same lock.
-//! * **F7** A flight whose node a value has replaced, which another caller has inserted, is complete for those that wait: they
-//!   find that value. Its leader goes on, and ends it.
+//! * **F1** A thread publishes its wait *before* it looks for a cycle. So of the threads that close
+//!   a cycle, the last one to publish its wait sees the whole cycle. Another thread may see the
+//!   cycle too.
+//! * **F2** A thread waits for a flight, not for a thread. A complete flight delays no thread,
+//!   though its waiters may not have woken yet, and its leader may wait for another flight by now.
+//!   The time of a wait may be up: so each wait has a number. A thread that has seen a cycle looks
+//!   again: the cycle is a true one if *afterwards* no flight of the cycle is complete, and no
+//!   number has changed. Then, when the last of the waits was seen, each leader was at its flight,
+//!   and each leader still waited (or was about to get its error).
+//! * **F3** A flight on standby is linked, but its leader has yet to run other user code before it
+//!   makes the value. Such a flight delays no thread: before its leader waits for anything, the
+//!   leader calls the flight off. A flight that is called off is complete, and the next thread that
+//!   finds its node unlinks the node.
+//! * **F4** A flight of tasks ([`work`](super::work)) has no leader. A thread that waits while it
+//!   polls such a flight starts a flight of its own, a *stand-in*, and completes the stand-in when
+//!   its wait is over. So F2 holds for the flight of tasks, too.
+//! * **F5** A task that waits for a thread is not in this graph, since the task may give up. So the
+//!   task looks for a cycle at each poll. A thread or task that begins to wait wakes tasks of each
+//!   flight on which its wait depends through threads, and these tasks look then: also if such a
+//!   flight is being polled, since that poll may have looked already. A waker may itself wait, and
+//!   change the wait of this thread: then the thread begins once more.
+//! * **F6** A task leaves its waker first, and looks afterwards whether it has to wait. A thread
+//!   that ends the wait ends it first, and takes the wakers afterwards, under the same lock.
+//! * **F7** Another caller may insert a value in the place of a flight's node. The flight is
+//!   complete for its waiters then: the waiters find that value. The leader goes on, and ends the
+//!   flight.
 //!
-//! No lock is taken while another is locked, and none is locked while user code runs, wakers among it. All shared state is
-//! under locks: there is no load that could hide another one from loom (see `sync`).
+//! No thread takes a lock while it has another lock, and none runs user code under a lock, wakers
+//! included. All shared state is under locks: no load could hide another load from loom (see
+//! `sync`).
 //!
-//! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties of Computer
-//! Systems", 1972.
+//! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties
+//! of Computer Systems", 1972.
 
 #[cfg(all(test, weakly_loom))]
 pub(super) mod models;
@@ -57,13 +68,13 @@ use crate::sync::{
 
 /// A value that is being made.
 pub(crate) struct Making {
-    /// The first flight of its leader, if that is another (see [`FLIGHTS`]).
+    /// The first flight of its leader, if that is another flight (see [`FLIGHTS`]).
     first: Option<Arc<Making>>,
-    /// In a first flight: what its leader waits for.
+    /// In a first flight: the wait of its leader.
     waits_for: Mutex<Wait>,
     status: Mutex<Status>,
     completion: Condvar,
-    /// If tasks make it together.
+    /// In a flight of tasks.
     joint: Option<Joint>,
 }
 
@@ -76,48 +87,51 @@ struct Wait {
 }
 
 struct Status {
-    /// No thread sleeps for it any more.
+    /// No thread sleeps for the flight any more.
     complete: bool,
-    /// Its leader has ended it.
+    /// The leader has ended the flight.
     ended: bool,
-    /// While it is on standby: the flight that its thread has put on standby before (F3).
+    /// While the flight is on standby: the flight that its thread has put on standby before (F3).
     outer: Option<Arc<Making>>,
-    /// How many threads sleep until it is complete. To wake none would be a system call all the same.
+    /// The number of threads that sleep until the flight is complete. (To notify without sleepers
+    /// would be a system call all the same.)
     sleepers: usize,
     tasks: Seats,
 }
 
-/// What tasks make together. The table has this, and so has the waker that the computation gets; neither keeps that.
+/// The part of a flight that tasks make together. The table has a handle to it, and so has the
+/// waker that the computation gets. Neither of them keeps the computation alive.
 pub(crate) struct Joint {
-    /// The stand-in of a thread that polls it, and waits meanwhile (F4).
+    /// The stand-in of a thread that polls the flight, and waits meanwhile (F4).
     polled_by: Mutex<Option<Arc<Making>>>,
-    /// The [mark](MARK) of the thread that polls it, or zero: only whether that is the own one counts.
+    /// The [mark](MARK) of the thread that polls the flight, or zero. A thread compares it with its
+    /// own mark.
     poller: AtomicUsize,
     pub(super) work: Weak<dyn AnyWork>,
-    /// What the value depends on besides its key, until the flight's node has left the table: see
-    /// [`Dependencies`](super::work::Dependencies).
+    /// The objects on which the value depends besides its key, until the flight's node has left the
+    /// table: see [`Dependencies`](super::work::Dependencies).
     pub(super) gathered: Mutex<Option<Gathered>>,
 }
 
-/// Why a wait has ended though the flight is not complete.
+/// Why a wait has ended before the flight is complete.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Unmet {
-    /// It would wait for itself.
+    /// The thread would wait for itself.
     Cycle,
     /// The time is up.
     TimedOut,
 }
 
-/// The first of a thread's flights, and how many of them are not complete.
+/// The first of a thread's flights, and the number of its flights that have not ended.
 type Flights = Own<Option<(Arc<Making>, usize)>>;
 
 thread_local! {
-    /// The flights of this thread: as long as it has some, the first stands for the thread. No thread can wait for
-    /// one without flights. This owns nothing once there are no flights.
+    /// The flights of this thread. While there are some, the first one stands for the thread in the
+    /// graph. No thread can wait for a thread without flights. Without flights, this owns nothing.
     static FLIGHTS: Flights = const { Own::new(None) };
-    /// Its address stands for the thread.
+    /// The address of this mark stands for the thread.
     static MARK: u8 = const { 0 };
-    /// The flights that this thread polls, one within the other.
+    /// The flights that this thread polls: each poll is within the poll before it in the list.
     static POLLING: Own<Vec<Arc<Making>>> = const { Own::new(Vec::new()) };
 }
 
@@ -129,7 +143,7 @@ fn push(flights: &Own<Vec<Arc<Making>>>, flight: &Arc<Making>) {
     );
 }
 
-/// Whether there is room for so many.
+/// Whether a list has room for so many wakers.
 fn has_room(list: &mut Vec<Waker>, count: usize) -> Result<(), usize> {
     match list.capacity() < count {
         true => Err(count),
@@ -137,7 +151,7 @@ fn has_room(list: &mut Vec<Waker>, count: usize) -> Result<(), usize> {
     }
 }
 
-/// Takes the memory of a list out, if nothing is in it. The caller frees it.
+/// Takes the memory of an empty list out. The caller frees the memory.
 fn take_if_empty(flights: &mut Vec<Arc<Making>>) -> Vec<Arc<Making>> {
     match flights.is_empty() {
         true => mem::take(flights),
@@ -145,7 +159,7 @@ fn take_if_empty(flights: &mut Vec<Arc<Making>>) -> Vec<Arc<Making>> {
     }
 }
 
-/// What tells this thread from all others that live.
+/// A number that no other living thread has.
 fn mark() -> usize {
     MARK.with(|mark| ptr::from_ref(mark).addr())
 }
@@ -167,7 +181,8 @@ impl Making {
         }
     }
 
-    /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever happens.
+    /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever
+    /// happens.
     pub(crate) fn start() -> Arc<Self> {
         let mut flight = Making::new(None);
         flight.first = Self::of_this_thread();
@@ -193,12 +208,13 @@ impl Making {
         self.joint.as_ref()
     }
 
-    /// What tasks make together, if that is there.
+    /// The computation of tasks, while it is there.
     pub(super) fn work(&self) -> Option<std::sync::Arc<dyn AnyWork>> {
         self.joint.as_ref()?.work.upgrade()
     }
 
-    /// Whether who wants the value has to wait for this flight: it is not complete, and not of an object that is dead.
+    /// Whether a caller that wants the value has to wait for this flight: the flight is not
+    /// complete, and its object is not dead.
     pub(super) fn is_in_the_way(&self) -> bool {
         !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
     }
@@ -208,7 +224,7 @@ impl Making {
         self.joint.is_some()
     }
 
-    /// Takes out what the value depends on; nothing is added from then on.
+    /// Takes the dependencies of the value out. No dependency is added from then on.
     #[cold]
     #[inline(never)]
     pub(super) fn close(&self) -> Gathered {
@@ -217,12 +233,12 @@ impl Making {
         gathered.unwrap_or_default()
     }
 
-    /// What stands for its leader.
+    /// The flight that stands for the leader.
     fn leader(this: &Arc<Self>) -> &Arc<Self> {
         this.first.as_ref().unwrap_or(this)
     }
 
-    /// What stands for this thread.
+    /// The flight that stands for this thread.
     pub(super) fn of_this_thread() -> Option<Arc<Self>> {
         FLIGHTS.with(|flights| {
             let flights = flights.enter();
@@ -230,7 +246,7 @@ impl Making {
         })
     }
 
-    /// Completes the flight, if it is one of a thread by that: the value is there, or will not be. All waiters go on.
+    /// Ends the flight: the value is there, or there will be none. All waiters go on.
     ///
     /// # Panics
     /// If a waker does.
@@ -238,7 +254,7 @@ impl Making {
         wake_all(self.end().into_iter().filter_map(Place::into_waker));
     }
 
-    /// The same, but for the tasks: the caller calls their wakers.
+    /// The same, without the wakers of the tasks, which the caller calls.
     #[must_use]
     fn end(&self) -> Vec<Place> {
         let mut status = self.status.lock();
@@ -285,7 +301,7 @@ impl Making {
     /// Waits until the flight is complete, or until a time.
     pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), Unmet> {
         Self::call_off();
-        // Both go even if a waker panics, this one last.
+        // Both guards end even if a waker panics, the stand-in last.
         let stand_in = StandIn::for_polls();
         let Some(waiting) = Self::of_this_thread().map(Waiting) else {
             return this.sleep(until);
@@ -322,7 +338,8 @@ impl Making {
         }
     }
 
-    /// Whether this flight cannot complete before a certain leader goes on; and the flights on which it depends.
+    /// Whether this flight cannot complete before a certain leader goes on; and the flights on
+    /// which it depends.
     fn leads_to(this: &Arc<Self>, is_end: impl Fn(&Arc<Self>) -> bool) -> (bool, Vec<Arc<Self>>) {
         let (mut way, mut waits) = (vec![Arc::clone(this)], Vec::new());
         while let Some(last) = way.last() {
@@ -345,7 +362,7 @@ impl Making {
                 }
             };
             match next {
-                // A cycle without us is left to its own threads.
+                // The threads of a cycle without this thread find that cycle themselves.
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
@@ -355,12 +372,12 @@ impl Making {
         (false, way)
     }
 
-    /// Whether this is the wait of the thread for which the flight stands.
+    /// Whether the thread for which the flight stands is still at this wait.
     fn waits(&self, number: usize) -> bool {
         self.waits_for.lock().number == number
     }
 
-    /// F5: wakes tasks that wait for these flights, so that they look for a cycle.
+    /// F5: wakes tasks that wait for these flights, so that the tasks look for a cycle.
     ///
     /// # Panics
     /// If a waker does.
@@ -372,8 +389,9 @@ impl Making {
         panics.resume();
     }
 
-    /// Whether a task that is polled on this thread cannot wait for the flight: because this thread makes it, or waits for
-    /// tasks that wait for this one. And the flights on which it depends.
+    /// Whether a task that is polled on this thread cannot wait for the flight, because this thread
+    /// leads the flight, or polls a flight on which it depends. Also returns the flights on which
+    /// the flight depends.
     fn delays_itself(this: &Arc<Self>) -> (bool, Vec<Arc<Self>>) {
         let me = Self::of_this_thread();
         let is_end = |leader: &Arc<Self>| {
@@ -382,14 +400,15 @@ impl Making {
         Self::leads_to(this, is_end)
     }
 
-    /// Whether this thread polls any.
+    /// Whether this thread polls a flight.
     fn is_polling() -> bool {
         POLLING.with(|all| !all.enter().is_empty())
     }
 
     /// Whether this thread polls the flight.
     pub(super) fn is_polled_here(&self) -> bool {
-        // Relaxed: what this thread has written; any other value is of another.
+        // Relaxed: this thread has written its own mark; another value is the mark of another
+        // thread.
         let poller = |joint: &Joint| joint.poller.load(Relaxed);
         self.joint.as_ref().map(poller) == Some(mark())
     }
@@ -412,8 +431,9 @@ impl Making {
         poll()
     }
 
-    /// Wakes the tasks in these seats, which then owe a poll. (One may have another owner by now, or be a seat of a flight that
-    /// was called off: then somebody is woken for nothing, or nobody.)
+    /// Wakes the tasks in these seats, which then owe a poll. (A seat may have another owner by
+    /// now, or be of a flight that was called off: then a task is woken for nothing, or none is
+    /// woken.)
     pub(super) fn wake(&self, seats: Vec<u32>) {
         if seats.is_empty() {
             return;
@@ -425,7 +445,7 @@ impl Making {
         self.have_polled(wakers);
     }
 
-    /// Wakes whom a wake of the computation wakes.
+    /// Wakes the task that a wake of the computation wakes.
     fn wake_next(&self) {
         let (first, others) = self.status.with_room(
             |status, others| has_room(others, status.tasks.others()),
@@ -434,7 +454,8 @@ impl Making {
         self.have_polled(first.into_iter().chain(others));
     }
 
-    /// Wakes tasks one of which is to poll. If a waker panics, perhaps its task is not polled: then all others are woken, too.
+    /// Wakes tasks, of which one has to poll. If a waker panics, its task may not poll: then all
+    /// other tasks are woken, too.
     fn have_polled(&self, wakers: impl IntoIterator<Item = Waker>) {
         let mut panics = FirstPanic::default();
         panics.wake_each(wakers);
@@ -452,7 +473,8 @@ impl Making {
     }
 }
 
-/// What the computation gets to be woken by: it wakes one of the tasks, which polls it (A2).
+/// The waker that the computation gets: it wakes one of the tasks, which polls the computation
+/// (A2).
 impl Wake for Making {
     fn wake(self: Arc<Self>) {
         self.wake_next();
@@ -463,7 +485,7 @@ impl Wake for Making {
     }
 }
 
-/// This thread polls a flight, until this is dropped. One thread at a time does.
+/// The guard of a thread that polls a flight. One thread at a time polls a flight.
 struct Poller<'f> {
     joint: &'f Joint,
     before: usize,
@@ -471,7 +493,7 @@ struct Poller<'f> {
 
 impl<'f> Poller<'f> {
     fn begin(joint: &'f Joint) -> Self {
-        // Relaxed: the caller has taken what it polls, after the thread before gave that back.
+        // Relaxed: the caller has taken the computation after the last thread gave it back.
         let before = joint.poller.swap(mark(), Relaxed);
         Poller { joint, before }
     }
@@ -483,13 +505,14 @@ impl Drop for Poller<'_> {
     }
 }
 
-/// F7: the flight whose node a value has replaced, if one has. Threads and tasks that wait for a thread find the value when
-/// this ends, also by a panic of the operation: then a panic of a waker is dropped. (Tasks that make a value together go on.)
+/// F7: the flight whose node a value has replaced, if there is one. The drop of this guard lets the
+/// waiters of a thread go on, also if the operation panics: then the panic of a waker is dropped.
+/// (Tasks that make a value together go on making it.)
 #[derive(Default)]
 pub(super) struct Overtaken(Option<Arc<Making>>);
 
 impl Overtaken {
-    /// The flight of a node that was replaced.
+    /// Notes the flight of the node that was replaced.
     pub(super) fn set(&mut self, flight: Option<Arc<Making>>) {
         self.0 = flight.filter(|flight| !flight.is_of_tasks());
     }
@@ -506,11 +529,12 @@ impl Drop for Overtaken {
     }
 }
 
-/// What stands for this thread, while it waits.
+/// The flight that stands for this thread, while the thread waits.
 struct Waiting(Arc<Making>);
 
 impl Waiting {
-    /// The number of the wait; whether it closes a cycle; and the flights on which it depends.
+    /// Begins the wait. Returns its number, whether it closes a cycle, and the flights on which it
+    /// depends.
     fn begin(&self, flight: &Arc<Making>) -> (usize, bool, Vec<Arc<Making>>) {
         // F1
         let number = self.set(Some(Arc::clone(flight)));
@@ -553,7 +577,7 @@ impl StandIn {
     fn set(&self, stand_in: Option<&Arc<Making>>) {
         POLLING.with(|all| {
             for joint in all.enter().iter().filter_map(|one| one.joint.as_ref()) {
-                // (What was there has another owner: nothing is freed here.)
+                // (The old stand-in has another owner: nothing is freed here.)
                 drop(joint.polled_by.replace(stand_in.cloned()));
             }
         });
@@ -567,7 +591,7 @@ impl Drop for StandIn {
     }
 }
 
-/// What a computation has failed with.
+/// The error or panic of a computation.
 pub(crate) type Error = Box<dyn Any + Send>;
 
 /// A3 of [`work`](super::work).
@@ -578,11 +602,11 @@ pub(crate) enum Failure {
 
 /// How a task begins to wait.
 pub(crate) enum Begun {
-    /// It does not: the value is in the place that was passed.
+    /// The task does not wait: the value is in the place that the caller has passed.
     Found,
-    /// Its own computation begins.
+    /// The computation of the task begins.
     Own(Arc<Making>),
-    /// Another one is at work, and the task is one of its owners.
+    /// Another computation is under way, and the task is one of its owners.
     Work(Arc<dyn AnyWork>, Arc<Making>),
     /// A thread makes the value, or the node of a flight is about to go.
     Thread(Arc<Making>),
@@ -591,20 +615,20 @@ pub(crate) enum Begun {
 /// What a poll finds.
 pub(crate) enum Polled {
     Pending,
-    /// The value is in the place that was passed.
+    /// The value is in the place that the caller has passed.
     Made,
-    /// Of the task's own computation.
+    /// The task's own computation has failed.
     Failed(Failure),
-    /// Nothing comes of this computation: another one may.
+    /// This computation makes no value. Another computation may.
     Again,
     Cycle,
 }
 
-/// What tasks make together ([`work`](super::work)), without the types of its collection and its closure. `owner` is the
-/// collection, and `out` the place of the value: an `Option` of it.
+/// A computation of tasks ([`work`](super::work)), without the types of its collection and its
+/// closure. `owner` is the collection, and `out` the place of the value: an `Option` of the value.
 pub(crate) trait AnyWork: Send + Sync {
     fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
-    /// One owner more, if there are some.
+    /// Adds an owner, if there are some.
     fn join(&self) -> bool;
     fn is_stale(&self) -> bool;
     fn poll(
@@ -614,7 +638,7 @@ pub(crate) trait AnyWork: Send + Sync {
         context: &mut Context<'_>,
         out: &mut dyn Any,
     ) -> Polled;
-    /// One owner less. Code of users may run: the computation is destroyed with the last.
+    /// Removes an owner. The last owner destroys the computation, so user code may run.
     fn leave(&self, owner: &(dyn Any + Sync));
     fn cycle(&self) -> !;
 }
@@ -623,6 +647,6 @@ pub(crate) trait AnyWork: Send + Sync {
 pub(crate) struct Waiter<'w> {
     pub(super) flight: &'w Arc<Making>,
     pub(super) seat: &'w mut Option<Seat>,
-    /// Whether it is its own computation.
+    /// Whether the task waits for its own computation.
     pub(super) is_own: bool,
 }

@@ -25,13 +25,14 @@ impl Seat {
         self.flight.status.lock().tasks.owe(self.at);
     }
 
-    /// The flight is about to end, and the task not to be woken by that. The caller drops the waker.
+    /// The flight is about to end, and the task not to be woken by that. The caller drops the
+    /// waker.
     pub(in super::super) fn silence(&self) -> Option<Waker> {
         self.flight.status.lock().tasks.empty(self.at)
     }
 
-    /// Has the task woken: in its place among those that wait for the flight, which it takes or has. Returns whether the
-    /// flight is complete: then it is not woken.
+    /// Has the task woken: in its place among those that wait for the flight, which it takes or
+    /// has. Returns whether the flight is complete: then it is not woken.
     pub(in super::super) fn take(
         seat: &mut Option<Self>,
         flight: &Arc<Making>,
@@ -74,8 +75,8 @@ impl Seat {
         false
     }
 
-    /// Waits until the flight is complete. Before the task is left to its executor, which may wait, the thread
-    /// [calls off](Making::call_off) what stands by.
+    /// Waits until the flight is complete. Before the task is left to its executor, which may wait,
+    /// the thread [calls off](Making::call_off) what stands by.
     pub(in super::super) fn wait(
         seat: &mut Option<Self>,
         flight: &Arc<Making>,

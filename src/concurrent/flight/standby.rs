@@ -1,4 +1,5 @@
-//! Flights on standby (F3): a thread has such a flight in the table, and has yet to run user code before it makes the value.
+//! Flights on standby (F3): a thread has such a flight in the table, and has yet to run user code
+//! before it makes the value.
 
 use core::mem;
 use std::sync::Arc;
@@ -10,16 +11,17 @@ use crate::panics::wake_all;
 use crate::sync::{Exclusive, Own, thread_local};
 
 thread_local! {
-    /// The flight that this thread has put on standby last; it leads to the others (F3).
+    /// The flight that this thread has put on standby last. It leads to the others on standby (F3).
     static STANDING_BY: Own<Option<Arc<Making>>> = const { Own::new(None) };
 }
 
-/// A flight in which nothing is made, while its thread has yet to do something else.
+/// The guard of a flight on standby. Its thread has yet to run destructors before it makes the
+/// value.
 pub(crate) struct Standby<'f>(&'f Arc<Making>);
 
 impl Making {
-    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread does can call
-    /// it off.
+    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread
+    /// does can call it off.
     #[inline]
     pub(crate) fn stand_by(this: &Arc<Self>) -> Standby<'_> {
         let outer = STANDING_BY.with(|flights| flights.replace(Some(Arc::clone(this))));
@@ -29,7 +31,8 @@ impl Making {
         Standby(this)
     }
 
-    /// F3: before this thread waits for anything. Returns whether there was something to call off.
+    /// F3: calls off all flights of this thread on standby, before the thread waits for anything.
+    /// Returns whether there were any.
     pub(in super::super) fn call_off() -> bool {
         let mut next = STANDING_BY.with(|flights| flights.replace(None));
         let is_any = next.is_some();
@@ -74,7 +77,7 @@ impl Standby<'_> {
         !complete
     }
 
-    /// Takes the flight out that is not the innermost: coroutines end their standbys in any order.
+    /// Takes a flight out that is not the innermost: coroutines end their standbys in any order.
     #[cold]
     fn leave_the_middle(&self, outer: Option<Arc<Making>>) {
         let mut inner = STANDING_BY.with(|flights| flights.enter().clone());
