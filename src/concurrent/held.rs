@@ -1,10 +1,12 @@
-//! What one of several tasks uses at a time, and all of them own.
+//! A computation that several tasks own, and that one task at a time uses.
 //!
-//! * **O1** Whoever takes it gives it back, or says that it is over. Those that find it taken meanwhile leave their seats, and
-//!   are woken when it is given back: each of them has to find once that it is there, or over. (Of two computations that need
-//!   each other, each may find the other taken, by a thread that does not go on because it found the first taken. And who was
-//!   woken by the computation, and could not poll it, owes that still.)
-//! * **O2** It has owners as long as somebody may get it. The last to leave takes what is there; nobody joins after that.
+//! * **O1** A task takes the computation, polls it, and then gives it back or ends it. A task that
+//!   finds the computation taken leaves its seat. To give the computation back wakes all these
+//!   seats, since each of their tasks has to look once more. (Two computations may need each other,
+//!   and each may be taken by a thread that stopped because it found the other one taken. And a
+//!   task that the computation has woken, and that could not poll, still owes a poll.)
+//! * **O2** Each task that may still use the computation is an owner. The last owner to leave takes
+//!   the computation or its result out, and no task becomes an owner after that.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -14,13 +16,13 @@ use std::vec::Vec;
 
 use crate::sync::{Exclusive, Mutex, make_room};
 
-/// Something that is used, and then has a result, or none.
+/// A computation `T` that is used until it has a result, or ends without one.
 pub(super) struct Held<W, R>(Mutex<State<W, R>>);
 
 struct State<W, R> {
     phase: Phase<W, R>,
     owners: usize,
-    /// The seats of those that found it taken, perhaps several times.
+    /// The seats of the tasks that found it taken. A task may be there several times.
     refused: Vec<u32>,
 }
 
@@ -30,17 +32,18 @@ enum Phase<W, R> {
     Over(Option<R>),
 }
 
-/// What a task finds.
+/// The state in which a task finds a computation.
 pub(super) enum Found<W> {
-    /// It is the task's now.
+    /// The task has taken the computation.
     Taken(W),
-    /// Another one has it.
+    /// Another task has taken the computation.
     Refused,
     Over,
 }
 
 impl<W, R: Clone> Held<W, R> {
-    /// With one owner, who has yet to [give](Self::give_back) it.
+    /// Begins with one owner, which has taken the computation, and [gives it back](Self::give_back)
+    /// later.
     pub(super) fn new() -> Self {
         Held(Mutex::new(State {
             phase: Phase::Taken,
@@ -49,7 +52,7 @@ impl<W, R: Clone> Held<W, R> {
         }))
     }
 
-    /// One owner more. False if there is none any more.
+    /// Adds an owner. Returns false if there are no owners any more.
     pub(super) fn join(&self) -> bool {
         let mut state = self.0.lock();
         let joins = state.owners != 0;
@@ -57,7 +60,7 @@ impl<W, R: Clone> Held<W, R> {
         joins
     }
 
-    /// One owner less. The last one gets what is there (O2).
+    /// Removes an owner. Returns the computation or the result to the last owner (O2).
     pub(super) fn leave(&self) -> Option<W> {
         let mut state = self.0.lock();
         state.owners -= 1;
@@ -66,7 +69,7 @@ impl<W, R: Clone> Held<W, R> {
         }
         match mem::replace(&mut state.phase, Phase::Over(None)) {
             Phase::Here(what) => Some(what),
-            // The result is a user's: it goes with this.
+            // The result is the user's: the caller drops it.
             over => {
                 state.phase = over;
                 None
@@ -94,7 +97,8 @@ impl<W, R: Clone> Held<W, R> {
         }
     }
 
-    /// O1: a task that found it taken is to be woken, by its seat. False if it is not taken any more.
+    /// O1: leaves the seat of a task that found the computation taken. Returns false if it is not
+    /// taken any more.
     pub(super) fn wait(&self, seat: u32) -> bool {
         self.0.with_room(
             |state, memory| {
@@ -102,7 +106,7 @@ impl<W, R: Clone> Held<W, R> {
                 if refused.len() < refused.capacity() || !matches!(state.phase, Phase::Taken) {
                     return Ok(());
                 }
-                // Tasks that are polled again and again meanwhile take no more room.
+                // A task that is polled again and again meanwhile takes no more room.
                 refused.sort_unstable();
                 refused.dedup();
                 make_room(refused, refused.len() + 1, memory)
@@ -117,7 +121,7 @@ impl<W, R: Clone> Held<W, R> {
         )
     }
 
-    /// Gives it back. The caller wakes those in these seats.
+    /// Gives the computation back. Returns the seats that the caller wakes.
     #[must_use]
     pub(super) fn give_back(&self, what: W) -> Vec<u32> {
         let mut state = self.0.lock();
@@ -125,7 +129,8 @@ impl<W, R: Clone> Held<W, R> {
         mem::take(&mut state.refused)
     }
 
-    /// It has ended, with this result. Without one, false if others than the caller are to have one.
+    /// Ends the computation with this result. Without a result, returns false if owners besides the
+    /// caller want one.
     pub(super) fn end(&self, result: Option<R>) -> bool {
         let mut state = self.0.lock();
         if result.is_none() && state.owners > 1 {
@@ -135,7 +140,7 @@ impl<W, R: Clone> Held<W, R> {
         true
     }
 
-    /// It has ended without a result.
+    /// Ends the computation without a result.
     pub(super) fn fail(&self) {
         self.0.lock().phase = Phase::Over(None);
     }

@@ -1,4 +1,4 @@
-//! The wakers of tasks that wait for the same thing.
+//! The wakers of tasks that wait for the same flight.
 
 use core::task::Waker;
 use core::{iter, mem};
@@ -7,23 +7,24 @@ use std::vec::Vec;
 use crate::keep::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::sync;
 
-/// The tasks that wait, each in a place of its own. Each operation is O(1), but for [`take`](Self::take).
+/// The waiting tasks, each in a place of its own. Each operation is O(1), except
+/// [`take`](Self::take).
 pub(super) struct Seats {
     all: Vec<Place>,
-    /// Those that have a waker, in the order in which they were polled.
+    /// The places with a waker, in the order in which the tasks were polled.
     waiting: Ends,
-    /// Likewise, those that were polled within a computation.
+    /// Likewise, the places of tasks that were polled within a computation.
     within: Ends,
-    /// A list by `newer`.
+    /// The free places, linked by `newer`.
     free: u32,
 }
 
 pub(super) struct Place {
-    /// None if the task has been woken and was not polled since, or if the place is free.
+    /// None if the task was woken after its last poll, or if the place is free.
     waker: Option<Waker>,
-    /// Whether it has to be polled, or another one in its stead.
+    /// Whether the task owes a poll, or another task in its stead.
     owes: bool,
-    /// In which list it is, if in one.
+    /// The list that has the place, if one has.
     within: bool,
     links: Links,
 }
@@ -50,7 +51,8 @@ impl Seats {
         }
     }
 
-    /// Whether the task at this place would be woken by this waker. If so, it is the one that was polled last.
+    /// Whether this waker would wake the task at this place. If so, the place becomes the one that
+    /// was polled last.
     pub(super) fn is_known(&mut self, at: u32, waker: &Waker, within: bool) -> bool {
         let there = &self.all[at as usize].waker;
         let known = there.as_ref().is_some_and(|there| there.will_wake(waker));
@@ -61,7 +63,7 @@ impl Seats {
         known
     }
 
-    /// Makes room for a task that has no place; see [`make_room`](sync::make_room).
+    /// Makes room for a task without a place; see [`make_room`](sync::make_room).
     pub(super) fn make_room(&mut self, memory: &mut Vec<Place>) -> Result<(), usize> {
         match self.free {
             NONE => sync::make_room(&mut self.all, 1, memory),
@@ -69,8 +71,8 @@ impl Seats {
         }
     }
 
-    /// Has a task woken, which was polled now, and has this place or none: then there is [room](Self::make_room). Returns its
-    /// place, and the waker that was there.
+    /// Notes the waker of a task that was polled now. The task has this place, or none: then there
+    /// is [room](Self::make_room). Returns the place, and the waker that was there.
     pub(super) fn sit(
         &mut self,
         at: Option<u32>,
@@ -120,7 +122,7 @@ impl Seats {
         at
     }
 
-    /// The waker of the task at this place, if there is one that has not been woken.
+    /// Takes the waker of the task at this place, unless the task was woken.
     pub(super) fn empty(&mut self, at: u32) -> Option<Waker> {
         let place = self.all.get_mut(at as usize)?;
         let waker = place.waker.take();
@@ -131,14 +133,15 @@ impl Seats {
         waker
     }
 
-    /// The task at this place, which was polled, has to be polled once more.
+    /// Notes that the task at this place, which was polled, owes another poll.
     pub(super) fn owe(&mut self, at: u32) {
         if let Some(place) = self.all.get_mut(at as usize) {
             place.owes = true;
         }
     }
 
-    /// Gives a place up. Returns the waker, unless the task has been woken, and whether the task owes a poll.
+    /// Frees a place. Returns the waker, unless the task was woken, and whether the task owes a
+    /// poll.
     pub(super) fn leave(&mut self, at: u32) -> (Option<Waker>, bool) {
         let Some(owes) = self.all.get(at as usize).map(|place| place.owes) else {
             return (None, false);
@@ -148,9 +151,10 @@ impl Seats {
         (waker, owes)
     }
 
-    /// Whom a wake of the computation wakes (A2 of [`work`](super::work)): of those that were not woken since they were polled, the
-    /// task that was polled last; if there is none, all that were polled within computations. The others besides the first
-    /// are put into a list, which has room for [so many](Self::others).
+    /// The waker of the task that a wake of the computation wakes (A2 of [`work`](super::work)): of
+    /// the tasks that were not woken after their last poll, the task that was polled last. If there
+    /// is none, all tasks that were polled within computations: the wakers besides the first go
+    /// into a list, which has room for [so many](Self::others).
     pub(super) fn next(&mut self, others: &mut Vec<Waker>) -> Option<Waker> {
         let first = match self.waiting.newest {
             NONE => self.newest_within(),
@@ -162,7 +166,7 @@ impl Seats {
         first
     }
 
-    /// How many others a wake of the computation wakes.
+    /// The number of further tasks that a wake of the computation wakes.
     pub(super) fn others(&self) -> usize {
         match self.waiting.newest {
             NONE => self.len_of(self.within).saturating_sub(1),
@@ -170,15 +174,15 @@ impl Seats {
         }
     }
 
-    /// Puts the wakers of all that were not woken since they were polled into a list, which has room for
-    /// [so many](Self::count). Each of these tasks has to be polled.
+    /// Puts the wakers of all tasks that were not woken after their last poll into a list, which
+    /// has room for [so many](Self::count). Each of these tasks owes a poll then.
     pub(super) fn all(&mut self, all: &mut Vec<Waker>) {
         while let Some(first) = self.next(all) {
             all.push(first);
         }
     }
 
-    /// How many were not woken since they were polled.
+    /// The number of tasks that were not woken after their last poll.
     pub(super) fn count(&self) -> usize {
         self.len_of(self.waiting) + self.len_of(self.within)
     }
@@ -196,7 +200,8 @@ impl Seats {
         }
     }
 
-    /// All places, if some have a waker. Nobody takes a place after that, and who has had one may still give it up.
+    /// Takes all places out, if some have a waker. No task takes a place after that; a task with a
+    /// place may still free it.
     pub(super) fn take(&mut self) -> Vec<Place> {
         if self.waiting.newest == NONE && self.within.newest == NONE {
             return Vec::new();

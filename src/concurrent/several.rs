@@ -1,5 +1,5 @@
-//! The watches of an entry that several objects keep alive: a tuple of watches, or a list. The entry goes with the first object
-//! to die.
+//! The watches of an entry of several objects: a tuple of watches, or a list. The entry ends with
+//! the first object that dies.
 
 use std::boxed::Box;
 
@@ -9,14 +9,14 @@ use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
 impl<'k, A, B> Unplaced<'k, (A, B)> {
-    /// Joins two watches that are registered.
+    /// Joins two registered watches.
     #[inline]
     pub(crate) fn pair(one: Unplaced<'k, A>, other: Unplaced<'k, B>) -> Self {
         Unplaced::new((one.into_inner(), other.into_inner()))
     }
 }
 
-/// Whether entries have to be polled, by what two watches say.
+/// Whether entries have to be polled, if they have both watches.
 const fn either_swept(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(false), Some(false)) => Some(false),
@@ -25,8 +25,8 @@ const fn either_swept(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Ends what is registered, but for the registration with this id: the death that has unlinked the entry ends that. The other
-/// objects' deaths find nothing any more.
+/// Ends all registrations of an entry, except the registration with this id, which the death that
+/// has unlinked the entry ends. The deaths of the other objects do not find the entry any more.
 fn end_unless(watch: &impl Registered, id: RegistrationId, off: &mut Off) {
     if watch.named(id).is_none() {
         watch.end(off);

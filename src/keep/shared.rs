@@ -1,12 +1,13 @@
-//! The ring behind a lock, and how the entries of collections use it without the lock.
+//! A ring behind a lock, and how the entries of collections use the ring without the lock.
 //!
-//! * **S1** No code of users runs under the lock, and nothing is destroyed.
-//! * **S2** An entry has a [`Stamp`]. It changes under the lock, except that who unlinks the entry [ends](Stamp::end)
-//!   it. Each change is a read-modify-write: so either the entry is told to the ring first, and who unlinks it lets go
-//!   of it; or that comes first, and the entry is not told any more.
-//! * **S3** While the stamp of an entry has the number of this round, it was told in this round, and is kept (Q3 of
-//!   [`ring`](super::ring)), or was refused by this limit. So a hit that finds that number has nothing to say. The
-//!   number is published under the lock.
+//! * **S1** Under the lock no user code runs, and nothing is destroyed.
+//! * **S2** An entry has a [`Stamp`], which changes under the lock, except that the thread that
+//!   unlinks the entry [ends](Stamp::end) the stamp. Each change is a read-modify-write. So either
+//!   the entry is reported to the ring first, and the unlinking thread lets it go; or the stamp
+//!   ends first, and the entry is not reported any more.
+//! * **S3** While the stamp of an entry has the number of this round, the entry was reported in
+//!   this round, and is a member (Q3 of [`ring`](super::ring)), or the limit has refused it. So a
+//!   hit that finds that number reports nothing. The number is published under the lock.
 
 use core::mem;
 use std::sync::Arc;
@@ -19,12 +20,13 @@ use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Exclusive, Mutex};
 
 /// The ring does not know the entry.
 const NEVER: u16 = 0;
-/// It does, and no hit was told.
+/// The ring knows the entry, and no hit was reported.
 const UNTOLD: u16 = u16::MAX - 1;
 /// The entry is unlinked.
 const ENDED: u16 = u16::MAX;
 
-/// What an entry remembers of its ring: whether it is in it, and the round in which it told a hit last.
+/// The note of an entry about its ring: whether the ring knows the entry, and the round in which
+/// the entry reported a hit.
 pub(crate) struct Stamp(AtomicU16);
 
 impl Stamp {
@@ -33,13 +35,14 @@ impl Stamp {
         Stamp(AtomicU16::new(NEVER))
     }
 
-    /// Under the lock of the ring: an entry that is told, or if there is no number of a round, that is kept and has no
-    /// hit. False if it is unlinked.
+    /// Under the lock of the ring: notes a report in this round, or without a round, that the ring
+    /// knows the entry. Returns false if the entry is unlinked.
     pub(crate) fn set(&self, told: Option<u16>) -> bool {
         let new = told.unwrap_or(UNTOLD);
         let mut now = NEVER;
         loop {
-            // Relaxed, also below: the lock orders what depends on it, and there is one order of the changes.
+            // Relaxed, also below: the lock orders all that depends on the stamp, and the changes
+            // of the stamp have one order.
             match self.0.compare_exchange(now, new, Relaxed, Relaxed) {
                 Ok(_) => return true,
                 Err(ENDED) => return false,
@@ -48,47 +51,48 @@ impl Stamp {
         }
     }
 
-    /// Whether nobody has told the ring of the entry yet.
+    /// Whether the entry was never reported to the ring.
     pub(crate) fn is_new(&self) -> bool {
         self.0.load(Relaxed) == NEVER
     }
 
-    /// Ends it: the entry is unlinked. Returns whether the ring may know the entry: then the caller has to let go of
-    /// it.
+    /// Ends the stamp: the entry is unlinked. Returns whether the ring may know the entry: then the
+    /// caller has to let it go there.
     pub(crate) fn end(&self) -> bool {
         !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
     }
 
-    /// Whether the ring may know the entry, which nobody changes any more.
+    /// Whether the ring may know the entry, which no thread changes any more.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.0.load(Relaxed), NEVER | ENDED)
     }
 
-    /// Whether the ring may have known it, or it was unlinked by a removal.
+    /// Whether the ring may have known the entry, or a removal has unlinked it.
     pub(crate) fn was_known(&self) -> bool {
         self.0.load(Relaxed) != NEVER
     }
 }
 
-/// What each hit reads, on a cache line of its own.
+/// The words that each hit reads, on a cache line of their own.
 #[repr(align(128))]
 pub(crate) struct Round(AtomicU32);
 
-/// Something was let go, and nobody has taken it yet.
+/// There is a victim that no thread has taken yet.
 const LEAVING: u32 = 1 << 16;
 
 impl Round {
-    /// Whether a hit of the entry has to be told.
+    /// Whether a hit of the entry has to be reported.
     #[inline]
     pub(crate) fn is_news(&self, stamp: &Stamp) -> bool {
-        // Relaxed, both: a thread that misses a new round tells the next hit.
+        // Relaxed, both: a thread that misses a new round reports the next hit.
         self.0.load(Relaxed) as u16 != stamp.0.load(Relaxed)
     }
 
-    /// Whether somebody has to take what was let go.
+    /// Whether a thread has to take victims.
     #[inline]
     pub(crate) fn is_leaving(&self) -> bool {
-        // Relaxed: who lets something go sees it, and takes it afterwards.
+        // Relaxed: the thread that has let an item go sees that itself, and takes the victim
+        // afterwards.
         self.0.load(Relaxed) & LEAVING != 0
     }
 }
@@ -111,8 +115,9 @@ impl<X> SharedRing<X> {
         &self.round
     }
 
-    /// Tells a hit of an entry; returns whether that is in the ring (S3). Of a new entry it says that it is not,
-    /// without the lock: most likely its object is new, too, and [`join`](Self::join) sees whether it is.
+    /// Reports a hit of an entry; returns whether the entry is a member (S3). For a new entry the
+    /// answer is no, without the lock: most likely its object is new, too, and [`join`](Self::join)
+    /// looks whether it is.
     pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
         if stamp.is_new() {
             return false;
@@ -126,8 +131,9 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Keeps something for an entry, or [tells](Self::tell) it if it is kept already, unless the entry is unlinked
-    /// (S2): then it is given back. One without a weight is refused. Also returns whether something has to go.
+    /// Keeps an item for an entry, or [reports](Self::tell) a hit if the object is a member. Gives
+    /// the item back if the entry is unlinked (S2). An item without a weight is refused. Also
+    /// returns whether there is a victim.
     pub(crate) fn join(
         &self,
         addr: usize,
@@ -143,7 +149,7 @@ impl<X> SharedRing<X> {
                         Outcome::Already(what)
                     }
                     Told::No(refused @ Outcome::Refused(_)) => {
-                        // It would be too heavy in this round again.
+                        // The item would be too heavy again in this round.
                         stamp.set(Some(ring.tell_round()));
                         refused
                     }
@@ -161,7 +167,7 @@ impl<X> SharedRing<X> {
         self.publish(&mut self.ring.lock(), run)
     }
 
-    /// The same, with room for something that may not be there.
+    /// The same, with room for an object that may be absent.
     pub(crate) fn with_room<R>(&self, addr: usize, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.ring.with_room(
             |ring, room| ring.make_room_for(addr, room),
@@ -169,7 +175,7 @@ impl<X> SharedRing<X> {
         )
     }
 
-    /// Sets another limit. What is beyond it goes [next](Ring::next_to_go).
+    /// Sets another limit. The members beyond it are [victims](Ring::next_to_go).
     pub(crate) fn set_limit<R>(&self, limit: Limit, then: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.ring.with_room(
             |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
@@ -186,15 +192,15 @@ impl<X> SharedRing<X> {
         let result = run(ring);
         let now = shown(ring);
         if now != before {
-            // Relaxed: S3 asks for it under the lock.
+            // Relaxed: S3 asks for no more, since the store is under the lock.
             self.round.0.store(now, Relaxed);
         }
         result
     }
 }
 
-/// The weight that is known, or that is asked for now. That is user code: `None` if it panics, and who has told the ring so
-/// resumes the panic.
+/// The known weight, or the weight that user code says now: `None` if that panics. The caller
+/// resumes the panic after it has told the ring.
 pub(crate) fn weight_of(
     known: Option<usize>,
     weigh: impl FnOnce() -> usize,
@@ -206,10 +212,10 @@ pub(crate) fn weight_of(
     (weight, panics)
 }
 
-/// A closure that is told what goes. `F` is its type, without a size.
+/// A listener: a closure that hears of each eviction. `F` is its unsized type.
 pub(crate) struct Listener<F: ?Sized> {
     hears: Mutex<Option<Arc<F>>>,
-    /// Whether there is one: it changes under the lock.
+    /// Whether there is a closure. Changes under the lock.
     is_set: AtomicBool,
 }
 
@@ -223,7 +229,7 @@ impl<F: ?Sized> Listener<F> {
 
     pub(crate) fn set(&self, listener: Option<Arc<F>>) {
         let mut hears = self.hears.lock();
-        // Relaxed: the lock orders what is read of the listener.
+        // Relaxed: the lock orders the reads of the closure.
         self.is_set.store(listener.is_some(), Relaxed);
         let old = mem::replace(&mut *hears, listener);
         drop(hears);
@@ -233,13 +239,13 @@ impl<F: ?Sized> Listener<F> {
     /// Whether there is a closure.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        // Relaxed: a thread for which it has been set sees that.
+        // Relaxed: a thread that has to call the closure has seen that it was set.
         self.is_set.load(Relaxed)
     }
 
     /// The closure, which is called under no lock.
     pub(crate) fn get(&self) -> Option<Arc<F>> {
-        // Most have none, and take no lock.
+        // Most rings have no listener, and take no lock here.
         self.is_set().then(|| self.hears.lock().clone())?
     }
 }
