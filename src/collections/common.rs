@@ -27,10 +27,13 @@ macro_rules! housekeeping {
 
         /// Returns whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false although all entries are
         /// dead. Use [`len_live`](Self::len_live), or [`purge`](Self::purge) first.
+        ///
+        /// Costs as much as [`len`](Self::len), but where that would count notices, this looks for a live entry instead, and
+        /// stops at the first: O(capacity) if there is none.
         #[must_use]
         #[inline]
         pub fn is_empty(&self) -> bool {
-            self.len() == 0
+            self.store.table.is_empty()
         }
 
         /// Returns the number of live entries, by checking each. O(capacity).
@@ -42,6 +45,9 @@ macro_rules! housekeeping {
         /// Returns the number of dead entries with a pending notice, plus those that have been removed but
         /// whose contents are kept until [asked for](crate::Reclaim::OnRequest). Costs as much as
         /// [`len`](Self::len). `Arc` and `Rc` send no notices: for them only the latter count.
+        ///
+        /// An entry counts once, though both its sides have died. The notice that comes late, when its entry has gone, does not
+        /// count here, but is one of the 16 that an operation takes, and of the `n` of [`purge_some`](Self::purge_some).
         #[must_use]
         #[inline]
         pub fn pending_dead(&self) -> usize {
@@ -88,11 +94,14 @@ macro_rules! housekeeping {
             self.store.table.purge()
         }
 
-        /// Does a part of a [`purge`](Self::purge): removes at most `n` dead entries and destroys what they own; what is
-        /// [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many there were: 0 if
-        /// there is nothing left, or `n` is 0. O(n) amortised, besides the destructors. Call it once a frame, or until it
+        /// Does a part of a [`purge`](Self::purge): takes at most `n` notices, removes their entries and destroys what these
+        /// own; what is [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts, too. Returns how many it has
+        /// taken: 0 if there is nothing left, or `n` is 0. O(n), besides the destructors. Call it once a frame, or until it
         /// returns 0, with other work in between. Entries that die of that are removed by the same call, if it has not had
         /// `n` yet, or by the next.
+        ///
+        /// An entry whose key and value have both died has two notices. The second comes late, and is one of the `n` as well: so
+        /// this may return more than [`pending_dead`](Self::pending_dead) was.
         ///
         /// `Arc` and `Rc` send no notices: for them it sweeps on, over `16 * n` buckets, and at most once around the table.
         /// There 0 only means that these have no dead entry; a pass over the table takes about `capacity() / (16 * n)`
@@ -122,13 +131,14 @@ macro_rules! housekeeping {
         ///
         /// The first death after nothing was pending calls it, once; the next call comes after a `purge`, or
         /// another operation, has left nothing pending. So answer each call by a `purge`, soon, or by calls of
-        /// [`purge_some`](Self::purge_some) until one returns 0. It is called on the
+        /// [`purge_some`](Self::purge_some) until one returns 0, whatever [`pending_dead`](Self::pending_dead) says: late
+        /// notices, which are not counted there, may be left to the next operation. It is called on the
         /// thread on which the object dies, under no lock, at the end of the death: the notice has come by then.
         /// (The collection may be borrowed at that moment.) If it panics, the panic goes to whoever dropped the
         /// last handle; all others of that death are called. (A second panic while the first unwinds aborts the process,
         /// as with every destructor in Rust.)
         ///
-        /// It is not called for what is pending when it is set, nor for what is
+        /// It is not called for what is pending when it is set (so purge after that), nor for what is
         /// [kept](crate::Reclaim::OnRequest), nor for `Arc` and `Rc`, which send no notices. A clone of the
         /// collection has none. Deaths that do not call it cost nothing more.
         ///

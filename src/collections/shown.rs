@@ -183,12 +183,6 @@ impl<W: Watch> ShownWeakly for W {
 }
 
 impl<K: Slot, V: Slot> Entry<K, V> {
-    /// Whether one slot is dead, notified or not.
-    #[inline]
-    pub(crate) fn is_expired(&self) -> bool {
-        self.key.is_expired() || self.value.is_expired()
-    }
-
     #[inline]
     pub(crate) fn hash<S>(&self, hasher: &S) -> HashValue
     where

@@ -22,6 +22,12 @@ pub trait NoticeQueue: Sized {
     /// The number of entries with a notice pending.
     fn pending(&self) -> usize;
 
+    /// The number of notices that have come, late ones too.
+    fn most(&self) -> usize;
+
+    /// Whether there may be late ones.
+    fn has_late(&self) -> bool;
+
     /// The notices whose entries are still there.
     fn iter(&self) -> impl Iterator<Item = Self::Notice>;
 
@@ -31,8 +37,9 @@ pub trait NoticeQueue: Sized {
     /// The hash of the entry of the next notice, if there is one.
     fn peek(&mut self) -> Option<HashValue>;
 
-    /// Takes the next notice out.
-    fn next(&mut self) -> Option<Self::Notice>;
+    /// Takes the next notice out whose entry is still there. Takes no more than are `left`, late ones too, and counts them
+    /// off.
+    fn next(&mut self, left: &mut usize) -> Option<Self::Notice>;
 
     /// The hash of the entry of a notice.
     fn hash(notice: &Self::Notice) -> HashValue;
@@ -51,6 +58,9 @@ pub trait NoticeQueue: Sized {
 
     /// If nothing is pending, the next notice wakes.
     fn arm(&mut self);
+
+    /// The same if one late notice is pending, and nothing else.
+    fn settle(&mut self);
 }
 
 /// The queue of a table that gets no notices.
@@ -69,6 +79,16 @@ impl NoticeQueue for () {
         0
     }
 
+    #[inline]
+    fn most(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn has_late(&self) -> bool {
+        false
+    }
+
     fn iter(&self) -> impl Iterator<Item = Infallible> {
         core::iter::empty()
     }
@@ -83,7 +103,7 @@ impl NoticeQueue for () {
     }
 
     #[inline]
-    fn next(&mut self) -> Option<Infallible> {
+    fn next(&mut self, _: &mut usize) -> Option<Infallible> {
         None
     }
 
@@ -106,4 +126,7 @@ impl NoticeQueue for () {
 
     #[inline]
     fn arm(&mut self) {}
+
+    #[inline]
+    fn settle(&mut self) {}
 }

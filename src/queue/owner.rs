@@ -101,11 +101,21 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     fn pending(&self) -> usize {
         if self.is_idle() {
             0
-        } else if self.late == 0 {
-            depth(self.batch, true) + depth(self.top(), false)
+        } else if !self.has_late() {
+            self.most()
         } else {
             self.iter().count()
         }
+    }
+
+    /// O(notices that came since the last call).
+    fn most(&self) -> usize {
+        depth(self.batch, true) + depth(self.top(), false)
+    }
+
+    #[inline]
+    fn has_late(&self) -> bool {
+        self.late != 0
     }
 
     /// The notices that are not late.
@@ -137,16 +147,17 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
 
     /// Takes a notice out. One load if there is none.
     #[inline(always)]
-    fn next(&mut self) -> Option<DeadNotice<F>> {
-        loop {
+    fn next(&mut self, left: &mut usize) -> Option<DeadNotice<F>> {
+        while *left != 0 {
             self.fetch();
             let notice = self.next_of_batch()?;
+            *left -= 1;
             if !notice.notice.is_late() {
                 return Some(notice);
             }
-            self.late -= 1;
-            self.finish(notice);
+            self.finish_late(notice);
         }
+        None
     }
 
     /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless other
@@ -178,15 +189,28 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: Q1; the table attaches one once.
         unsafe { stack.attach(Arc::clone(cell)) };
-        self.arm();
+        self.settle();
     }
 
     /// Arms the stack, if it has a waker and nothing is pending.
     #[inline]
     fn arm(&mut self) {
-        if let Some(stack) = self.stack.filter(|stack| stack.waker().is_some()) {
-            self.arm_stack(stack);
+        if self.batch.is_none() {
+            if let Some(stack) = self.stack {
+                // If that fails, something is pending.
+                stack.arm();
+            }
         }
+    }
+
+    /// An operation that replaces a dead entry leaves one late notice, often alone. Several are left to the next operations,
+    /// which take no more than others do.
+    #[inline]
+    fn settle(&mut self) {
+        if self.late != 0 {
+            self.finish_late_alone();
+        }
+        self.arm();
     }
 
     #[inline]
@@ -282,26 +306,23 @@ impl<F: Flavour> DeadQueue<F> {
         if let Some(notice) = unsafe { fired::<F>(at) } {
             notice.mark_late();
             self.late += 1;
-            // It does not count as pending.
-            self.arm();
         }
+    }
+
+    #[inline]
+    fn finish_late(&mut self, notice: DeadNotice<F>) {
+        self.late -= 1;
+        self.finish(notice);
     }
 
     #[cold]
     #[inline(never)]
-    fn arm_stack(&mut self, stack: StackRef<F>) {
-        loop {
-            self.fetch();
-            match self.batch.get() {
-                Some(notice) if notice.is_late() => {
-                    if let Some(notice) = self.next_of_batch() {
-                        self.late -= 1;
-                        self.finish(notice);
-                    }
-                }
-                Some(_) => return,
-                None if stack.arm() => return,
-                None => {}
+    fn finish_late_alone(&mut self) {
+        self.fetch();
+        let alone = |notice: &Notice<F>| notice.is_late() && notice.below().is_none();
+        if self.batch.get().is_some_and(|notice| alone(&notice)) {
+            if let Some(notice) = self.next_of_batch() {
+                self.finish_late(notice);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! An entry, and what it leaves when it is dead.
 
+use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
 /// An entry: two slots.
@@ -12,6 +13,12 @@ pub(crate) struct Entry<K, V> {
 pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
 impl<K: Slot, V: Slot> Entry<K, V> {
+    /// Whether one slot is dead, notified or not.
+    #[inline]
+    pub(crate) fn is_expired(&self) -> bool {
+        self.key.is_expired() || self.value.is_expired()
+    }
+
     #[inline]
     pub(crate) fn is_stale(&self) -> bool {
         self.key.is_stale() || self.value.is_stale()
@@ -23,6 +30,11 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.deregister(keys);
         self.value.deregister(values);
+        // (A drain settles at its end.)
+        if keys.has_late() || values.has_late() {
+            keys.settle();
+            values.settle();
+        }
     }
 
     /// Turns an entry into what it leaves. It is unlinked, dead and deregistered.

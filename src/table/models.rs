@@ -1,11 +1,11 @@
-//! loom models of a table of one owner: what is armed again after a panic.
+//! loom models of a table of one owner: what is armed again after a panic, and when instalments say that nothing is left.
 
 use core::panic::AssertUnwindSafe;
 use std::boxed::Box;
 use std::panic::{catch_unwind, resume_unwind};
 
-use crate::WeakMap;
-use crate::ptr::models::{Woken, both, check};
+use crate::ptr::models::{Woken, all_three, both, check};
+use crate::{WeakMap, WeakPairMap};
 
 /// A value whose destructor may panic.
 struct Value {
@@ -41,5 +41,32 @@ fn a_purge_that_panics_against_a_death() {
             knows || map.pending_dead() == 0 || woken.take(),
             "it sleeps on"
         );
+    });
+}
+
+/// An instalment that returns 0 has looked when both queues were armed: what comes after that calls. If it did not count the
+/// notice of the entry that is replaced while its value dies, it would say 0 though the other death had found nothing armed.
+#[test]
+fn instalments_against_two_deaths() {
+    check(5, |maker| {
+        let (keys, values) = (
+            [maker.object(), maker.object()],
+            [maker.object(), maker.object()],
+        );
+        let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        let (woken, third) = (Woken::new(), maker.object());
+        map.set_waker(woken.waker());
+        let [one, other] = values;
+        all_three(
+            move || drop(one),
+            move || drop(other),
+            || {
+                map.insert(&keys[0], &third);
+                woken.take();
+                while map.purge_some(1) != 0 {}
+            },
+        );
+        assert!(map.pending_dead() == 0 || woken.take(), "it sleeps on");
+        drop((keys, third));
     });
 }

@@ -7,8 +7,8 @@ use super::entry::{Entry, Remains};
 use crate::queue::NoticeQueue;
 use crate::reference::{NoticeOf, Slot};
 
-/// How many notices one operation drains: more than one, so that the dead never accumulate under a caller that
-/// only inserts; few, so that no call pays for all the dead.
+/// How many notices one operation drains, late ones too: more than two, so that the dead never accumulate under a caller that
+/// only inserts pairs; few, so that no call pays for all the dead.
 const NOTICES: usize = 16;
 
 impl<K: Slot, V: Slot> Table<K, V> {
@@ -16,6 +16,34 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.entries.len().saturating_sub(self.notified())
+    }
+
+    /// Whether [`len`](Self::len) is zero. As long as an entry is live, that costs no count of the dead.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
+    }
+
+    #[inline(never)]
+    fn are_all_notified(&self) -> bool {
+        let of_one = self.keys.is_idle() || self.values.is_idle();
+        let is_counted = of_one && !self.keys.has_late() && !self.values.has_late();
+        let most = self.keys.most() + self.values.most();
+        self.entries.len() <= most
+            && (is_counted || !self.has_live())
+            && self.entries.len() <= self.notified()
+    }
+
+    /// Whether an entry is live. Objects often die in the order of the table, so the search takes the buckets in another order.
+    fn has_live(&self) -> bool {
+        // Odd, and the number of buckets is a power of two: so the search comes to each bucket. (If not, `len` decides.)
+        const STRIDE: usize = 0x9e37_79b1;
+        let buckets = self.entries.num_buckets();
+        let mut order = (0..buckets).map(|n| n.wrapping_mul(STRIDE) % buckets);
+        order.any(|at| {
+            let entry = self.entries.get_bucket(at);
+            entry.is_some_and(|entry| !entry.is_expired())
+        })
     }
 
     /// The number of entries with a pending notice. O(notices that have come since the last call), or
@@ -91,15 +119,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[cold]
     #[inline(never)]
     fn reclaim_some_and_arm(&mut self) {
-        self.draining().0.reclaim_a_few();
+        let drain = self.draining();
+        drain.0.reclaim_a_few();
+        drain.0.settle();
     }
 
     #[inline(always)]
     fn reclaim_a_few(&mut self) {
-        for _ in 0..NOTICES {
-            let Some(remains) = self.unlink_notified() else {
-                break;
-            };
+        let mut left = NOTICES;
+        while let Some(remains) = self.unlink_notified(&mut left) {
             self.kept.reclaim(remains);
             if self.is_idle() {
                 break;
@@ -114,9 +142,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next entry with a pending notice, and returns what it leaves.
+    /// Unlinks the next entry with a pending notice, and returns what it leaves. Takes out so many notices at most as are
+    /// `left`, and counts them off.
     #[inline(always)]
-    pub(super) fn unlink_notified(&mut self) -> Option<Remains<K, V>> {
+    pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<Remains<K, V>> {
         let Table {
             entries,
             keys,
@@ -124,25 +153,26 @@ impl<K: Slot, V: Slot> Table<K, V> {
             ..
         } = self;
         let named = |entry: &Entry<K, V>, notice: &_| entry.key.is_named_by(notice);
-        if let Some(mut entry) = unlink_next(keys, entries, named) {
+        if let Some(mut entry) = unlink_next(keys, entries, left, named) {
             entry.value.deregister(values);
             return Some(entry.into_remains());
         }
         let named = |entry: &Entry<K, V>, notice: &_| entry.value.is_named_by(notice);
-        let mut entry = unlink_next(values, entries, named)?;
+        let mut entry = unlink_next(values, entries, left, named)?;
         entry.key.deregister(keys);
         Some(entry.into_remains())
     }
 }
 
-/// Unlinks the entry of the next notice. `named` returns whether an entry is the notice's.
+/// Unlinks the entry of the next notice that has one. `named` returns whether an entry is the notice's.
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,
     entries: &mut HashTable<E>,
+    left: &mut usize,
     named: impl Fn(&E, &D::Notice) -> bool,
 ) -> Option<E> {
-    while let Some(notice) = deaths.next() {
+    while let Some(notice) = deaths.next(left) {
         let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
         // (Only a leaked entry is not found.)
         let entry = found.ok().map(|entry| entry.remove().0);

@@ -1,7 +1,6 @@
 //! Maintenance of a table: reclaiming the dead, growing, shrinking and clearing.
 
 use alloc::collections::TryReserveError;
-use core::iter;
 use core::mem;
 
 use super::entries::Table;
@@ -35,7 +34,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Unlinks the next dead entry: first those with pending notices, then those that a search finds. `None` if
     /// none is dead.
     fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
-        self.unlink_notified().or_else(|| self.search_dead(search))
+        let notified = self.unlink_notified(&mut { usize::MAX });
+        notified.or_else(|| self.search_dead(search))
     }
 
     /// Destroys what dead entries leave or have left, and reclaims the entries that die of that. Returns whether notices
@@ -54,16 +54,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
         !self.is_idle()
     }
 
-    /// Destroys what dead entries leave or have left, `most` of them, and returns how many those were. Among slots that
-    /// send no notices it sweeps on, as far as so many operations would.
+    /// Destroys what dead entries leave or have left: takes `most` of what is kept, of the notices, late ones too, and of
+    /// what it finds dead, and returns how many it has taken. Among slots that send no notices it sweeps on, as far as so many
+    /// operations would.
     ///
     /// It need not look again, as `purge` does: a queue that an operation leaves unarmed has something pending, which the
-    /// next call finds. So one that returns 0 leaves both armed.
+    /// next call takes, and counts. So one that returns 0 leaves both armed.
     pub(crate) fn purge_some(&mut self, most: usize) -> usize {
-        let mut buckets = self.buckets_of(most);
+        let (mut left, mut buckets) = (most, self.buckets_of(most));
         let drain = self.draining();
-        let dead = iter::from_fn(|| drain.0.next_dead_within(&mut buckets));
-        dead.take(most).count()
+        while drain.0.next_dead_within(&mut left, &mut buckets).is_some() {}
+        most - left
     }
 
     /// Sets the policy. If nothing is to be kept any more, destroys what dead entries leave or have left, those that send
@@ -71,14 +72,26 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
         let drain = self.draining();
         if reclaim == Reclaim::OnUse && drain.0.kept.policy() == Reclaim::OnRequest {
-            while drain.0.next_dead_within(&mut 0).is_some() {}
+            let mut left = usize::MAX;
+            while drain.0.next_dead_within(&mut left, &mut 0).is_some() {}
         }
         drain.0.kept.set_policy(reclaim);
     }
 
-    fn next_dead_within(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
-        let known = self.kept.take().or_else(|| self.unlink_notified());
-        known.or_else(|| self.sweep_dead(buckets))
+    fn next_dead_within(&mut self, left: &mut usize, buckets: &mut usize) -> Option<Remains<K, V>> {
+        if *left == 0 {
+            return None;
+        }
+        let kept = self.kept.take();
+        if kept.is_none() {
+            let notified = self.unlink_notified(left);
+            if notified.is_some() || *left == 0 {
+                return notified;
+            }
+        }
+        let dead = kept.or_else(|| self.sweep_dead(buckets));
+        *left -= usize::from(dead.is_some());
+        dead
     }
 
     fn next_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {

@@ -32,6 +32,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.arm();
     }
 
+    /// The same if only one late notice of each side is pending.
+    pub(super) fn settle(&mut self) {
+        self.keys.settle();
+        self.values.settle();
+    }
+
     #[inline(always)]
     pub(super) fn waker(&self) -> Option<&Arc<WakerCell>> {
         self.keys.waker().or_else(|| self.values.waker())
@@ -49,8 +55,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             None => self.set_waker(Some(context.waker().clone())),
         }
         // First the waker, then the look, and only when both stacks are armed: what has come meanwhile wakes nobody, if
-        // the other one was not (W2 of `ptr::waker`). That also takes out the notices whose entries have gone.
-        self.arm();
+        // the other one was not (W2 of `ptr::waker`).
+        self.settle();
         if self.is_idle() && self.kept.len() == 0 {
             Poll::Pending
         } else {

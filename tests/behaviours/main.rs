@@ -22,6 +22,7 @@ mod c_key_death;
 mod c_key_death_reentrant;
 mod d_dead_queue;
 mod d_instalments;
+mod d_late;
 mod d_threads;
 mod e_size;
 mod f_iteration;

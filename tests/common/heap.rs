@@ -40,6 +40,7 @@ pub struct Counting;
 thread_local! {
     // (Neither allocates.)
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static FREED: Cell<usize> = const { Cell::new(0) };
     static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -53,6 +54,7 @@ impl Watcher for Counting {
     }
 
     fn frees(&self, layout: Layout) {
+        FREED.set(FREED.get() + 1);
         count_bytes(-(layout.size() as isize));
     }
 }
@@ -65,6 +67,11 @@ fn count_bytes(bytes: isize) {
 /// How many allocations this thread has made.
 pub fn allocations() -> usize {
     ALLOCATIONS.get()
+}
+
+/// How many allocations this thread has freed.
+pub fn freed() -> usize {
+    FREED.get()
 }
 
 /// How many bytes this thread has allocated and not freed.

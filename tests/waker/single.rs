@@ -315,6 +315,31 @@ fn late_notices() {
     }
 }
 
+/// Late notices are taken in instalments as well: until one returns 0, something is pending, whatever `pending_dead` says.
+#[test]
+fn instalments_of_late_notices() {
+    let (calls, mut map) = (Calls::new(), WeakPairMap::new());
+    let [mut keys, mut values] = [(); 2].map(|()| (0..14).map(Strong::new).collect::<Vec<_>>());
+    map.extend(keys.iter().zip(&values));
+    map.set_waker(calls.waker());
+    keys.truncate(4);
+    // The values of the keys that live die last, so that their notices are taken first.
+    let kept = values.drain(..2).collect::<Vec<_>>();
+    values.into_iter().rev().for_each(drop);
+    assert_eq!((calls.take(), map.pending_dead()), (1, 12));
+    for _ in 0..4 {
+        assert_eq!(map.purge_some(3), 3);
+    }
+    assert_eq!((map.pending_dead(), map.len()), (0, 2));
+    // Ten notices are left, all of them late.
+    let mut kept = kept.into_iter();
+    drop(kept.next());
+    assert_eq!(calls.take(), 0, "something was pending");
+    assert_eq!([(); 5].map(|()| map.purge_some(3)), [3, 3, 3, 2, 0]);
+    drop(kept.next());
+    assert_eq!((calls.take(), map.len()), (1, 0));
+}
+
 #[test]
 fn every_collection_has_one() {
     fn check<C: Single<Life = Strong<usize>>>() {

@@ -280,9 +280,9 @@ impl<T> Map<T> {
         }
     }
 
-    /// Takes one notice, and unlinks its entry. False if there is none.
+    /// Takes a notice that is not late, and unlinks its entry. False if there is none.
     pub(crate) fn drain_one(&mut self) -> bool {
-        let Some(notice) = self.queue.next() else {
+        let Some(notice) = self.queue.next(&mut { usize::MAX }) else {
             return false;
         };
         let named = |watch: &Option<OwnedWatch<T, Atomic>>| {

@@ -30,7 +30,7 @@ fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
 /// As a table does it. Whether the task sleeps, until it is woken.
 fn poll<const N: usize>(cell: &WakerCell, woken: &Arc<Woken>, mut maps: [&mut Map; N]) -> bool {
     cell.renew(&woken.waker().unwrap());
-    maps.iter_mut().for_each(|map| map.queue.arm());
+    maps.iter_mut().for_each(|map| map.queue.settle());
     maps.iter().all(|map| map.queue.is_idle())
 }
 
@@ -174,7 +174,7 @@ fn a_late_notice_leaves_the_waker_armed() {
         let woken = Woken::new();
         wake(&woken, [&mut map]);
         both(move || drop(a), || map.remove(0));
-        map.queue.arm();
+        map.queue.settle();
         woken.take();
         drop(b);
         assert!(woken.take(), "nothing was pending");

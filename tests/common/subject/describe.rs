@@ -26,7 +26,7 @@ macro_rules! describe {
         $(describe! { @one $name $mut $bound $iterators $($one)* })*
     };
     (@one $name:ident($($mut:ident)?) ([$($of_content:tt)*] [$($of_life:tt)*]) $iterators:ident
-     [$($generics:tt)*] $subject:ty: $new:expr, $owns:expr, $by_content:expr;
+     [$($generics:tt)*] $subject:ty: $new:expr, $owns:expr, $by_content:expr $(, $counted:expr)?;
         |$all:ident, $life:ident, $owned:ident, $key:ident| $place:expr;
         named $strong:expr, |$content:ident, $weak:ident| $dead:expr;
         enter $enter:expr;
@@ -39,6 +39,7 @@ macro_rules! describe {
             type Life = K;
             const OWNS: bool = $owns;
             const BY_CONTENT: bool = $by_content;
+            $(const COUNTED: usize = $counted;)?
 
             fn with_capacity(capacity: usize) -> Self {
                 $new(capacity).into()
@@ -82,6 +83,16 @@ macro_rules! describe {
             }
             describe! { @more $name $all $place }
         }
+    };
+}
+
+/// How often an instalment counts an entry of one object on both sides: of one owner, once for each notice.
+macro_rules! twice {
+    (Single) => {
+        if K::NOTIFIES { 2 } else { 1 }
+    };
+    (Shared) => {
+        1
     };
 }
 
@@ -174,7 +185,7 @@ macro_rules! family {
             }
 
             {
-                [] WeakPairMap<K, K>: WeakPairMap::with_capacity, false, false;
+                [] WeakPairMap<K, K>: WeakPairMap::with_capacity, false, false, twice!($name);
                 |all, life, _owned, key| all;
                 named life, |_content, weak| weak;
                 enter all.insert(life, life).is_new();

@@ -166,6 +166,8 @@ pub trait Subject<T: Content = usize>: Upkeep + Default {
     const OWNS: bool;
     /// Whether entries are keyed by content, and not by the object that is their life.
     const BY_CONTENT: bool;
+    /// How often an instalment counts an entry whose life has ended.
+    const COUNTED: usize = 1;
 
     fn with_capacity(capacity: usize) -> Self;
     /// One that has an entry for each life, and counts the ends of what it owns.

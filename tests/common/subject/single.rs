@@ -54,7 +54,7 @@ describe! {
     Single(mut) ([] []) Clone
 
     {
-        [] WeakHashPairMap<K, K>: WeakHashPairMap::with_capacity, false, true;
+        [] WeakHashPairMap<K, K>: WeakHashPairMap::with_capacity, false, true, twice!(Single);
         |all, life, _owned, key| all;
         named &**life, |content, _weak| content;
         enter all.insert(life, life).is_new();
