@@ -42,6 +42,8 @@ mod instalments;
 mod interference;
 #[path = "concurrent/last_pin.rs"]
 mod last_pin;
+#[path = "concurrent/last_users.rs"]
+mod last_users;
 #[path = "concurrent/leaving.rs"]
 mod leaving;
 #[path = "concurrent/nesting.rs"]

@@ -5,6 +5,7 @@ use core::hash::Hash;
 use core::marker::PhantomData;
 
 use super::node::{Compare, KeyKind, Node};
+use super::raw::Match;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
 use crate::hash::HashValue;
@@ -22,12 +23,13 @@ impl<K: Content<Target: Eq> + SharedRef> Compare<SharedWatchFor<K>> for ByConten
     #[inline]
     fn key(_: &K::Weak) {}
 
-    fn is_of<V>(by: &K::Weak, node: &NodeOf<K, V>) -> bool {
-        by.upgrade().is_some_and(|key| has_content(node, &key))
+    fn is_of<V>(by: &K::Weak, node: &NodeOf<K, V>) -> Match {
+        by.upgrade()
+            .map_or(Match::No, |key| has_content(node, &key))
     }
 
     fn are_same<V>(node: &NodeOf<K, V>, there: &NodeOf<K, V>) -> bool {
-        object(node).is_some_and(|key| has_content(there, &key))
+        object(node).is_some_and(|key| has_content(there, &key) == Match::Yes)
     }
 }
 
@@ -42,9 +44,11 @@ fn object<K: SharedRef, V>(node: &NodeOf<K, V>) -> Option<K> {
     }
 }
 
-/// Whether the object of a node lives, and has the content of this one.
-fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: &K) -> bool {
-    object(node).is_some_and(|there| K::content(key) == K::content(&there))
+/// Whether the object of a node has the content of this one.
+fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: &K) -> Match {
+    object(node).map_or(Match::Dead, |there| {
+        (K::content(key) == K::content(&there)).into()
+    })
 }
 
 /// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
@@ -61,12 +65,12 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
     }
 
     #[inline]
-    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> bool
+    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> Match
     where
         Q: Sought<K::Target>,
     {
         let Some(key) = object(node) else {
-            return false;
+            return Match::Dead;
         };
         let same = Q::is(self.sought, K::content(&key));
         // Keeps no other object: another thread may be waiting for its death.
@@ -74,7 +78,7 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
             let before = self.found.replace(key);
             drop(before);
         }
-        same
+        same.into()
     }
 }
 
@@ -92,7 +96,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     {
         let mut sought = Seeker::new(sought);
         let sought_in = |node: &_| sought.is_in(node);
-        let seen = self.read_where(hash, sought_in, |(), _, value| Some(look(value)))?;
+        let show = |(), (): &(), value: &_| look(value);
+        let seen = self.read_where(hash, sought_in, |_, _, _| Some(()), show)?;
         Some((sought.found?, seen))
     }
 
@@ -112,8 +117,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         let seen = self.remove_where(
             hash,
             |node| sought.is_in(node),
-            |entry| wanted(entry.map(|(_, value)| value)),
-            |(), _, value| show(value),
+            |entry| wanted(entry.map(|(_, value)| value)).then_some(()),
+            |(), (), value| show(value),
         )?;
         let found = sought.found;
         // T5
@@ -129,17 +134,18 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         SharedWatchFor::<K>::new(key)
     }
 
-    /// Inserts an entry, or replaces the one with its content, which is shown to `old`.
+    /// Inserts an entry, or replaces the one with its content: see [`put`](Self::put).
     #[inline]
-    pub(super) fn set<R>(
+    pub(super) fn set<H, R>(
         &self,
         hash: HashValue,
         key: &K,
         value: V,
-        old: impl FnOnce(&SharedWatchFor<K>, &V) -> R,
+        hold: impl Fn(&SharedWatchFor<K>, &V) -> Option<H>,
+        show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
         let watch = self.admit(hash, key);
-        self.put(hash, (), watch, value, old)
+        self.put(hash, (), watch, value, hold, show)
     }
 
     /// Inserts an entry, unless there is one with its content, whose object is then returned.

@@ -513,6 +513,7 @@ pub(super) struct Overtaken(Option<Arc<Making>>);
 
 impl Overtaken {
     /// Notes the flight of the node that was replaced.
+    #[inline]
     pub(super) fn set(&mut self, flight: Option<Arc<Making>>) {
         self.0 = flight.filter(|flight| !flight.is_of_tasks());
     }

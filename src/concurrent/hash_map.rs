@@ -119,7 +119,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
 
     #[inline]
     fn put<R>(&self, hash: HashValue, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
-        self.table.set(hash, key, value, |_, value| old(value))
+        let hold = |watch: &SharedWatchFor<K>, _: &V| watch.hold();
+        self.table
+            .set(hash, key, value, hold, |key, value| (key, old(value)))
+            .map(without_key)
     }
 
     /// Removes the live key with this content if the closure, shown its value, returns true; returns whether it
@@ -299,7 +302,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.sweep_hash(hash);
         self.table
-            .compute_value(hash, &K::downgrade(key), key, change)
+            .compute_value(hash, &K::downgrade(key), key, |key, _| key.hold(), change)
     }
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is

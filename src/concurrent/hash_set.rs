@@ -97,7 +97,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
     /// Inserts an element, and returns the live one of equal content that it replaces. O(1) amortised.
     pub fn replace(&self, key: &K) -> Option<K> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        self.table.set(hash, key, (), |watch, ()| watch.upgrade())?
+        self.table
+            .set(hash, key, (), |watch, ()| watch.upgrade(), |old, ()| old)
     }
 
     /// Removes the live element with this content; returns whether there was one. O(1).

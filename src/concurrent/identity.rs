@@ -36,35 +36,40 @@ impl Address {
 }
 
 impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T, V> {
-    /// Shows the entry of an object to a closure, which returns `None` if that is of no use.
+    /// Shows the entry of an object: see [`read_where`](Self::read_where).
     #[inline]
-    pub(super) fn look_at<K: WeakKey, Q: ?Sized + Identify<K>, R>(
+    pub(super) fn look_at<K: WeakKey, Q: ?Sized + Identify<K>, H, R>(
         &self,
         key: &Q,
-        look: impl FnOnce(&T, &V) -> Option<R>,
+        mut hold: impl FnMut(&T, &V) -> Option<H>,
+        show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(Q::addr(key));
-        let look = |_: &_, watch: &_, value: &_| {
+        let hold = |_: &_, watch: &_, value: &_| {
             let is_it = address.is_of::<K, Q>(key);
-            is_it.then(|| look(watch, value)).flatten()
+            is_it.then(|| hold(watch, value)).flatten()
         };
-        self.read(hash, |there| *there == address, look)
+        let show = |held, _: &_, value: &_| show(held, value);
+        self.read(hash, |there| *there == address, hold, show)
     }
 
-    /// Removes the entry of an object, if `wanted`, and shows it to a closure: see [`remove_where`](Self::remove_where).
+    /// Removes the entry of an object: see [`remove_where`](Self::remove_where).
     #[inline]
-    pub(super) fn take<K: WeakKey, Q: ?Sized + Identify<K>, R>(
+    pub(super) fn take<K: WeakKey, Q: ?Sized + Identify<K>, H, R>(
         &self,
         key: &Q,
-        mut wanted: impl FnMut(Option<(&T, &V)>) -> bool,
-        show: impl FnOnce(&T, &V) -> R,
+        mut hold: impl FnMut(Option<(&T, &V)>) -> Option<H>,
+        show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(Q::addr(key));
-        let is_wanted = |entry: Option<(&T, &V)>| address.is_of::<K, Q>(key) && wanted(entry);
-        let show = |_: &_, watch: &_, value: &_| show(watch, value);
-        let shown = self.remove(hash, |there| *there == address, is_wanted, show);
+        let hold_it = |entry: Option<(&T, &V)>| {
+            let is_it = address.is_of::<K, Q>(key);
+            is_it.then(|| hold(entry)).flatten()
+        };
+        let show = |held, _: &_, value: &_| show(held, value);
+        let shown = self.remove(hash, |there| *there == address, hold_it, show);
         // T5
-        drop(wanted);
+        drop(hold);
         shown
     }
 }

@@ -111,13 +111,21 @@ impl Asking {
     ///
     /// # Panics
     /// If this thread itself has put there what is there now, and did so the time before.
+    #[inline]
     #[track_caller]
     pub(super) fn ask<R>(&self, there: Option<*const ()>, closure: impl FnOnce() -> R) -> R {
         if self.closure.once.replace(true) {
-            let noted = self.begin();
-            self.find(&self.closure, there, noted);
+            self.is_asked_again(there);
         }
         closure()
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn is_asked_again(&self, there: Option<*const ()>) {
+        let noted = self.begin();
+        self.find(&self.closure, there, noted);
     }
 
     /// Asks user code whether a node is the one that is sought: one node after the other, and from the first again if

@@ -278,10 +278,11 @@ impl<P: SharedRef> Inner<P> {
             return;
         }
         let (hash, address) = Address::of(ptr::without_provenance(addr));
-        let wanted =
-            |entry: Option<(&_, &(usize, u64))>| entry.is_some_and(|(_, (_, turn))| *turn <= until);
+        let wanted = |entry: Option<(&_, &(usize, u64))>| {
+            entry.and_then(|(_, (_, turn))| (*turn <= until).then_some(()))
+        };
         let is_it = |there: &Address| *there == address;
-        self.evicted.remove(hash, is_it, wanted, |_, _, _| ());
+        self.evicted.remove(hash, is_it, wanted, |(), _, _| ());
     }
 
     /// The same, for all objects.
@@ -328,7 +329,8 @@ impl<P: SharedRef> Inner<P> {
     /// Counts what goes, until it dies.
     fn count(&self, going: &Going<P>) {
         let (hash, address) = Address::of(ptr::without_provenance(going.addr));
-        self.evicted.compute(hash, &address, |there| {
+        let hold = |_: &_, _: &_| Some(());
+        self.evicted.compute(hash, &address, hold, |there| {
             // Of two threads that count it, the later turn is right.
             let later = there.and_then(|(_, at)| (at.1 > going.turn).then_some(*at));
             let counted = later.unwrap_or((going.weight, going.turn));

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::making::Absent;
 use super::node::{Compare, KeyKind, Node};
+use super::raw::Match;
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
@@ -27,8 +28,8 @@ impl<K: Eq, T, const BY_ADDRESS: bool> Compare<T> for ByKey<K, BY_ADDRESS> {
     }
 
     #[inline]
-    fn is_of<V>(by: &K, node: &Node<Self, T, V>) -> bool {
-        *by == *node.key()
+    fn is_of<V>(by: &K, node: &Node<Self, T, V>) -> Match {
+        (*by == *node.key()).into()
     }
 
     #[inline]
@@ -49,13 +50,14 @@ impl<K, T, V, const BY_ADDRESS: bool> Node<ByKey<K, BY_ADDRESS>, T, V> {
 impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V> {
     /// Shows the entry of a key to a closure: see [`read_where`](Self::read_where).
     #[inline]
-    pub(crate) fn read<R>(
+    pub(crate) fn read<H, R>(
         &self,
         hash: HashValue,
         is: impl Fn(&K) -> bool,
-        read: impl FnOnce(&K, &T, &V) -> Option<R>,
+        hold: impl FnMut(&K, &T, &V) -> Option<H>,
+        show: impl FnOnce(H, &K, &V) -> R,
     ) -> Option<R> {
-        self.read_where(hash, |node| is(node.key()), read)
+        self.read_where(hash, |node| is(node.key()), hold, show)
     }
 
     /// The value of a key: see [`find_where`](Self::find_where).
@@ -72,14 +74,14 @@ impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V>
         self.find_where(hash, |node| is(node.key()), read)
     }
 
-    /// Removes the entry of a key, if `wanted`, and shows it: see [`remove_where`](Self::remove_where).
-    pub(crate) fn remove<R>(
+    /// Removes the entry of a key: see [`remove_where`](Self::remove_where).
+    pub(crate) fn remove<H, R>(
         &self,
         hash: HashValue,
         is: impl Fn(&K) -> bool,
-        wanted: impl FnMut(Option<(&T, &V)>) -> bool,
-        show: impl FnOnce(&K, &T, &V) -> R,
+        hold: impl FnMut(Option<(&T, &V)>) -> Option<H>,
+        show: impl FnOnce(H, &K, &V) -> R,
     ) -> Option<R> {
-        self.remove_where(hash, |node| is(node.key()), wanted, show)
+        self.remove_where(hash, |node| is(node.key()), hold, show)
     }
 }

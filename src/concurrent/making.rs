@@ -12,6 +12,7 @@ use std::time::Instant;
 use super::flight::{Making, Unmet};
 use super::inside::Asking;
 use super::node::{Compare, KeyKind, Node};
+use super::raw::Match;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
@@ -130,14 +131,15 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
 
     /// Changes the value of a key, and returns a clone of the new one.
     #[track_caller]
-    pub(crate) fn compute_value(
+    pub(crate) fn compute_value<H>(
         &self,
         hash: HashValue,
         by: &K::FlightKey,
         key: &T::Key,
+        hold: impl Fn(&T, &V) -> Option<H>,
         mut change: impl FnMut(Option<&V>) -> Option<V>,
     ) -> Option<V> {
-        let new = self.compute(hash, by, |old| {
+        let new = self.compute(hash, by, hold, |old| {
             let new = change(old.map(|(_, value)| value));
             let value = new.clone();
             (value.map(|value| (self.watch(hash, key), value)), new)
@@ -214,7 +216,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         key: &K::FlightKey,
         read: impl FnOnce(&T, &V) -> Option<R>,
     ) -> Result<R, Absent> {
-        self.find_where(hash, |node| K::is_of(key, node), read)
+        self.find_where(hash, |node| K::is_of(key, node) == Match::Yes, read)
     }
 
     #[cold]
@@ -527,7 +529,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
             table.count(&table.dead);
             self.uncounted = false;
         }
-        put
+        put.map(|swapped| swapped.new)
     }
 
     /// Unlinks the flight's node, if it is still linked.

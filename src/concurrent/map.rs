@@ -81,8 +81,8 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         key: &Q,
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
-        let look = |_: &_, value: &_| Some(look(value));
-        self.table.look_at::<K, Q, R>(key, look)
+        let look = |(), value: &_| look(value);
+        self.table.look_at::<K, Q, _, R>(key, |_, _| Some(()), look)
     }
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
@@ -102,8 +102,8 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watch = self.table.watch(hash, key);
-        self.table
-            .put(hash, address, watch, value, |_, value| old(value))
+        let (hold, old) = (|_: &_, _: &_| Some(()), |(), value: &_| old(value));
+        self.table.put(hash, address, watch, value, hold, old)
     }
 
     /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it did. O(1) for each
@@ -121,8 +121,11 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> bool {
-        let wanted = |entry: Option<(&_, &V)>| entry.is_some_and(|(_, value)| wanted(value));
-        self.table.take::<K, Q, _>(key, wanted, |_, _| ()).is_some()
+        let wanted =
+            |entry: Option<(&_, &V)>| entry.and_then(|(_, value)| wanted(value).then_some(()));
+        self.table
+            .take::<K, Q, _, _>(key, wanted, |(), _| ())
+            .is_some()
     }
 }
 
@@ -138,8 +141,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     where
         K: SharedRef,
     {
-        let entry = |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
-        self.table.look_at::<K, Q, _>(key, entry)
+        let hold = |watch: &SharedWatchFor<K>, _: &V| watch.upgrade();
+        let entry = |key, value: &V| (key, value.clone());
+        self.table.look_at::<K, Q, _, _>(key, hold, entry)
     }
 
     /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised. A value that is
@@ -268,7 +272,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     #[track_caller]
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.compute_value(hash, &address, key, change)
+        self.table
+            .compute_value(hash, &address, key, |_, _| Some(()), change)
     }
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot be cloned,
@@ -277,7 +282,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
-            .take::<K, Q, _>(key, |_| true, |_, value| value.clone())
+            .take::<K, Q, _, _>(key, |_| Some(()), |(), value| value.clone())
     }
 
     /// Removes the entry of a key, and returns the key with a clone of its value. O(1). `None` also in the key's
@@ -287,8 +292,11 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     where
         K: SharedRef,
     {
-        let entry = |watch: &SharedWatchFor<K>, value: &V| Some((watch.upgrade()?, value.clone()));
-        self.table.take::<K, Q, _>(key, |_| true, entry)?
+        let hold = |entry: Option<(&SharedWatchFor<K>, &V)>| {
+            Some(entry.and_then(|(watch, _)| watch.upgrade()))
+        };
+        let entry = |key: Option<K>, value: &V| Some((key?, value.clone()));
+        self.table.take::<K, Q, _, _>(key, hold, entry)?
     }
 }
 

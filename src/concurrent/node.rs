@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::bound::{Bound, Ends};
 use super::flight::Making;
-use super::raw::{Entry, Registered};
+use super::raw::{Entry, Match, Registered};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::keep::Gone;
@@ -32,7 +32,7 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
     fn key(by: &Self::FlightKey) -> Self::Key
     where
         Self::FlightKey: Clone;
-    fn is_of<V>(by: &Self::FlightKey, node: &Node<Self, T, V>) -> bool;
+    fn is_of<V>(by: &Self::FlightKey, node: &Node<Self, T, V>) -> Match;
     fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool;
 }
 

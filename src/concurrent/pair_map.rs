@@ -11,7 +11,7 @@ use super::key::ByKey;
 use super::making::made_by;
 use super::table::Table;
 use super::watch::{
-    SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held,
+    SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
 };
 use crate::collections::traits::collecting;
 use crate::hash::HashValue;
@@ -59,14 +59,17 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         let live = |(_, value): &PairWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
-        self.table.look_at::<K, Q, _>(key, live).is_some()
+        self.table
+            .look_at::<K, Q, _, _>(key, live, |(), ()| ())
+            .is_some()
     }
 
     /// Returns the live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
     /// its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.table.look_at::<K, Q, _>(key, value)
+        self.table
+            .look_at::<K, Q, _, _>(key, value_of, |value, ()| value)
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
@@ -79,8 +82,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     pub fn insert(&self, key: &K, value: &V) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let watches = self.watch(hash, key, value);
-        let old = |watches: &PairWatches<K, V>, &(): &()| watches.1.upgrade();
-        self.table.put(hash, address, watches, (), old)?
+        self.table
+            .put(hash, address, watches, (), value_of, |old, ()| old)
     }
 
     /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
@@ -121,7 +124,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         let made = self.table.get_or_make(
             hash,
             &address,
-            value,
+            value_of,
             || make(key),
             |value, hash, _| (self.watch(hash, key, &value), (), value),
         );
@@ -152,7 +155,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         self.table.get_or_race(
             hash,
             &address,
-            value,
+            value_of,
             || make(key),
             |value, hash, _| (self.watch(hash, key, &value), (), value),
         )
@@ -170,21 +173,24 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        let (new, held) = self.table.compute(hash, &address, |old| {
-            let old = || old.and_then(|(watches, ())| watches.1.upgrade());
-            let held = held(old);
-            let new = change(old());
+        let hold = |watches: &PairWatches<K, V>, (): &()| watches.1.hold();
+        let new = self.table.compute(hash, &address, hold, |old| {
+            let new = change(old.and_then(|(watches, ())| value_of(watches, &())));
             let entry = new.as_ref().map(|value| (self.watch(hash, key, value), ()));
-            (entry, (new, held))
+            (entry, new)
         });
-        drop((change, held));
+        drop(change);
         new
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
     /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.table.take::<K, Q, _>(key, |_| true, value)?
+        let hold = |entry: Option<(&PairWatches<K, V>, &())>| {
+            Some(entry.and_then(|(watches, ())| value_of(watches, &())))
+        };
+        self.table
+            .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -199,11 +205,13 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let wanted = move |entry: Option<(&PairWatches<K, V>, &())>| {
-            let value = entry.and_then(|(watches, ())| value(watches, &()));
-            value.is_some_and(|value| wanted(&value))
+        // A dead value goes, too.
+        let hold = move |entry: Option<(&PairWatches<K, V>, &())>| match value_of(entry?.0, &()) {
+            Some(value) => wanted(&value).then_some(Some(value)),
+            None => Some(None),
         };
-        self.table.take::<K, Q, _>(key, wanted, value)?
+        self.table
+            .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
     /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
@@ -224,13 +232,13 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.table
-            .retain(|_, watches, ()| value(watches, &()).is_none_or(|value| keep(&value)));
+            .retain(|_, watches, ()| value_of(watches, &()).is_none_or(|value| keep(&value)));
     }
 
     /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No key is kept
     /// alive.
     pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug {
-        let value = |_: &_, watches: &_, (): &()| value(watches, &());
+        let value = |_: &_, watches: &_, (): &()| value_of(watches, &());
         self.table.snapshot(value).map(|(_, value)| value)
     }
 
@@ -249,13 +257,16 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Returns the key and its live value. O(1), lock-free. `None` also in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.table.look_at::<K, Q, _>(key, both)
+        self.table.look_at::<K, Q, _, _>(key, both, |both, ()| both)
     }
 
     /// Removes the entry of a key, and returns both sides, if both are alive. O(1). A value that is
     /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.table.take::<K, Q, _>(key, |_| true, both)?
+        let hold = |entry: Option<(&PairWatches<K, V>, &())>| {
+            Some(entry.and_then(|(watches, ())| both(watches, &())))
+        };
+        self.table.take::<K, Q, _, _>(key, hold, |both, ()| both)?
     }
 
     /// Iterates over the keys under which the map has this value, in no order, as a snapshot that keeps no key alive: those
@@ -319,7 +330,7 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
 
 /// The value, if it lives.
 #[inline]
-fn value<A, B: UpgradesOne>((_, value): &(A, B), (): &()) -> Option<B::Key> {
+fn value_of<A, B: UpgradesOne>((_, value): &(A, B), (): &()) -> Option<B::Key> {
     value.upgrade()
 }
 

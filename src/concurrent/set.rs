@@ -40,8 +40,9 @@ impl<K: SharedKey> WeakSet<K> {
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let found = self.table.look_at::<K, Q, _>(key, |_, ()| Some(()));
-        found.is_some()
+        self.table
+            .look_at::<K, Q, _, _>(key, |_, ()| Some(()), |(), ()| ())
+            .is_some()
     }
 
     /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads that insert
@@ -54,15 +55,17 @@ impl<K: SharedKey> WeakSet<K> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let put = || {
             let watch = SharedWatchFor::<K>::new(key);
-            self.table.put(hash, address, watch, (), |_, ()| ())
+            let hold = |_: &_, (): &()| Some(());
+            self.table.put(hash, address, watch, (), hold, |(), ()| ())
         };
         !self.contains(key) && put().is_none()
     }
 
     /// Removes an object; returns whether it was in the set. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let removed = self.table.take::<K, Q, _>(key, |_| true, |_, ()| ());
-        removed.is_some()
+        self.table
+            .take::<K, Q, _, _>(key, |_| Some(()), |(), ()| ())
+            .is_some()
     }
 }
 
@@ -71,13 +74,15 @@ impl<K: SharedRef> WeakSet<K> {
     /// Returns the object, if it is in the set. O(1), lock-free. `None` also in its destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         self.table
-            .look_at::<K, Q, _>(key, |watch, ()| watch.upgrade())
+            .look_at::<K, Q, _, _>(key, |watch, ()| watch.upgrade(), |key, ()| key)
     }
 
     /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed all the same.
     pub fn take<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
-        self.table
-            .take::<K, Q, _>(key, |_| true, |watch, ()| watch.upgrade())?
+        let hold = |entry: Option<(&SharedWatchFor<K>, &())>| {
+            Some(entry.and_then(|(watch, ())| watch.upgrade()))
+        };
+        self.table.take::<K, Q, _, _>(key, hold, |key, ()| key)?
     }
 
     /// Keeps the objects for which the closure returns true. O(capacity). See [`WeakMap::retain`](super::WeakMap::retain).

@@ -13,7 +13,7 @@ use super::identity::Address;
 use super::key::ByKey;
 use super::node::{KeyKind, Node};
 use super::raw::{Registered, by_hashes};
-use super::table::Table;
+use super::table::{Table, ask};
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches};
 use crate::hash::HashValue;
 
@@ -127,10 +127,8 @@ impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
         let (table, show) = (self.table, self.show);
         self.names.by_ref().find_map(|(hash, name)| {
             let reader = table.nodes.read();
-            let found = reader.get(hash.bits(), |node| K::is_named(node, &name));
-            let shown = found
-                .and_then(Node::entry)
-                .and_then(|(key, watch, value)| show(key, watch, value));
+            let is_named = |node: &Node<K, T, V>| K::is_named(node, &name);
+            let shown = ask(&reader, hash, is_named, show).map(|(_, _, shown)| shown);
             // T5 of the table.
             drop(reader);
             Some((name, shown?))

@@ -7,6 +7,12 @@
 //! * **T4** User code never runs under a lock of ours.
 //! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a function is about to
 //!   return if a local is dropped after that, and panics.
+//! * **T6** An operation that returns an object of the entry that it replaces or removes gets the handle before it unlinks
+//!   the entry: so the object is alive when the entry goes, or was dead before. (A handle that an operation asked for
+//!   afterwards could come too late: another thread sees the entry gone, and drops the last handle.) An operation that
+//!   replaces an entry also holds the objects that have to be polled: else an object could die unnoticed between the look at
+//!   the entry and the replacement. It needs no handle where the caller has one, or where the death of the object unlinks
+//!   the entry. A lookup that finds an object dead looks again if the entry is not linked any more (R5 of `raw`).
 
 use core::cell::Cell;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -18,7 +24,7 @@ use super::flight::Overtaken;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
-use super::raw::{Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
+use super::raw::{Match, Put, RawTable, Reader, Registered, SweepPosition, Unlinked, Writer};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::keep::Gone;
@@ -31,6 +37,12 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
 /// An entry that is about to be inserted.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
+
+/// A node that has been inserted, and the one that it has replaced, if any.
+pub(super) struct Swapped<'g, N> {
+    pub(super) old: Option<&'g N>,
+    pub(super) new: &'g N,
+}
 
 pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     /// The nodes; their context is what is kept of dead entries, and what bounds the table.
@@ -188,16 +200,17 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Shows the entry that is `sought` to a closure, which runs under no lock and while the entry is pinned. The
-    /// closure returns the result, or `None` if this is not the entry that was meant.
+    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread has replaced that, and
+    /// returns `None` if it is of no use; `show` gets what `hold` returned. Both run under no lock and while the entry is pinned.
     ///
     /// Each n-th call of a thread sweeps, where that may be of use.
     #[inline]
-    pub(super) fn read_where<R>(
+    pub(super) fn read_where<S: Into<Match>, H, R>(
         &self,
         hash: HashValue,
-        sought: impl FnMut(&Node<K, T, V>) -> bool,
-        read: impl FnOnce(&K::Key, &T, &V) -> Option<R>,
+        sought: impl FnMut(&Node<K, T, V>) -> S,
+        hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
+        show: impl FnOnce(H, &K::Key, &V) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
@@ -205,13 +218,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let reader = self.nodes.read();
         let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
         let mut news = None;
-        let found = reader.get(hash.bits(), sought).and_then(|node| {
-            let (key, watch, value) = node.entry()?;
-            let found = read(key, watch, value)?;
+        let found = ask(&reader, hash, sought, hold).map(|(node, (key, watch, value), held)| {
+            let found = show(held, key, value);
             news = self.news_of(node);
             // Not in the destructor of its object, which may look it up once more.
             sweeps = sweeps && !watch.is_stale();
-            Some(found)
+            found
         });
         if let Some(news) = news {
             // Apart from the end of most, which have nothing to keep for it.
@@ -262,16 +274,62 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 }
 
+/// An entry that was found, its parts, and what was asked about it.
+type Found<'g, K, T, V, H> = (
+    &'g Node<K, T, V>,
+    (&'g <K as KeyKind>::Key, &'g T, &'g V),
+    H,
+);
+
+/// The entry that is `sought`, and what `hold` returns for it: see [`read_where`](Table::read_where).
+#[inline]
+pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
+    reader: &'g Reader<'_, Node<K, T, V>>,
+    hash: HashValue,
+    mut sought: impl FnMut(&Node<K, T, V>) -> S,
+    mut hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
+) -> Option<Found<'g, K, T, V, H>> {
+    loop {
+        let mut gone = false;
+        let there = reader.get(hash.bits(), |node| {
+            is_it(sought(node), &mut gone, || reader.has_gone(node))
+        });
+        if let Some((node, entry)) = there.and_then(|node| Some((node, node.entry()?))) {
+            if let Some(held) = hold(entry.0, entry.1, entry.2) {
+                return Some((node, entry, held));
+            }
+            gone |= reader.has_gone(node);
+        }
+        if !gone {
+            return None;
+        }
+    }
+}
+
+/// Whether an entry is the one that a search looks for. If the entry is dead, `gone` says whether the search has to look again
+/// (R5 of `raw`).
+#[inline]
+fn is_it(verdict: impl Into<Match>, gone: &mut bool, has_gone: impl FnOnce() -> bool) -> bool {
+    let verdict = verdict.into();
+    if verdict == Match::Dead {
+        *gone |= has_gone();
+    }
+    verdict == Match::Yes
+}
+
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
-    /// Inserts an entry, or replaces the one with its key; `old` is shown the replaced one, unless it was stale.
+    /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that is there, again when
+    /// another thread changes that, and returns `None` if an object of the entry is dead. `show` gets what `hold` returned
+    /// for the entry that was replaced, with its value.
     #[inline]
-    pub(crate) fn put<R>(
+    pub(crate) fn put<H, R>(
         &self,
         hash: HashValue,
         key: K::Key,
         watch: Unplaced<'_, T>,
         value: V,
-        old: impl FnOnce(&T, &V) -> R,
+        hold: impl Fn(&T, &V) -> Option<H>,
+        show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
         self.sweep_some();
         // T5. The pin goes with its block, and not by `drop`: that would copy it.
@@ -285,22 +343,19 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
             let weight = self.weigh(&node);
+            let held = Cell::new(None);
+            let expected = |now: Option<&Node<K, T, V>>| {
+                let ready = now.and_then(Node::ready);
+                drop(held.replace(ready.and_then(|(watch, value)| hold(watch, value))));
+                true
+            };
             let asking = Asking::about(self, hash);
-            let placed = self.swap_showing(
-                &pin,
-                &mut node,
-                &asking,
-                |_| true,
-                |there, stale| {
-                    overtaken.set(there.flight());
-                    if !stale {
-                        shown = there.ready().map(|(watch, value)| old(watch, value));
-                    }
-                },
-            );
-            if let Some(new) = placed {
+            if let Some(swapped) = self.swap(&pin, &mut node, &asking, expected) {
                 self.count(&self.inserted);
-                settles = self.meet(new, weight);
+                overtaken.set(swapped.old.and_then(Node::flight));
+                let entry = held.take().zip(swapped.old.and_then(Node::ready));
+                shown = entry.map(|(held, (_, value))| show(held, value));
+                settles = self.meet(swapped.new, weight);
             }
         }
         drop(node);
@@ -345,11 +400,11 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 free
             };
             let asking = Asking::about(self, hash);
-            let placed = self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
-                overtaken.set(old.flight());
-            });
-            match placed {
-                Some(new) => settles |= self.meet(new, weight),
+            match self.swap(&pin, &mut node, &asking, expected) {
+                Some(swapped) => {
+                    overtaken.set(swapped.old.and_then(Node::flight));
+                    settles |= self.meet(swapped.new, weight);
+                }
                 None => self.count(&self.discarded),
             }
         }
@@ -360,12 +415,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 
     /// Changes the entry of a key: `change` is shown the present entry, and returns the new one. It may be called
-    /// again when other threads change the same entry.
+    /// again when other threads change the same entry. T6: `hold` is as for [`put`](Self::put).
     #[track_caller]
-    pub(crate) fn compute<'t, R>(
+    pub(crate) fn compute<'t, H, R>(
         &'t self,
         hash: HashValue,
         key: &K::FlightKey,
+        hold: impl Fn(&T, &V) -> Option<H>,
         mut change: impl FnMut(Option<(&T, &V)>) -> (Option<(Unplaced<'t, T>, V)>, R),
     ) -> R
     where
@@ -383,13 +439,24 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 // Compares in the same order as `swap`: with an `Eq` that is not symmetric, `swap` would never succeed
                 // otherwise. Nothing is noted the first time.
                 let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
+                let mut gone = false;
                 let there = pin.get(hash.bits(), |node| {
-                    asking.is_sought_still(node, || is_of(node))
+                    let verdict = || is_it(is_of(node), &mut gone, || pin.has_gone(node));
+                    asking.is_sought_still(node, verdict)
                 });
-                let shown = there.and_then(Node::live);
+                if there.is_none() && gone {
+                    continue;
+                }
+                let held = there
+                    .and_then(Node::ready)
+                    .and_then(|(watch, value)| Some((hold(watch, value)?, watch, value)));
+                let shown = held.as_ref().map(|(_, watch, value)| (*watch, *value));
                 let address = there.map(|there| ptr::from_ref(there).cast());
                 let (wanted, answer) = asking.ask(address, || change(shown));
                 let done = match (wanted, there) {
+                    (None, None | Some(Node::InFlight { .. })) => true,
+                    // Also if it is dead: if it is not linked any more, another may have taken its place.
+                    (None, Some(there)) => self.unlink(&pin, there),
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(None, hash, K::key(key), watch, value);
                         let weight = self.weigh(&node);
@@ -398,15 +465,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                             (None, None) => true,
                             _ => false,
                         };
-                        let put =
-                            self.swap_showing(&pin, &mut node, &asking, expected, |old, _| {
-                                overtaken.set(old.flight());
-                            });
-                        settles |= put.is_some_and(|new| self.meet(new, weight));
-                        put.is_some()
+                        let swapped = self.swap(&pin, &mut node, &asking, expected);
+                        if let Some(swapped) = &swapped {
+                            overtaken.set(swapped.old.and_then(Node::flight));
+                            settles |= self.meet(swapped.new, weight);
+                        }
+                        swapped.is_some()
                     }
-                    (None, Some(there)) => shown.is_none() || self.unlink(&pin, there),
-                    (None, None) => true,
                 };
                 if done {
                     answered = Some(answer);
@@ -430,20 +495,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         node: &mut NewNode<'_, K, T, V>,
         asking: &Asking,
         expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-    ) -> Option<&'g Node<K, T, V>> {
-        self.swap_showing(pin, node, asking, expected, |_, _| ())
-    }
-
-    /// The same. The node that is replaced, if any, is shown as [`end_showing`](Self::end_showing) does.
-    #[inline]
-    fn swap_showing<'g>(
-        &self,
-        pin: &'g Pin<'_, K, T, V>,
-        node: &mut NewNode<'_, K, T, V>,
-        asking: &Asking,
-        expected: impl Fn(Option<&Node<K, T, V>>) -> bool,
-        show: impl FnOnce(&Node<K, T, V>, bool),
-    ) -> Option<&'g Node<K, T, V>> {
+    ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let hash = node.hash();
         let same = |node: &Node<K, T, V>, there: &Node<K, T, V>| {
             // Addresses are compared by no user's code, so that may be under the lock.
@@ -460,22 +512,16 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         };
         inside::has_put(self, hash, new);
         if let Some(old) = old {
-            self.end_showing(old, |stale| show(old, stale));
+            self.end(old);
         }
-        Some(new)
+        Some(Swapped { old, new })
     }
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
-    pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
-        self.end_showing(node, |_| ())
-    }
-
-    /// The same; `show`, user code, is told whether it was stale. It runs before a floor lets go of the object, which another
-    /// thread may destroy from then on.
     #[inline]
-    fn end_showing(&self, node: &Node<K, T, V>, show: impl FnOnce(bool)) -> bool {
+    pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         let on_request = self.kept().is_on_request();
         let mut panics = FirstPanic::default();
         // If what this asks panics, the entry may be dead.
@@ -491,7 +537,6 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if node.ready().is_some() {
             self.count(if stale { &self.dead } else { &self.discarded });
         }
-        panics.catch(|| show(stale));
         if let (Some(bound), Some(stamp)) = (self.ends().bound(), node.stamp()) {
             if !stale {
                 node.set_gone(Gone::Removed);
@@ -528,14 +573,16 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the entry that is `sought`, if `wanted`, and shows it. Where the value is being made, `wanted` is shown none, and a
-    /// removal has the thread or the tasks that make the value return that without keeping it.
-    pub(super) fn remove_where<R>(
+    /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about the entry, once for each
+    /// that is there, and returns `None` if the entry is not wanted; `show` gets what `hold` returned for the removed one. Where
+    /// the value is being made, `hold` is shown none, and a removal has the thread or the tasks that make the value return that
+    /// without keeping it.
+    pub(super) fn remove_where<S: Into<Match>, H, R>(
         &self,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> bool,
-        mut wanted: impl FnMut(Option<(&T, &V)>) -> bool,
-        show: impl FnOnce(&K::Key, &T, &V) -> R,
+        mut sought: impl FnMut(&Node<K, T, V>) -> S,
+        mut hold: impl FnMut(Option<(&T, &V)>) -> Option<H>,
+        show: impl FnOnce(H, &K::Key, &V) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
@@ -549,21 +596,31 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             self.reap(&pin, taken);
             let asking = Asking::about(self, hash);
-            let sought = |node: &Node<K, T, V>| asking.is_sought(node, || sought(node));
-            let node = self.unlink_if(&pin, hash, sought, |node| {
-                let address = ptr::from_ref(node).cast();
-                let ready = node.ready();
-                let yes = asking.ask(Some(address), || wanted(ready));
-                // As in `read_where`.
-                let stays_stale = !yes && ready.is_some_and(|(watch, _)| watch.is_stale());
-                sweeps = T::SWEPT != Some(false) && !stays_stale;
-                yes
-            });
-            if let Some(node) = node {
-                self.end_showing(node, |_| {
-                    let entry = node.entry();
-                    removed = entry.map(|(key, watch, value)| show(key, watch, value));
+            let mut held = None;
+            let node = loop {
+                let (mut gone, mut unwanted) = (false, false);
+                let is_sought = |node: &Node<K, T, V>| {
+                    let verdict = || is_it(sought(node), &mut gone, || pin.has_gone(node));
+                    asking.is_sought(node, verdict)
+                };
+                let node = self.unlink_if(&pin, hash, is_sought, |node| {
+                    let address = ptr::from_ref(node).cast();
+                    let ready = node.ready();
+                    held = asking.ask(Some(address), || hold(ready));
+                    unwanted = held.is_none();
+                    // As in `read_where`.
+                    let stays_stale = unwanted && ready.is_some_and(|(watch, _)| watch.is_stale());
+                    sweeps = T::SWEPT != Some(false) && !stays_stale;
+                    !unwanted
                 });
+                if node.is_some() || unwanted || !gone {
+                    break node;
+                }
+            };
+            if let Some(node) = node {
+                self.end(node);
+                let entry = node.entry().zip(held);
+                removed = entry.map(|((key, _, value), held)| show(held, key, value));
             }
         }
         self.settle_after(settling, false);

@@ -17,7 +17,7 @@ use super::key::ByKey;
 use super::limits::floor;
 use super::making::{cycle, made_by};
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne, held};
+use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
 use super::work::{Plan, fallible, infallible, running, work};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -164,46 +164,48 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
 
 impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
-    fn look<Q: ?Sized + Query<K, M>, M, R>(
+    fn look<Q: ?Sized + Query<K, M>, M, H, R>(
         &self,
         key: &Q,
-        look: impl FnOnce(&K, &SharedWatchFor<V>) -> Option<R>,
+        hold: impl Fn(&SharedWatchFor<V>) -> Option<H>,
+        show: impl FnOnce(H, &K) -> R,
     ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
         let is = |there: &K| Sought::is(sought, there);
-        self.table.read(hash, is, |key, watch, ()| look(key, watch))
+        let show = |held, key: &_, (): &()| show(held, key);
+        self.table.read(hash, is, |_, watch, ()| hold(watch), show)
     }
 
-    fn take<Q: ?Sized + Query<K, M>, M, R>(
+    fn take<Q: ?Sized + Query<K, M>, M, H, R>(
         &self,
         key: &Q,
-        mut wanted: impl FnMut(Option<&SharedWatchFor<V>>) -> bool,
-        show: impl FnOnce(&K, &SharedWatchFor<V>) -> Option<R>,
+        mut hold: impl FnMut(Option<&SharedWatchFor<V>>) -> Option<H>,
+        show: impl FnOnce(H, &K) -> R,
     ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
         let is = |there: &K| Sought::is(sought, there);
-        let is_wanted = |entry: Option<(&_, &())>| wanted(entry.map(|(watch, ())| watch));
-        let show = |key: &_, watch: &_, (): &()| show(key, watch);
-        let shown = self.table.remove(hash, is, is_wanted, show);
+        let hold_it = |entry: Option<(&_, &())>| hold(entry.map(|(watch, ())| watch));
+        let show = |held, key: &_, (): &()| show(held, key);
+        let shown = self.table.remove(hash, is, hold_it, show);
         // T5 of the table.
-        drop(wanted);
-        shown?
+        drop(hold);
+        shown
     }
 
     /// Returns the live value of a key. O(1), lock-free.
     #[inline]
     pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
-        self.look(key, |_, watch| watch.upgrade())
+        self.look(key, UpgradesOne::upgrade, |value, _| value)
     }
 
     /// Returns whether the key has a live value. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
-        let live = |_: &_, watch: &SharedWatchFor<V>| (!watch.is_expired()).then_some(());
-        self.look(key, live).is_some()
+        let live = |watch: &SharedWatchFor<V>| (!watch.is_expired()).then_some(());
+        self.look(key, live, |(), _| ()).is_some()
     }
 
     /// Returns a clone of the key, and its live value. O(1), lock-free.
@@ -211,7 +213,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        self.look(key, |key, watch| Some((key.clone(), watch.upgrade()?)))
+        self.look(key, UpgradesOne::upgrade, |value, key| (key.clone(), value))
     }
 
     /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
@@ -223,8 +225,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub fn insert(&self, key: K, value: &V) -> Option<V> {
         let hash = HashValue::of(&self.hasher, &key);
         let watch = SharedWatchFor::<V>::new(value);
-        self.table
-            .put(hash, key, watch, (), |watch, ()| watch.upgrade())?
+        let hold = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
+        self.table.put(hash, key, watch, (), hold, |old, ()| old)
     }
 
     /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
@@ -411,7 +413,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     {
         let hash = HashValue::of(&self.hasher, &key);
         let is = |there: &K| *there == key;
-        let found = self.table.read(hash, is, |_, watch, ()| watch.upgrade());
+        let hold = |_: &_, watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
+        let found = self.table.read(hash, is, hold, |value, _, ()| value);
         if let Some(value) = found {
             // T5
             drop((key, make));
@@ -453,24 +456,24 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         K: Clone,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        let (new, held) = self.table.compute(hash, &key, |old| {
-            let old = || old.and_then(|(watch, ())| watch.upgrade());
-            let held = held(old);
-            let new = change(old());
+        let hold = |watch: &SharedWatchFor<V>, (): &()| watch.hold();
+        let new = self.table.compute(hash, &key, hold, |old| {
+            let new = change(old.and_then(|(watch, ())| watch.upgrade()));
             let entry = new.as_ref().map(|value| {
                 let core = self.table.core();
                 (SharedWatchFor::<V>::registered(value, hash, core), ())
             });
-            (entry, (new, held))
+            (entry, new)
         });
-        drop((change, key, held));
+        drop((change, key));
         new
     }
 
     /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
     /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
-        self.take(key, |_| true, |_, watch| watch.upgrade())
+        let hold = |watch: Option<&SharedWatchFor<V>>| Some(watch.and_then(UpgradesOne::upgrade));
+        self.take(key, hold, |value, _| value)?
     }
 
     /// Removes the entry of a key; returns a clone of the key with its value, if that is alive. O(1). A value that is
@@ -479,8 +482,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        let entry = |key: &K, watch: &SharedWatchFor<V>| Some((key.clone(), watch.upgrade()?));
-        self.take(key, |_| true, entry)
+        let hold = |watch: Option<&SharedWatchFor<V>>| Some(watch.and_then(UpgradesOne::upgrade));
+        let entry = |value: Option<V>, key: &K| value.map(|value| (key.clone(), value));
+        self.take(key, hold, entry)?
     }
 
     /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
@@ -495,11 +499,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        let wanted = move |watch: Option<&SharedWatchFor<V>>| {
-            let value = watch.and_then(UpgradesOne::upgrade);
-            value.is_some_and(|value| wanted(&value))
+        // A dead value goes, too.
+        let hold = move |watch: Option<&SharedWatchFor<V>>| match watch?.upgrade() {
+            Some(value) => wanted(&value).then_some(Some(value)),
+            None => Some(None),
         };
-        self.take(key, wanted, |_, watch| watch.upgrade())
+        self.take(key, hold, |value, _| value)?
     }
 }
 

@@ -1,6 +1,7 @@
 //! How an entry of a shared collection watches objects: what [`Watch`](crate::reference::Watch) is for the
 //! collections of a single owner.
 
+use core::any::Any;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::ptr;
@@ -141,16 +142,19 @@ pub trait WatchesOne: Watches + Sized {
 pub trait UpgradesOne: WatchesOne {
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
+    /// For an operation that changes the entry that it has asked: `None` if the object is dead, or else a handle, unless the
+    /// death of the object would unlink the entry.
+    #[doc(hidden)]
+    #[inline]
+    fn hold(&self) -> Option<Option<Self::Key>> {
+        if Self::SWEPT == Some(false) {
+            return Some(None);
+        }
+        self.upgrade().map(Some)
+    }
     /// The address of the object, live or dead.
     #[doc(hidden)]
     fn addr(&self) -> *const ();
-}
-
-/// For an operation that replaces what it has shown: a handle to that, unless its death would unlink the entry. Else it could
-/// die unnoticed between the two, and the entry be replaced though nothing was there any more.
-#[inline]
-pub(super) fn held<P: SharedRef>(shown: impl FnOnce() -> Option<P>) -> Option<P> {
-    (SharedWatchFor::<P>::SWEPT != Some(false)).then(shown)?
 }
 
 /// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive that long.
@@ -457,6 +461,14 @@ impl AnyWatch {
         }
     }
 
+    /// As [`UpgradesOne::hold`].
+    pub(crate) fn hold(&self) -> Option<Option<Box<dyn Any>>> {
+        match self {
+            AnyWatch::NotifiedWatch(_) => Some(None),
+            AnyWatch::PolledWatch(object) => object.hold().map(Some),
+        }
+    }
+
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),
@@ -522,6 +534,9 @@ impl Registered for AnyWatch {
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
+    /// A handle to the object, if that lives.
+    #[doc(hidden)]
+    fn hold(&self) -> Option<Box<dyn Any>>;
     #[doc(hidden)]
     fn addr(&self) -> *const ();
     #[doc(hidden)]
@@ -535,6 +550,10 @@ impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
 
     fn is_expired(&self) -> bool {
         self.0.is_expired()
+    }
+
+    fn hold(&self) -> Option<Box<dyn Any>> {
+        Some(Box::new(self.0.upgrade()?))
     }
 
     fn addr(&self) -> *const () {

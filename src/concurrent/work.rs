@@ -40,6 +40,7 @@ use super::gathered::Gathered;
 use super::held::{Found, Held};
 use super::making::{Absent, Leader, Wanted};
 use super::node::{Compare, KeyKind};
+use super::raw::Match;
 use super::table::Table;
 use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
@@ -181,7 +182,8 @@ where
         let table = P::table(owner);
         let key = &self.key;
         // Once, as for threads: see `Table::lead`.
-        let looked = table.find_where(self.hash, |node| P::Kind::is_of(key, node), P::read);
+        let is_of = |node: &_| P::Kind::is_of(key, node) == Match::Yes;
+        let looked = table.find_where(self.hash, is_of, P::read);
         let mut found = looked.map(Wanted::There);
         loop {
             found = match found {

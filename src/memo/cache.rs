@@ -163,8 +163,10 @@ impl<K: MemoKey, V> Memo<K, V> {
             self.table.remove(
                 hash,
                 |there| key.is(there),
-                |_| true,
-                |_, watches, _| !watches.is_found_dead(),
+                |entry: Option<(&EntryWatches<_>, _)>| {
+                    Some(entry.is_some_and(|(watches, _)| !watches.is_found_dead()))
+                },
+                |was_live, _, _| was_live,
             )
         };
         let removed = self.hash_if_any(&key).and_then(remove) == Some(true);
@@ -222,10 +224,11 @@ impl<K: MemoKey, V> Memo<K, V> {
     pub(super) fn look_up<R>(
         &self,
         key: &impl MemoQuery<K>,
-        read: impl FnOnce(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
+        read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
     ) -> Option<R> {
         let hash = self.hash_if_any(key)?;
-        self.table.read(hash, |there| key.is(there), read)
+        let show = |read, _: &_, _: &_| read;
+        self.table.read(hash, |there| key.is(there), read, show)
     }
 
     /// The hash of a key; `None` if it has plain parts, and there never was an entry.
@@ -308,11 +311,15 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let key = key.into_stored();
         let watches = Q::watch(handles, hash, self.table.core());
         let watches = EntryWatches::new(watches, Gathered::default());
-        self.table
-            .put(hash, key, watches, value, |watches, value| {
-                Self::read(watches, value)
-            })
-            .flatten()
+        let hold = |watches: &EntryWatches<K::Watches>, _: &V| watches.hold();
+        let (held, old) = self
+            .table
+            .put(hash, key, watches, value, hold, |held, old| {
+                (held, old.clone())
+            })?;
+        // T5 of the table.
+        drop(held);
+        Some(old)
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! How an entry of a memo watches its inputs.
 
+use core::any::Any;
 use std::boxed::Box;
+use std::vec::Vec;
 
 use crate::concurrent::{AnyWatch, Gathered, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
@@ -28,6 +30,16 @@ impl<A: Watches> EntryWatches<A> {
     #[inline]
     pub(super) fn is_found_dead(&self) -> bool {
         self.polled && self.is_stale()
+    }
+
+    /// For an operation that replaces the entry: `None` if that is dead, or else handles to those of the latter that have to be
+    /// polled.
+    pub(super) fn hold(&self) -> Option<Vec<Box<dyn Any>>> {
+        let mut held = Vec::new();
+        for watch in &self.all.1 {
+            held.extend(watch.hold()?);
+        }
+        Some(held)
     }
 
     pub(super) fn keys(&self) -> &A {

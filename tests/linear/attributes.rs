@@ -72,7 +72,7 @@ fn act_on<K: Handle, A: AttributeKey + Copy>(
             }),
             _ => {
                 let (had, span) = turn.timed(|| all.forget(hand));
-                let was = if had { Was::Any } else { Was::Gone(0) };
+                let was = if had { Was::Any } else { Was::Nothing };
                 for key in [hand.number, second(hand.number)] {
                     turn.note(About::One(key), span, "forget", (was, Then::Clear));
                 }

@@ -40,9 +40,6 @@ pub enum Was {
     Something,
     /// This value, and if it showed that, of an entry of this object.
     Seen(u32, Option<u32>),
-    /// Nothing, or an entry of one of these objects, which have died by the end: what is removed or replaced is looked at
-    /// afterwards, and returned if it is alive then.
-    Gone(Objects),
     NothingOr(u32),
     Not(u32),
     /// No entry ends with this object.
@@ -140,7 +137,6 @@ impl State {
         match was {
             Was::Any => true,
             Was::Nothing => value.is_none(),
-            Was::Gone(dead) => self.entry.is_none_or(|it| it.lives & dead != 0),
             Was::Something => value.is_some(),
             Was::Seen(seen, life) => value == Some(seen) && life.is_none_or(has),
             Was::NothingOr(seen) => value.is_none_or(|value| value == seen),
@@ -285,16 +281,7 @@ impl Search<'_> {
 pub fn check(mut history: Vec<Event>) -> Result<(), String> {
     history.sort_unstable_by_key(|event| event.from);
     let brings: Vec<Event> = history.iter().copied().filter(Event::brings).collect();
-    let dies = |event: &Event| match event.then {
-        Then::Die(object) => Some((event.from, only(object))),
-        _ => None,
-    };
-    let deaths: Vec<(u64, Objects)> = history.iter().filter_map(dies).collect();
     for event in &mut history {
-        if let Was::Gone(dead) = &mut event.was {
-            let died = deaths.iter().filter(|(from, _)| *from < event.to);
-            *dead = died.fold(0, |all, (_, object)| all | object);
-        }
         event.may_miss &= brings.iter().any(|other| other.overlaps(event));
     }
     let place = Place {

@@ -209,10 +209,7 @@ impl<K: Handle> Turn<K> {
         then: Then,
         run: impl FnOnce() -> W,
     ) {
-        self.does(key, name, || match run().into() {
-            Was::Nothing if then != Then::Nothing => (Was::Gone(0), then),
-            was => (was, then),
-        });
+        self.does(key, name, || (run().into(), then));
     }
 
     /// The same of one that changes nothing; returns whether it has found something.
@@ -238,7 +235,7 @@ impl<K: Handle> Turn<K> {
         self.does(key, "remove_if", || match (run(&show), shown.get()) {
             (true, shown) => (shown.into(), Then::Clear),
             (false, Some(shown)) if !wanted => (Some(shown).into(), Then::Nothing),
-            (false, _) => (Was::Gone(0), Then::Nothing),
+            (false, _) => (Was::Nothing, Then::Nothing),
         });
     }
 

@@ -4,6 +4,7 @@
 mod floors;
 mod racing;
 mod reclaiming;
+mod replacing;
 mod tasks;
 
 use core::hash::BuildHasherDefault;

@@ -25,6 +25,8 @@
 //!   entries were there when the reader looked, and stay readable as long as the reader is inside. A read that
 //!   begins after an entry was unlinked in the next array finds that the bucket has moved, as the thread that
 //!   unlinked the entry had found.
+//! * **R5** A search that finds an entry [dead](Match::Dead) looks whether that is still linked, and begins again if it is
+//!   not: another entry may have taken its place before the object died.
 //!
 //! **Growth.** When a chain is full and the table has too many entries, one thread allocates an array twice as
 //! long. Until that is published, other threads extend their chains. From then on each writer first moves the
@@ -71,5 +73,6 @@ pub(super) use entry::Entry;
 pub(crate) use entry::Registered;
 pub(super) use reap::Taken;
 pub(super) use sweep::SweepPosition;
-pub(super) use table::{RawTable, Writer};
+pub(crate) use table::Match;
+pub(super) use table::{RawTable, Reader, Writer};
 pub(super) use unlinked::Unlinked;

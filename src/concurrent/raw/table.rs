@@ -17,7 +17,7 @@ use super::participants::assert_apart;
 use super::retired::Retired;
 use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
-use crate::sync::{AtomicPtr, Ordering::*, const_fn};
+use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 
 #[repr(C)]
 pub(in super::super) struct RawTable<N: Entry> {
@@ -205,6 +205,32 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
 }
 
+/// Whether an entry is the one that a search looks for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Match {
+    Yes,
+    No,
+    /// It may have been: its object is dead. The search looks again if the entry [has gone](Reader::has_gone).
+    Dead,
+}
+
+impl From<bool> for Match {
+    #[inline]
+    fn from(same: bool) -> Self {
+        if same { Match::Yes } else { Match::No }
+    }
+}
+
+/// R5: whether an entry that a search has found dead is not linked any more.
+#[cold]
+#[inline(never)]
+fn has_gone<N: Entry>(array: Option<&Array<N>>, dead: &N) -> bool {
+    // With the last drop of the object, by which the death was seen. The thread that dropped the object may have seen the entry
+    // replaced: then this search and the next see that, too.
+    acquire_loads();
+    array.is_none_or(|array| find(array, dead.hash(), |now| ptr::eq(now, dead)).is_none())
+}
+
 /// All entries that are there now, as a snapshot: code that adds entries while it visits them would otherwise visit
 /// those too, and so on.
 fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
@@ -224,6 +250,11 @@ impl<N: Entry> Reader<'_, N> {
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
+    }
+
+    /// R5: whether an entry that a search has found dead is not linked any more.
+    pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
+        has_gone(self.table.array(&self.inside), dead)
     }
 
     /// All entries that are there now. An entry that is there all the time is among them once.
@@ -264,6 +295,11 @@ impl<'t, N: Entry> Writer<'t, N> {
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
+    }
+
+    /// R5: whether an entry that a search has found dead is not linked any more.
+    pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
+        has_gone(self.table.array(&self.inside), dead)
     }
 
     /// All entries that are there now. An entry that is there all the time is among them once.
