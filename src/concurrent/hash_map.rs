@@ -247,8 +247,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             drop(make);
             return Ok(value);
         }
-        self.table
-            .value_or_make(hash, &K::downgrade(key), key, make)
+        let weak = K::downgrade(key);
+        let made = self.table.value_or_make(hash, &weak, key, make);
+        // T5
+        drop(weak);
+        made
     }
 
     /// Returns the value of the live key whose content equals this one's; if there is none, a value is made for this key, and
@@ -275,8 +278,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             drop(make);
             return Ok(value);
         }
-        self.table
-            .value_or_race(hash, &K::downgrade(key), key, make)
+        let weak = K::downgrade(key);
+        let made = self.table.value_or_race(hash, &weak, key, make);
+        // T5
+        drop(weak);
+        made
     }
 
     /// The value of the content; if there is none, the dead entries of this hash go: before anything is in flight, since
@@ -301,8 +307,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.sweep_hash(hash);
-        self.table
-            .compute_value(hash, &K::downgrade(key), key, |key, _| key.hold(), change)
+        let weak = K::downgrade(key);
+        let hold = |key: &SharedWatchFor<K>, _: &V| key.hold();
+        let new = self.table.compute_value(hash, &weak, key, hold, change);
+        // T5
+        drop(weak);
+        new
     }
 
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value itself is

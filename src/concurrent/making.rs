@@ -13,13 +13,12 @@ use super::flight::{Making, Unmet};
 use super::inside::Asking;
 use super::node::{Compare, KeyKind, Node};
 use super::raw::Match;
-use super::table::{NewNode, Pin, Table};
+use super::table::{NewNode, Pin, Swapped, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
-use crate::sync::barrier;
 
 /// What a lookup found instead of a value.
 pub(crate) enum Absent {
@@ -74,6 +73,15 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
+/// Calls a closure with a weak handle, and drops the handle before the result is in its place (T5): the destructor of
+/// a user's handle may panic.
+pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R) -> R {
+    let weak = K::downgrade(key);
+    let result = run(&weak);
+    drop(weak);
+    result
+}
+
 impl<K: KeyKind, T: WatchesOne, V> Table<K, T, V> {
     /// A watch for an entry that may replace another. It takes over the registration of that, unless a listener is to be told
     /// the key of what is replaced: see [`into_weak`](WatchesOne::into_weak).
@@ -103,7 +111,7 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
             hash,
             by,
             |_, value| Some(value.clone()),
-            || make(&T::Key::downgrade(key)),
+            || with_weak(key, make),
             |value, hash, core| {
                 let watch = T::registered(key, hash, core);
                 (watch, value.clone(), value)
@@ -124,7 +132,7 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
             hash,
             by,
             |_, value| Some(value.clone()),
-            || make(&T::Key::downgrade(key)),
+            || with_weak(key, make),
             |value, _, _| (T::new(key), value.clone(), value),
         )
     }
@@ -197,16 +205,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
         let (watch, value, made) = finish(make()?, hash, self.core());
         let first = self.put_unless(hash, K::key(key), watch, value, read, None);
-        Ok(first.unwrap_or(made))
-    }
-
-    /// Begins to make a value without a reservation: returns the number of invalidations, for
-    /// [`put_unless`](Self::put_unless).
-    pub(crate) fn begin_race(&self) -> usize {
-        // An invalidation that finds no array has counted itself before: with the barrier there.
-        self.nodes.make_room_for(1);
-        barrier();
-        self.invalidations()
+        // T5
+        Ok(match first {
+            Some(first) => {
+                drop(made);
+                first
+            }
+            None => made,
+        })
     }
 
     #[inline(never)]
@@ -492,8 +498,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
                 // Before the entry is linked, and before a waker is called: both are user code, which may panic.
                 let weight = table.weigh(node);
                 let pin = pin.insert(table.pin());
-                if let Some(new) = leader.put(pin, node) {
-                    settles = table.meet(new, weight);
+                if let Some(swapped) = leader.put(pin, node) {
+                    settles = table.meet_new(swapped, weight);
                 }
                 made
             };
@@ -512,7 +518,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         &mut self,
         pin: &'g Pin<'_, K, T, V>,
         node: &mut NewNode<'_, K, T, V>,
-    ) -> Option<&'g Node<K, T, V>> {
+    ) -> Option<Swapped<'g, Node<K, T, V>>> {
         let table = self.table;
         let own = |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&self.flight));
         // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
@@ -529,7 +535,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
             table.count(&table.dead);
             self.uncounted = false;
         }
-        put.map(|swapped| swapped.new)
+        put
     }
 
     /// Unlinks the flight's node, if it is still linked.

@@ -62,6 +62,6 @@ pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Failed, Leader, Wanted, cycle, made_by};
 pub(crate) use raw::Registered;
-pub(crate) use table::Table;
+pub(crate) use table::{Race, Table};
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
 pub(crate) use work::{Plan, fallible, infallible, running, work};

@@ -15,6 +15,7 @@
 //!   the entry. A lookup that finds an object dead looks again if the entry is not linked any more (R5 of `raw`).
 
 use core::cell::Cell;
+use core::mem;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
@@ -38,10 +39,26 @@ pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 /// An entry that is about to be inserted.
 pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
 
-/// A node that has been inserted, and the one that it has replaced, if any.
+/// A node that was inserted, and the node that it has replaced, if any.
+#[must_use = "the table has to meet the new node"]
 pub(super) struct Swapped<'g, N> {
     pub(super) old: Option<&'g N>,
-    pub(super) new: &'g N,
+    new: &'g N,
+    /// A panic at the end of the old node: user code may run there.
+    ended: FirstPanic,
+}
+
+/// The making of a value without a reservation. If its value is not inserted, it counts as discarded.
+pub(crate) struct Race<'t, K: KeyKind, T: Watches, V> {
+    table: &'t Table<K, T, V>,
+    /// The number of invalidations when it began: before it reads anything that one could be about.
+    begun: usize,
+}
+
+impl<K: KeyKind, T: Watches, V> Drop for Race<'_, K, T, V> {
+    fn drop(&mut self) {
+        self.table.count(&self.table.discarded);
+    }
 }
 
 pub(crate) struct Table<K: KeyKind, T: Registered, V> {
@@ -354,8 +371,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 self.count(&self.inserted);
                 overtaken.set(swapped.old.and_then(Node::flight));
                 let entry = held.take().zip(swapped.old.and_then(Node::ready));
+                settles = self.meet_new(swapped, weight);
                 shown = entry.map(|(held, (_, value))| show(held, value));
-                settles = self.meet(swapped.new, weight);
             }
         }
         drop(node);
@@ -364,8 +381,19 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         shown
     }
 
-    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned. Nor does it if `begun` is
-    /// another number than that of the [invalidations](Self::begin_invalidation) by now.
+    /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
+    pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
+        // An invalidation that finds no array has counted itself before: with the barrier there.
+        self.nodes.make_room_for(1);
+        barrier();
+        Race {
+            table: self,
+            begun: self.invalidations(),
+        }
+    }
+
+    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned. It inserts none either if
+    /// there was an [invalidation](Self::begin_invalidation) since the beginning of the race.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -373,7 +401,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         watch: Unplaced<'_, T>,
         value: V,
         read: impl Fn(&T, &V) -> Option<R>,
-        begun: Option<usize>,
+        race: Option<Race<'_, K, T, V>>,
     ) -> Option<R> {
         self.sweep_some();
         // T5, as in `put`.
@@ -387,8 +415,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
-            if let Some(begun) = begun {
-                node.unless_changed(&self.invalidations, begun);
+            if let Some(race) = &race {
+                node.unless_changed(&self.invalidations, race.begun);
             }
             let weight = self.weigh(&node);
             let expected = |now: Option<&Node<K, T, V>>| {
@@ -402,10 +430,15 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             let asking = Asking::about(self, hash);
             match self.swap(&pin, &mut node, &asking, expected) {
                 Some(swapped) => {
+                    mem::forget(race);
                     overtaken.set(swapped.old.and_then(Node::flight));
-                    settles |= self.meet(swapped.new, weight);
+                    settles |= self.meet_new(swapped, weight);
                 }
-                None => self.count(&self.discarded),
+                None if node.is_expired() => {
+                    mem::forget(race);
+                    self.count(&self.dead);
+                }
+                None => drop(race),
             }
         }
         drop(node);
@@ -466,11 +499,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                             _ => false,
                         };
                         let swapped = self.swap(&pin, &mut node, &asking, expected);
-                        if let Some(swapped) = &swapped {
+                        let is_put = swapped.is_some();
+                        if let Some(swapped) = swapped {
                             overtaken.set(swapped.old.and_then(Node::flight));
-                            settles |= self.meet(swapped.new, weight);
+                            settles |= self.meet_new(swapped, weight);
                         }
-                        swapped.is_some()
+                        is_put
                     }
                 };
                 if done {
@@ -511,10 +545,29 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Put::Refused => return None,
         };
         inside::has_put(self, hash, new);
+        let mut ended = FirstPanic::default();
         if let Some(old) = old {
-            self.end(old);
+            ended.catch(|| _ = self.end(old));
         }
-        Some(Swapped { old, new })
+        Some(Swapped { old, new, ended })
+    }
+
+    /// Meets a node that was inserted, before any user code may panic that runs because of the old node: else
+    /// a limit would not know of the new node.
+    ///
+    /// # Panics
+    /// If the end of the old node has panicked.
+    #[inline]
+    pub(super) fn meet_new(
+        &self,
+        swapped: Swapped<'_, Node<K, T, V>>,
+        weight: Option<usize>,
+    ) -> bool {
+        let mut panics = swapped.ended;
+        let mut settles = false;
+        panics.catch(|| settles = self.meet(swapped.new, weight));
+        panics.resume();
+        settles
     }
 }
 

@@ -91,12 +91,17 @@ impl<P: StrongRef> KeepAlive<P> {
     where
         P: Clone,
     {
-        // The address of this one, whatever a `Clone` returns.
+        // The object of this handle is kept, whatever a `Clone` returns.
         let handle = object.clone();
-        let kept = self.ring.keep(addr_of(&handle), weight, handle);
+        let addr = addr_of(&handle);
+        let kept = self.ring.keep(addr, weight, handle);
         let is_kept = !matches!(kept, Outcome::Refused(_));
-        if is_kept && self.ring.limit().counts_live {
-            self.evicted.remove(object);
+        if let Some(handle) = self
+            .ring
+            .get(addr)
+            .filter(|_| self.ring.limit().counts_live)
+        {
+            self.evicted.remove(handle);
         }
         self.settle();
         drop(kept);

@@ -8,6 +8,7 @@ use super::cache::Memo;
 use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
 use super::watches::EntryWatches;
+use crate::concurrent::{ByKey, Race};
 use crate::hash::HashValue;
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
@@ -68,7 +69,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err((hash, _)) => hash,
         };
-        self.misses.fetch_add(1, Relaxed);
         let racing = Racing::new(self, hash, key);
         let value = compute(racing.computation())?;
         Ok(racing.finish(value))
@@ -81,15 +81,15 @@ struct Racing<'m, K: MemoKey, V> {
     computation: Computation<'m>,
     watches: K::Watches,
     key: K::Stored,
-    /// How many invalidations there were when it began: before it reads anything that one could be about.
-    begun: usize,
+    race: Race<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
     hash: HashValue,
 }
 
 impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
     #[inline(never)]
     fn new<Q: MemoQuery<K>>(memo: &'m Memo<K, V>, hash: HashValue, key: Q) -> Box<Self> {
-        let begun = memo.table.begin_race();
+        let race = memo.table.begin_race();
+        memo.misses.fetch_add(1, Relaxed);
         let core = memo.table.core();
         let handles = key.handles();
         let key = key.into_stored();
@@ -100,7 +100,7 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
             computation,
             watches,
             key,
-            begun,
+            race,
             hash,
         })
     }
@@ -123,7 +123,7 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
             computation,
             watches,
             key,
-            begun,
+            race,
             hash,
         } = *self;
         let watches = EntryWatches::new(watches, computation.into_gathered());
@@ -133,8 +133,15 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
             watches,
             value.clone(),
             Memo::<K, V>::read,
-            Some(begun),
+            Some(race),
         );
-        first.unwrap_or(value)
+        // T5 of the table
+        match first {
+            Some(first) => {
+                drop(value);
+                first
+            }
+            None => value,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Floors and ceilings under attack: destructors, listeners and comparisons that use them, panic or lie.
 
+use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -7,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 use std::task::Wake;
 
 use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
-use weakly::keep::{Gone, Limit};
+use weakly::keep::{self, Gone, Limit};
 use weakly::memo::Value;
-use weakly::{Memo, Strong};
+use weakly::{Memo, Strong, Weak};
 
 use crate::common::random::random;
 use crate::common::{Count, in_time, panics, quiet_panic, scaled};
@@ -482,4 +483,64 @@ fn what_is_let_go_goes_though_the_operation_panics() {
         1
     })));
     assert_eq!((map.len(), map.retained_weight()), (3, 3));
+}
+
+/// A value whose clone panics.
+struct Unclonable;
+
+impl Clone for Unclonable {
+    fn clone(&self) -> Self {
+        quiet_panic()
+    }
+}
+
+/// O224: A clone panics that the operation would return: the ceiling knows the entry that was inserted all the same.
+#[test]
+fn clones_that_panic_under_a_ceiling() {
+    let limit = Limit::entries(10);
+    let keys: Vec<_> = (0..scaled(100, 20)).map(Strong::new).collect();
+    let (map, memo) = (WeakMap::new(), Memo::<Strong<usize>, Unclonable>::new());
+    map.set_ceiling(limit, |_| 1);
+    memo.set_ceiling(limit, |_| 1);
+    for key in &keys {
+        map.insert(key, Unclonable);
+        assert!(panics(|| _ = map.swap(key, Unclonable)));
+        _ = memo.insert(key, Unclonable);
+        assert!(panics(|| _ = memo.insert(key, Unclonable)));
+    }
+    assert_eq!((map.len(), map.retained_weight()), (10, 10));
+    assert_eq!((memo.len(), memo.retained_weight()), (10, 10));
+    let counts = memo.statistics();
+    assert_eq!(counts.inserted, 2 * keys.len());
+    assert_eq!(counts.inserted, memo.len() + counts.discarded);
+}
+
+thread_local! {
+    /// The handle that the next clone of a [`Impostor`] returns.
+    static LIE: RefCell<Option<Strong<usize>>> = const { RefCell::new(None) };
+}
+
+struct Impostor(Strong<usize>);
+#[derive(Clone)]
+struct WeakImpostor(Weak<usize>);
+
+weakly::impl_handle!(Impostor(Strong<usize>), WeakImpostor(Weak<usize>));
+
+impl Clone for Impostor {
+    fn clone(&self) -> Self {
+        Impostor(LIE.take().unwrap_or_else(|| self.0.clone()))
+    }
+}
+
+/// O224: A clone that returns a handle to another object: that object is kept, and counts once.
+#[test]
+fn clones_of_other_objects() {
+    let [kept, other] = [1, 2].map(|number| Impostor(Strong::new(number)));
+    let mut alive = keep::KeepAlive::new(Limit::entries(1).count_live());
+    alive.keep(&kept, 5);
+    alive.keep(&other, 7);
+    LIE.set(Some(kept.0.clone()));
+    assert!(alive.keep(&other, 5));
+    assert!(alive.contains(&kept) && !alive.contains(&other));
+    assert_eq!((alive.retained_weight(), alive.live_weight()), (5, 12));
 }

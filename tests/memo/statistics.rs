@@ -4,7 +4,7 @@ use std::thread;
 
 use proptest::prelude::*;
 use weakly::Memo;
-use weakly::memo::Statistics;
+use weakly::memo::{Computation, Statistics};
 
 use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
@@ -16,8 +16,8 @@ const OBJECTS: usize = 6;
 #[derive(Debug, Clone)]
 enum Op {
     /// Asks for a pair's result, which, if it is computed, depends on another object besides. That object may
-    /// die meanwhile, and the computation may fail.
-    Ask([usize; 2], Option<(usize, bool)>, End),
+    /// die meanwhile, and the computation may fail. With a reservation, or without one.
+    Ask([usize; 2], Option<(usize, bool)>, End, bool),
     Get([usize; 2]),
     Remove([usize; 2]),
     /// A new object replaces the one in this place.
@@ -45,7 +45,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     ];
     let besides = proptest::option::of((0..OBJECTS, prop::bool::weighted(0.2)));
     let op = prop_oneof![
-        12 => (pair(), besides, end).prop_map(|(pair, besides, end)| Op::Ask(pair, besides, end)),
+        12 => (pair(), besides, end, any::<bool>())
+            .prop_map(|(pair, besides, end, races)| Op::Ask(pair, besides, end, races)),
         2 => pair().prop_map(Op::Get),
         2 => pair().prop_map(Op::Remove),
         4 => (0..OBJECTS).prop_map(Op::Kill),
@@ -131,7 +132,7 @@ impl<P: Pointer> World<P> {
         self.model.kill(number);
     }
 
-    fn ask(&mut self, at: [usize; 2], besides: Option<(usize, bool)>, end: End) {
+    fn ask(&mut self, at: [usize; 2], besides: Option<(usize, bool)>, end: End, races: bool) {
         self.numbers += 1;
         let number = self.numbers;
         let pair = self.named(at);
@@ -139,7 +140,7 @@ impl<P: Pointer> World<P> {
         let mut got = None;
         let mut computed = false;
         let panicked = panics(|| {
-            let answer = self.memo.try_get_or_compute(self.key(at), |cx| {
+            let compute = |cx: &Computation<'_>| {
                 computed = true;
                 if let Some((at, dies)) = besides {
                     let other = P::from(0);
@@ -152,7 +153,11 @@ impl<P: Pointer> World<P> {
                     End::Removed => assert!(!self.memo.remove(self.key(at))),
                 }
                 Ok((number, self.destroyed.witness()))
-            });
+            };
+            let answer = match races {
+                true => self.memo.try_get_or_compute_racing(self.key(at), compute),
+                false => self.memo.try_get_or_compute(self.key(at), compute),
+            };
             got = answer.ok().map(|made| made.0);
         });
         assert_eq!(computed, there.is_none());
@@ -187,7 +192,7 @@ impl<P: Pointer> World<P> {
 
     fn run(&mut self, op: Op) {
         match op {
-            Op::Ask(at, besides, end) => self.ask(at, besides, end),
+            Op::Ask(at, besides, end, races) => self.ask(at, besides, end, races),
             Op::Get(at) => {
                 let got = self.memo.get(self.key(at)).map(|made| made.0);
                 let wanted = self.model.find(self.named(at));
