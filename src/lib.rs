@@ -75,7 +75,6 @@ pub mod keep;
 #[cfg(feature = "std")]
 pub mod concurrent;
 
-#[cfg(feature = "std")]
 mod attribute;
 
 #[cfg(feature = "std")]
@@ -92,7 +91,8 @@ mod compile_fail;
 pub mod guide;
 
 #[cfg(feature = "std")]
-pub use attribute::{Attribute, AttributeId, AttributeKey, Attributes};
+pub use attribute::{Attribute, Attributes};
+pub use attribute::{AttributeId, AttributeKey};
 #[doc(inline)]
 pub use collections::{
     Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,
@@ -155,8 +155,11 @@ pub type AnchorRef = ptr::AnchorRef<ptr::Atomic>;
 /// The token of a finalizer that threads can share. See [`ptr::FinalizerToken`] for its methods.
 pub type Finalizer = ptr::FinalizerToken<ptr::Atomic>;
 
-/// The handles for one thread: with plain counts instead of atomics.
+/// What one thread has for itself: the handles, with plain counts instead of atomics, and namespaces of attributes.
 pub mod local {
+    #[doc(inline)]
+    pub use crate::attribute::{LocalAttributeKey as AttributeKey, LocalAttributes as Attributes};
+
     /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies, collections are
     /// notified.
     ///

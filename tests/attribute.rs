@@ -8,6 +8,8 @@ mod common;
 mod namespaces;
 #[path = "attribute/reentry.rs"]
 mod reentry;
+#[path = "attribute/single.rs"]
+mod single;
 #[path = "attribute/threads.rs"]
 mod threads;
 #[path = "memo/tools.rs"]

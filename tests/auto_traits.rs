@@ -101,6 +101,8 @@ fn local_handles_stay_on_their_thread() {
         local::Finalizer: false, false;
         WeakMap<local::Strong<i32>, i32>: false, false;
         WeakSet<local::Strong<i32>>: false, false;
+        local::Attributes<local::Strong<i32>>: false, false;
+        local::Attributes<Strong<i32>>: false, false;
     }
 }
 
@@ -129,6 +131,7 @@ fn anchors_cross_threads_unless_they_are_local() {
         concurrent::WeakMap<Anchor, Neither>: false, false;
         concurrent::WeakSet<Anchor>: true, true;
         Attributes<Anchor>: true, true;
+        local::Attributes<Anchor>: false, false; // of any values
         Memo<Anchor, i32>: true, true;
         Memo<(Anchor, Arc<i32>), Neither>: false, false;
     }

@@ -46,6 +46,21 @@
 /// # struct Cursor;
 /// impl AttributeKey for Cursor { type Value = std::cell::Cell<u32>; }
 /// ```
+///
+/// Values of one thread are for namespaces of one owner.
+///
+/// ```
+/// # use weakly::local::{AttributeKey, Attributes, Strong};
+/// # struct Cursor;
+/// impl AttributeKey for Cursor { type Value = std::cell::Cell<u32>; }
+/// Attributes::new().insert(&Strong::new("node"), Cursor, 1.into());
+/// ```
+/// ```compile_fail,E0277
+/// # use weakly::{Attributes, Strong, local::AttributeKey};
+/// # struct Cursor;
+/// impl AttributeKey for Cursor { type Value = std::cell::Cell<u32>; }
+/// Attributes::new().insert(&Strong::new("node"), Cursor, 1.into());
+/// ```
 struct AttributeKeys;
 
 /// The pointers to the objects of an attribute must be `Send` and `Sync`.

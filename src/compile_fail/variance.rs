@@ -54,6 +54,7 @@ invariant! {
         "collections::WeakValueMap<i32, Strong<&'x str>>",
         "collections::Interner<Strong<&'x str>>",
         "keep::KeepAlive<Strong<&'x str>>",
+        "local::Attributes<Strong<&'x str>>",
     ]
     Iterators: [
         "collections::iter::Iter<'m, Notified<Strong<&'x str>>, Owned<i32>>",

@@ -1,20 +1,20 @@
-//! Attributes of objects that you do not own: one, or a namespace of many.
+//! Attributes that threads share.
 
-use core::any::{Any, TypeId, type_name};
+use core::any::Any;
 use core::fmt;
-use core::hash::{Hash, Hasher};
 use core::iter::FusedIterator;
 use std::sync::Arc;
 use std::vec::Vec;
 
+use super::key::{AttributeId, AttributeKey, AttributeValue, ids, position};
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
-use crate::panics::FirstPanic;
 use crate::reference::Identify;
 
 /// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
 /// other code sees it. It goes with its object, or all at once, with the map or by `clear`.
 ///
-/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its methods and its rules.
+/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its methods and its rules: objects and
+/// values have to be `Send` and `Sync`. On one thread, a field of the type [`WeakMap`](crate::WeakMap) is the same.
 /// The guide has [a chapter](crate::guide::attributes) about it.
 ///
 /// ```
@@ -38,77 +38,13 @@ use crate::reference::Identify;
 /// ```
 pub type Attribute<K, V> = WeakMap<K, V>;
 
-/// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually empty. So a
-/// misspelt attribute, or a value of the wrong type, does not compile, and two attributes that are declared in
-/// different places are never the same.
-///
-/// ```
-/// # use core::ops::Range;
-/// /// Where a node stands in the text.
-/// struct Span;
-/// impl weakly::AttributeKey for Span {
-///     type Value = Range<u32>;
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name an attribute",
-    label = "this has to implement `AttributeKey`",
-    note = "declare the attribute and the type of its values: `impl AttributeKey for {Self} {{ type Value = …; }}`"
-)]
-pub trait AttributeKey: 'static {
-    /// The type of the attribute's values.
-    type Value: Send + Sync + 'static;
-}
-
-/// Identifies an attribute where attributes are listed.
-#[derive(Clone, Copy)]
-pub struct AttributeId {
-    id: TypeId,
-    name: &'static str,
-}
-
-impl AttributeId {
-    /// Returns the identifier of a key.
-    #[must_use]
-    pub fn of<A: AttributeKey>() -> Self {
-        AttributeId {
-            id: TypeId::of::<A>(),
-            name: type_name::<A>(),
-        }
-    }
-
-    /// Returns the name of the key's type: for people, as [`type_name`] is.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-}
-
-impl PartialEq for AttributeId {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id
-    }
-}
-
-impl Eq for AttributeId {}
-
-impl Hash for AttributeId {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.id.hash(state);
-    }
-}
-
-impl fmt::Debug for AttributeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
 /// A private namespace of many typed attributes of objects that you do not own. A pass, a plugin or a debugger has
 /// one, sets attributes in it on any objects, and drops it when it is done. Two namespaces are independent, even
 /// if they have the same keys.
 ///
-/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`. It is a
+/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`, so objects and values
+/// have to be `Send` and `Sync`. (Where they are not, or one thread has the namespace, use
+/// [`local::Attributes`](crate::local::Attributes).) It is a
 /// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its methods have the
 /// names and results of the map's. Reads are lock-free. An object is one entry, however many attributes it has (so `len`
 /// counts objects); a lookup is O(attributes of the object), and a change copies their list into another entry.
@@ -149,43 +85,23 @@ pub struct Attributes<K: SharedKey> {
 
 /// The attributes of one object in one namespace. A set does not change: another one replaces it.
 #[derive(Clone, Default)]
-struct AttributeSet(Arc<[AttributeValue]>);
+struct AttributeSet(Arc<[AttributeValue<Shared>]>);
 
-#[derive(Clone)]
-struct AttributeValue {
-    id: AttributeId,
-    /// Until it is dropped.
-    value: Option<Arc<dyn Any + Send + Sync>>,
-}
-
-impl Drop for AttributeValue {
-    /// One of several: if it panics while another one does, that one goes on.
-    fn drop(&mut self) {
-        let mut panics = FirstPanic::default();
-        panics.catch(|| self.value = None);
-        panics.resume();
-    }
-}
+type Shared = Arc<dyn Any + Send + Sync>;
 
 impl AttributeSet {
     fn find<A: AttributeKey>(&self) -> Option<&A::Value> {
-        let id = AttributeId::of::<A>();
-        let attribute = self.0.iter().find(|attribute| attribute.id == id)?;
-        attribute.value.as_ref()?.downcast_ref()
+        let at = position(&self.0, AttributeId::of::<A>())?;
+        self.0[at].value.as_ref()?.downcast_ref()
     }
 
     /// The set with this attribute added or replaced, or without it; `None` if that is empty.
-    fn with<A: AttributeKey>(&self, value: Option<Arc<A::Value>>) -> Option<Self> {
-        let id = AttributeId::of::<A>();
-        let mut all: Vec<AttributeValue> = self.0.to_vec();
-        let at = all.iter().position(|attribute| attribute.id == id);
-        match (at, value) {
+    fn with(&self, id: AttributeId, value: Option<Shared>) -> Option<Self> {
+        let mut all = self.0.to_vec();
+        match (position(&all, id), value) {
             (Some(at), Some(value)) => drop(all[at].value.replace(value)),
             (Some(at), None) => drop(all.remove(at)),
-            (None, Some(value)) => all.push(AttributeValue {
-                id,
-                value: Some(value),
-            }),
+            (None, Some(value)) => all.push(AttributeValue::new(id, value)),
             (None, None) => {}
         }
         // (Of a vector, `into` leaks what is in it, if memory is missing and that unwinds.)
@@ -243,7 +159,7 @@ impl<K: SharedKey> Attributes<K> {
 
     /// Sets an attribute of an object; returns true if it had none. O(attributes of the object).
     pub fn insert<A: AttributeKey>(&self, object: &K, _: A, value: A::Value) -> bool {
-        let value = Arc::new(value);
+        let value: Shared = Arc::new(value);
         self.change::<A, _>(object, |old| (Some(Arc::clone(&value)), old.is_none()))
     }
 
@@ -266,7 +182,7 @@ impl<K: SharedKey> Attributes<K> {
     {
         self.change::<A, _>(object, |old| {
             let new = change(old);
-            (new.clone().map(Arc::new), new)
+            (new.clone().map(|new| Arc::new(new) as Shared), new)
         })
     }
 
@@ -298,7 +214,7 @@ impl<K: SharedKey> Attributes<K> {
                 .and_then(AttributeSet::find::<A>)
                 .is_some_and(&mut wanted);
             match removed {
-                true => set?.with::<A>(None),
+                true => set?.with(AttributeId::of::<A>(), None),
                 false => set.cloned(),
             }
         });
@@ -309,15 +225,16 @@ impl<K: SharedKey> Attributes<K> {
     fn change<A: AttributeKey, R>(
         &self,
         object: &K,
-        mut change: impl FnMut(Option<&A::Value>) -> (Option<Arc<A::Value>>, R),
+        mut change: impl FnMut(Option<&A::Value>) -> (Option<Shared>, R),
     ) -> R {
         let mut answer = None;
         self.objects.compute(object, |set| {
             let (value, returned) = change(set.and_then(AttributeSet::find::<A>));
             answer = Some(returned);
+            let id = AttributeId::of::<A>();
             match set {
-                Some(set) => set.with::<A>(value),
-                None => AttributeSet::default().with::<A>(value),
+                Some(set) => set.with(id, value),
+                None => AttributeSet::default().with(id, value),
             }
         });
         answer.expect("`compute` calls the closure")
@@ -325,8 +242,9 @@ impl<K: SharedKey> Attributes<K> {
 
     /// Returns the attributes of the object, in the order in which they were first set.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
-        let ids = |set: &AttributeSet| set.0.iter().map(|attribute| attribute.id).collect();
-        self.objects.with(object, ids).unwrap_or_default()
+        self.objects
+            .with(object, |set| ids(&set.0))
+            .unwrap_or_default()
     }
 
     /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction of the

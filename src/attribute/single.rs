@@ -1,0 +1,228 @@
+//! Attributes that have one owner.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt;
+use core::iter::FusedIterator;
+
+use super::key::local::AttributeKey;
+use super::key::{AttributeId, AttributeValue, ids, position};
+use crate::collections::common::{housekeeping, resizing};
+use crate::collections::store::{Store, by_addr};
+use crate::collections::traits::by_identity;
+use crate::reference::{Identify, Owned, StrongRef, WeakKey};
+use crate::table::Place;
+
+/// A private namespace of many typed attributes of objects that you do not own, with one owner: as
+/// [`Attributes`](crate::Attributes), but for objects and values of one thread.
+///
+/// It is a [`WeakMap`](crate::WeakMap) from each object to the set of its attributes here, and its methods have the names
+/// and results of the map's, with the name of the attribute after the object. So it takes [`local::Strong`](crate::local::Strong),
+/// `Rc` and [`local::Anchor`](crate::local::Anchor), any values, and no atomic operation for `local` handles; reads return
+/// references, and changes take `&mut self`. (One attribute alone is a `WeakMap`.)
+///
+/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects); a lookup is O(attributes of
+/// the object). All attributes of an object go with it: the next change of the namespace destroys them, in the order in
+/// which they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
+///
+/// ```
+/// use std::{cell::Cell, rc::Rc};
+/// use weakly::{AttributeId, AttributeKey, local::{self, Attributes, Strong}};
+///
+/// struct Depth;
+/// impl AttributeKey for Depth { type Value = u32; }
+/// struct Visits;
+/// impl local::AttributeKey for Visits { type Value = Rc<Cell<u32>>; } // not `Send`
+///
+/// let node = Strong::new("a node");
+/// let (mut mine, mut yours) = (Attributes::new(), Attributes::new());
+/// mine.insert(&node, Depth, 3);
+/// mine.get_or_insert_with(&node, Visits, |_| Rc::default()).set(1);
+/// *mine.get_mut(&node, Depth).unwrap() += 1;
+/// yours.insert(&node, Depth, 7);
+///
+/// assert_eq!(mine.get(&node, Depth), Some(&4)); // and not 7
+/// assert_eq!(mine.list(&node), [AttributeId::of::<Depth>(), AttributeId::of::<Visits>()]);
+/// assert_eq!(mine.remove(&node, Visits).map(|visits| visits.get()), Some(1));
+/// drop(mine);
+/// assert_eq!(yours.get(&node, Depth), Some(&7));
+/// drop(node);
+/// assert!(yours.is_empty());
+/// ```
+pub struct Attributes<K: WeakKey> {
+    store: Store<K::Watch, Owned<AttributeSet>>,
+}
+
+/// The attributes of one object in one namespace; at least one.
+struct AttributeSet(Vec<AttributeValue<Box<dyn Any>>>);
+
+impl AttributeSet {
+    fn of<A: AttributeKey>(value: A::Value) -> Self {
+        let mut set = AttributeSet(Vec::new());
+        set.push::<A>(value);
+        set
+    }
+
+    fn push<A: AttributeKey>(&mut self, value: A::Value) {
+        let value = AttributeValue::new(AttributeId::of::<A>(), Box::new(value) as Box<dyn Any>);
+        self.0.push(value);
+    }
+
+    fn position<A: AttributeKey>(&self) -> Option<usize> {
+        position(&self.0, AttributeId::of::<A>())
+    }
+
+    fn find<A: AttributeKey>(&self) -> Option<&A::Value> {
+        let at = self.position::<A>()?;
+        self.0[at].value.as_ref()?.downcast_ref()
+    }
+
+    fn find_mut<A: AttributeKey>(&mut self) -> Option<&mut A::Value> {
+        let at = self.position::<A>()?;
+        self.0[at].value.as_mut()?.downcast_mut()
+    }
+
+    /// Adds or replaces an attribute, and returns the value that it had.
+    fn insert<A: AttributeKey>(&mut self, value: A::Value) -> Option<A::Value> {
+        if let Some(there) = self.find_mut::<A>() {
+            return Some(core::mem::replace(there, value));
+        }
+        self.push::<A>(value);
+        None
+    }
+
+    fn remove<A: AttributeKey>(&mut self) -> Option<A::Value> {
+        let at = self.position::<A>()?;
+        let value = self.0.remove(at).value.take()?;
+        value.downcast().ok().map(|value| *value)
+    }
+}
+
+by_identity!([K: WeakKey] Attributes<K>);
+
+impl<K: WeakKey> Attributes<K> {
+    housekeeping!();
+    resizing!();
+
+    /// Returns the value of an attribute of an object.
+    #[inline]
+    pub fn get<A: AttributeKey, Q: ?Sized + Identify<K>>(
+        &self,
+        object: &Q,
+        _: A,
+    ) -> Option<&A::Value> {
+        self.store.get(by_addr(Q::addr(object)))?.find::<A>()
+    }
+
+    /// Returns the value of an attribute of an object, mutably. Drains no notices, so it destroys no other value.
+    #[inline]
+    pub fn get_mut<A: AttributeKey, Q: ?Sized + Identify<K>>(
+        &mut self,
+        object: &Q,
+        _: A,
+    ) -> Option<&mut A::Value> {
+        self.set_of(object)?.find_mut::<A>()
+    }
+
+    /// Returns whether the object has this attribute.
+    #[must_use]
+    #[inline]
+    pub fn contains_key<A: AttributeKey, Q: ?Sized + Identify<K>>(
+        &self,
+        object: &Q,
+        key: A,
+    ) -> bool {
+        self.get(object, key).is_some()
+    }
+
+    /// Sets an attribute of an object, and returns the value that it had.
+    pub fn insert<A: AttributeKey>(
+        &mut self,
+        object: &K,
+        _: A,
+        value: A::Value,
+    ) -> Option<A::Value> {
+        match self.store.place(by_addr(K::addr(object)), |_| Some(())) {
+            Place::Found(mut found, ()) => found.get_mut().value.0.insert::<A>(value),
+            Place::Vacant(vacant) => {
+                vacant.set_owned(object, AttributeSet::of::<A>(value));
+                None
+            }
+        }
+    }
+
+    /// Returns the value of an attribute of an object, after setting what `make` returns if the object has none. `make` gets
+    /// the object as a weak handle, so that a value can refer to its object without keeping it alive.
+    ///
+    /// # Panics
+    /// If `make` panics. The namespace is then unchanged.
+    pub fn get_or_insert_with<A: AttributeKey>(
+        &mut self,
+        object: &K,
+        _: A,
+        make: impl FnOnce(&K::Weak) -> A::Value,
+    ) -> &mut A::Value {
+        let make = || make(&K::downgrade(object));
+        let found = match self.store.place(by_addr(K::addr(object)), |_| Some(())) {
+            Place::Found(mut found, ()) => {
+                let set = &mut found.get_mut().value.0;
+                if set.position::<A>().is_none() {
+                    set.push::<A>(make());
+                }
+                found
+            }
+            Place::Vacant(vacant) => vacant.set_owned(object, AttributeSet::of::<A>(make())),
+        };
+        let set = &mut found.into_mut().value.0;
+        set.find_mut::<A>().expect("it is there")
+    }
+
+    /// Removes an attribute of an object, and returns its value.
+    pub fn remove<A: AttributeKey, Q: ?Sized + Identify<K>>(
+        &mut self,
+        object: &Q,
+        _: A,
+    ) -> Option<A::Value> {
+        self.store.table.tidy();
+        let set = self.set_of(object)?;
+        let value = set.remove::<A>();
+        if set.0.is_empty() {
+            let (hash, eq) = by_addr(Q::addr(object));
+            drop(self.store.table.remove_if(hash, eq, |_| Some(())));
+        }
+        value
+    }
+
+    /// Returns the attributes of the object, in the order in which they were first set.
+    pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
+        let set = self.store.get(by_addr(Q::addr(object)));
+        set.map_or_else(Vec::new, |set| ids(&set.0))
+    }
+
+    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction of the
+    /// attributes.
+    pub fn forget<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> bool {
+        self.store.remove(by_addr(Q::addr(object))).is_some()
+    }
+
+    fn set_of<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> Option<&mut AttributeSet> {
+        let (hash, eq) = by_addr(Q::addr(object));
+        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
+    }
+}
+
+impl<K: StrongRef> Attributes<K> {
+    /// Iterates over the live objects that have attributes here, as strong handles, in arbitrary order. O(capacity).
+    pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
+        self.store.keys()
+    }
+}
+
+impl<K: WeakKey> fmt::Debug for Attributes<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attributes")
+            .field("objects", &self.len())
+            .finish()
+    }
+}

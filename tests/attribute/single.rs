@@ -1,0 +1,370 @@
+//! Namespaces of one owner. What these and the shared ones have in common is in the same words as in `namespaces`.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Waker};
+
+use weakly::local::{self, AttributeKey, Attributes};
+use weakly::reference::{Identify, WeakRef};
+use weakly::{Anchor, AttributeId, Reclaim, Strong};
+
+use crate::common::{
+    Counter, Key, Kind, OnDrop, Witness, downgrade, keys, on_a_stack_of, scaled, sized,
+};
+use crate::common::{panics, quiet_panic};
+use crate::for_each_kind;
+
+// Those of shared namespaces serve as well.
+crate::keys!(Depth: usize, Label: String);
+
+macro_rules! local_keys {
+    ($($name:ident: $value:ty),*) => {$(
+        struct $name;
+        impl AttributeKey for $name {
+            type Value = $value;
+        }
+    )*};
+}
+
+local_keys!(Visits: Rc<Cell<usize>>, First: Witness, Second: Witness, Third: OnDrop, Fourth: OnDrop);
+
+/// A key of the same name, declared elsewhere.
+mod elsewhere {
+    crate::keys!(Depth: usize);
+}
+
+for_each_kind!(
+    they_are_set_and_read_and_changed,
+    any_handle_of_the_object,
+    namespaces_are_independent,
+    keys_of_one_name_are_two,
+    the_list_is_in_order_of_first_setting,
+    attributes_go_with_the_object_in_order,
+    attributes_of_the_dead_are_kept_on_request,
+    a_value_that_is_made,
+    clear_and_forget_discard_all,
+    a_namespace_ends,
+    destructors_that_panic,
+);
+
+/// 166, 311: Each with its type, which need not be `Send`.
+fn they_are_set_and_read_and_changed<P: Kind>() {
+    let (mut attributes, object) = (Attributes::<Key<P>>::default(), Key::<P>::from(1));
+    assert!(attributes.is_empty() && attributes.get(&object, Depth).is_none());
+    assert_eq!(attributes.insert(&object, Depth, 1), None);
+    assert_eq!(attributes.insert(&object, Depth, 2), Some(1));
+    let visits = Rc::<Cell<usize>>::default();
+    assert!(attributes.insert(&object, Visits, visits.clone()).is_none());
+    attributes.get(&object, Visits).unwrap().set(5);
+    *attributes.get_mut(&object, Depth).unwrap() += 1;
+    assert_eq!(
+        (attributes.get(&object, Depth), visits.get()),
+        (Some(&3), 5)
+    );
+    assert!(attributes.contains_key(&object, Visits) && !attributes.contains_key(&object, Label));
+    assert!(attributes.get_mut(&object, Label).is_none());
+    assert_eq!(
+        (
+            attributes.len(),
+            attributes.len_live(),
+            attributes.is_empty()
+        ),
+        (1, 1, false)
+    );
+    assert_eq!(format!("{attributes:?}"), "Attributes { objects: 1 }");
+    assert!(attributes.keys().map(|object| *object).eq([1]));
+    assert_eq!(attributes.remove(&object, Depth), Some(3));
+    assert_eq!(attributes.remove(&object, Depth), None);
+    assert_eq!(Rc::strong_count(&visits), 2);
+    assert!(attributes.remove(&object, Visits).is_some());
+    assert_eq!((attributes.len(), Rc::strong_count(&visits)), (0, 1));
+    assert_eq!(
+        (attributes.list(&object), P::counts(&object)),
+        (vec![], (1, 0))
+    );
+    assert_eq!(attributes.remove(&object, Visits), None);
+}
+
+/// 166: By its handle, weakly, or by reference; inside its own destructor as well.
+fn any_handle_of_the_object<P: Kind>() {
+    fn by<P: Kind, Q: ?Sized + Identify<Key<P>>>(object: &Key<P>, name: &Q) {
+        let mut attributes = Attributes::<Key<P>>::new();
+        assert!(attributes.list(name).is_empty() && !attributes.forget(name));
+        attributes.insert(object, Depth, 7);
+        assert_eq!(attributes.get(name, Depth), Some(&7));
+        assert!(attributes.contains_key(name, Depth) && attributes.get_mut(name, Depth).is_some());
+        assert_eq!(attributes.list(name), [AttributeId::of::<Depth>()]);
+        assert_eq!(attributes.remove(name, Depth), Some(7));
+        attributes.insert(object, Depth, 8);
+        assert!(attributes.forget(name) && !attributes.forget(name));
+        assert!(attributes.is_empty());
+    }
+    let object = Key::<P>::from(1);
+    by::<P, _>(&object, &object.clone());
+    by::<P, _>(&object, &downgrade(&object));
+}
+
+/// 166: With the same keys, on the same objects.
+fn namespaces_are_independent<P: Kind>() {
+    let [mut mine, mut yours] = [(); 2].map(|()| Attributes::<Key<P>>::with_capacity(4));
+    let all = keys::<P>(10);
+    for object in &all {
+        mine.insert(object, Depth, **object);
+        yours.insert(object, Label, object.to_string());
+        assert!(yours.get(object, Depth).is_none() && mine.get(object, Label).is_none());
+        yours.insert(object, Depth, 100 + **object);
+    }
+    for object in &all {
+        assert_eq!(mine.get(object, Depth), Some(&**object));
+        assert_eq!(yours.get(object, Depth), Some(&(100 + **object)));
+        assert_eq!((mine.list(object).len(), yours.list(object).len()), (1, 2));
+    }
+    mine.clear();
+    assert_eq!((mine.len(), yours.len()), (0, 10));
+    drop(all);
+    assert_eq!(yours.len_live(), 0);
+    yours.purge();
+    assert_eq!((yours.len(), yours.pending_dead()), (0, 0));
+}
+
+/// 166: Two libraries may declare `Depth` for one namespace, and mean different attributes.
+fn keys_of_one_name_are_two<P: Kind>() {
+    let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
+    attributes.insert(&object, Depth, 1);
+    assert!(!attributes.contains_key(&object, elsewhere::Depth));
+    attributes.insert(&object, elsewhere::Depth, 2);
+    assert_eq!(attributes.get(&object, Depth), Some(&1));
+    assert_eq!(attributes.remove(&object, Depth), Some(1));
+    assert_eq!(attributes.get(&object, elsewhere::Depth), Some(&2));
+}
+
+/// 169: A later value takes the place of the first; an attribute that is removed and set again comes last.
+fn the_list_is_in_order_of_first_setting<P: Kind>() {
+    let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
+    let [depth, label] = [AttributeId::of::<Depth>(), AttributeId::of::<Label>()];
+    attributes.insert(&object, Depth, 1);
+    attributes.get_or_insert_with(&object, Label, |_| String::new());
+    attributes.insert(&object, Depth, 2);
+    assert_eq!(attributes.list(&object), [depth, label]);
+    attributes.remove(&object, Depth);
+    assert_eq!(attributes.list(&object), [label]);
+    attributes.insert(&object, Depth, 4);
+    assert_eq!(attributes.list(&object), [label, depth]);
+}
+
+/// 169: In the order in which they were first set; whatever drops them together.
+fn attributes_go_with_the_object_in_order<P: Kind>() {
+    type End<P> = fn(Attributes<Key<P>>, Key<P>);
+    let ends: [End<P>; 5] = [
+        |mut attributes, object| {
+            drop(object);
+            attributes.purge();
+        },
+        |mut attributes, object| {
+            drop(object);
+            assert!(attributes.purge_some(9) <= 1);
+        },
+        |attributes, object| drop((attributes, object)),
+        |mut attributes, object| assert!(attributes.forget(&object)),
+        |mut attributes, _object| attributes.clear(),
+    ];
+    for end in ends {
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let recording = |number| {
+            let log = log.clone();
+            OnDrop::new(move || log.borrow_mut().push(number))
+        };
+        let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
+        attributes.insert(&object, Fourth, recording(0));
+        attributes.insert(&object, Third, recording(2));
+        drop(attributes.insert(&object, Fourth, recording(1)));
+        assert_eq!(*log.borrow(), [0], "a replaced value is returned");
+        end(attributes, object);
+        assert_eq!(*log.borrow(), [0, 1, 2]);
+    }
+}
+
+/// 185: Until they are requested. 237: A task is told that they are pending.
+fn attributes_of_the_dead_are_kept_on_request<P: Kind>() {
+    let (mut space, destroyed) = (Attributes::<Key<P>>::new(), Counter::default());
+    space.set_reclaim(Reclaim::OnRequest);
+    assert_eq!(space.reclaim(), Reclaim::OnRequest);
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(space.poll_pending(&mut context).is_pending());
+    for object in keys::<P>(100) {
+        space.insert(&object, First, destroyed.witness());
+        space.insert(&object, Second, destroyed.witness());
+    }
+    space.shrink_to_fit();
+    assert_eq!(
+        (space.len(), space.pending_dead(), destroyed.get()),
+        (0, 100, 0)
+    );
+    assert!(space.poll_pending(&mut context).is_ready());
+    assert_eq!((space.purge_some(30), destroyed.get()), (30, 60));
+    space.purge();
+    assert_eq!((destroyed.get(), space.pending_dead()), (200, 0));
+}
+
+/// 175, 311: Once, weakly told of its object; a panic changes nothing.
+fn a_value_that_is_made<P: Kind>() {
+    let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(7));
+    for others in [false, true] {
+        assert!(panics(|| _ =
+            attributes
+                .get_or_insert_with(&object, Depth, |_| quiet_panic())));
+        assert_eq!(
+            (attributes.len(), attributes.list(&object).len()),
+            (others.into(), others.into())
+        );
+        let made = attributes.get_or_insert_with(&object, Depth, |weak| {
+            assert_eq!(P::counts(&object).0, 1);
+            *weak.upgrade().unwrap()
+        });
+        *made += 1;
+        assert_eq!(
+            attributes.get_or_insert_with(&object, Depth, |_| unreachable!()),
+            &8
+        );
+        assert_eq!(attributes.remove(&object, Depth), Some(8));
+        attributes.insert(&object, Label, "another".into());
+    }
+}
+
+/// 167: And the namespace stays usable.
+fn clear_and_forget_discard_all<P: Kind>() {
+    let (mut attributes, destroyed) = (Attributes::<Key<P>>::new(), Counter::default());
+    let mut all = keys::<P>(100);
+    for round in 1..3 {
+        for object in &all {
+            assert!(
+                attributes
+                    .insert(object, First, destroyed.witness())
+                    .is_none()
+            );
+            assert!(
+                attributes
+                    .insert(object, Second, destroyed.witness())
+                    .is_none()
+            );
+        }
+        all.truncate(50);
+        if round == 1 {
+            attributes.clear();
+        } else {
+            assert!(all.iter().all(|object| attributes.forget(object)));
+            attributes.purge();
+        }
+        assert_eq!((attributes.len(), attributes.pending_dead()), (0, 0));
+        assert_eq!(destroyed.get(), 200 * round);
+        all.extend(keys::<P>(50));
+    }
+}
+
+/// Names the next object.
+struct Next<P>(std::marker::PhantomData<P>);
+
+impl<P: Kind> AttributeKey for Next<P> {
+    type Value = (Option<Key<P>>, Witness);
+}
+
+/// 168: Of many objects, each of whose attributes owns the next; on a stack that is too small for a recursion.
+fn a_namespace_ends<P: Kind>() {
+    type End<P> = fn(&mut Attributes<Key<P>>, Vec<Key<P>>);
+    let ends: [End<P>; 3] = [
+        |_, all| drop(all),
+        |links, all| {
+            drop(all);
+            links.purge();
+            assert!(links.is_empty());
+        },
+        |links, all| all.iter().for_each(|object| assert!(links.forget(object))),
+    ];
+    for end in ends {
+        on_a_stack_of(64 * 1024 * scaled(1, 8), move || {
+            let destroyed = Counter::default();
+            let many = if P::NOTIFIES {
+                sized(100_000, 10_000, 50)
+            } else {
+                scaled(1_000, 50)
+            };
+            let (mut links, all) = (Attributes::new(), keys::<P>(many));
+            for (at, object) in all.iter().enumerate() {
+                let next = all.get(at + 1).cloned();
+                links.insert(
+                    object,
+                    Next(std::marker::PhantomData::<P>),
+                    (next, destroyed.witness()),
+                );
+            }
+            end(&mut links, all);
+            drop(links);
+            assert_eq!(destroyed.get(), many);
+        });
+    }
+}
+
+/// 65: Of several destructors of one object's attributes that panic, all run, and the first panic goes on.
+fn destructors_that_panic<P: Kind>() {
+    type End<P> = fn(Attributes<Key<P>>, Key<P>);
+    let ends: [End<P>; 3] = [
+        |attributes, _object| drop(attributes),
+        |mut attributes, object| _ = attributes.forget(&object),
+        |mut attributes, _object| attributes.clear(),
+    ];
+    for end in ends {
+        let runs = Rc::new(Cell::new(0));
+        let bomb = || {
+            let runs = runs.clone();
+            OnDrop::new(move || {
+                runs.set(runs.get() + 1);
+                quiet_panic();
+            })
+        };
+        let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
+        attributes.insert(&object, Third, bomb());
+        attributes.insert(&object, Fourth, bomb());
+        assert!(panics(move || end(attributes, object)));
+        assert_eq!(runs.get(), 2);
+    }
+}
+
+/// 166, 311: Objects behind no handle have anchors; one that dies on another thread takes its attributes with it.
+#[test]
+fn anchors_and_deaths_on_other_threads() {
+    let (anchor, mut of_anchors) = (local::Anchor::new(), Attributes::<local::Anchor>::new());
+    of_anchors.insert(&anchor, Depth, 1);
+    assert_eq!(of_anchors.get(&anchor, Depth), Some(&1));
+    drop(anchor);
+    assert!(of_anchors.is_empty());
+    let shared = Anchor::new();
+    let mut of_shared = Attributes::new();
+    of_shared.insert(&shared, Visits, Rc::default());
+    let object = Strong::new(1);
+    let mut attributes = Attributes::new();
+    attributes.insert(&object, Visits, Rc::default());
+    std::thread::spawn(move || drop((object, shared)))
+        .join()
+        .unwrap();
+    assert!(attributes.is_empty() && of_shared.is_empty());
+}
+
+/// 166: In its own destructor an object reads its attributes.
+#[test]
+fn an_object_reads_its_attributes_in_its_destructor() {
+    thread_local! {
+        static DEPTHS: RefCell<Attributes<local::Strong<Node>>> = const { RefCell::new(Attributes::new()) };
+        static LAST: Cell<usize> = const { Cell::new(0) };
+    }
+    struct Node(#[allow(dead_code)] u8);
+    impl Drop for Node {
+        fn drop(&mut self) {
+            LAST.set(DEPTHS.with_borrow(|depths| *depths.get(self, Depth).unwrap()));
+        }
+    }
+    let node = local::Strong::new(Node(0));
+    DEPTHS.with_borrow_mut(|depths| depths.insert(&node, Depth, 7));
+    drop(node);
+    assert_eq!(LAST.get(), 7);
+    DEPTHS.with_borrow(|depths| assert!(depths.is_empty()));
+}
