@@ -143,9 +143,10 @@ impl<N: Entry> Writer<'_, N> {
                     let old = place.get();
                     // SAFETY: as in `find`.
                     let new = unsafe { &*new };
-                    let more = isize::from(new.is_counted()) - isize::from(old.is_counted());
-                    if more != 0 {
-                        self.inside.count(more);
+                    let (is, was) = (new.is_counted(), old.is_counted());
+                    if is != was {
+                        self.inside.count(is, 1);
+                        self.inside.count(was, -1);
                     }
                     return Put::Replaced { old, new };
                 }
@@ -155,7 +156,7 @@ impl<N: Entry> Writer<'_, N> {
                         drop(locked);
                         // SAFETY: as in `find`.
                         let new = unsafe { &*new };
-                        self.inside.count(new.is_counted().into());
+                        self.inside.count(new.is_counted(), 1);
                         return Put::Added(new);
                     }
                     drop(locked);
@@ -198,7 +199,7 @@ impl<N: Entry> Writer<'_, N> {
         }
         let new = node.link();
         drop(locked);
-        self.inside.count(1);
+        self.inside.count(true, 1);
         // SAFETY: as in `find`.
         Some(unsafe { &*new })
     }
@@ -255,7 +256,7 @@ impl<N: Entry> Writer<'_, N> {
             if place.is_linked() {
                 locked.clear(place.bucket, place.slot);
                 drop(locked);
-                self.inside.count(-isize::from(place.get().is_counted()));
+                self.inside.count(place.get().is_counted(), -1);
                 // SAFETY: unlinked by us, under the lock.
                 unsafe { self.retire(place.node) };
                 return Some(place.get());

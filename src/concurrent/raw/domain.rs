@@ -185,9 +185,18 @@ impl<C> Domain<C> {
 
     /// The sum of the threads' counts, modulo 2^n.
     pub(super) fn entries(&self) -> usize {
+        self.sum(|participant| &participant.entries)
+    }
+
+    /// The same of entries that are [not counted](super::Entry::is_counted).
+    pub(super) fn others(&self) -> usize {
+        self.sum(|participant| &participant.others)
+    }
+
+    fn sum(&self, count: impl Fn(&Participant) -> &AtomicUsize) -> usize {
         let mut sum = 0_usize;
         self.participants
-            .each(|_, participant| sum = sum.wrapping_add(participant.entries.load(Relaxed)));
+            .each(|_, participant| sum = sum.wrapping_add(count(participant).load(Relaxed)));
         sum
     }
 

@@ -46,10 +46,16 @@ pub(super) struct Inside<'d, C> {
 }
 
 impl<C> Inside<'_, C> {
-    /// Counts entries inserted or, if negative, removed.
+    /// Counts entries inserted or, if negative, removed. `counted`: whether the table [counts](super::Entry::is_counted)
+    /// them.
     #[inline]
-    pub(super) fn count(&self, by: isize) {
-        let entries = &self.participant.entries;
+    pub(super) fn count(&self, counted: bool, by: isize) {
+        let participant = self.participant;
+        let entries = if counted {
+            &participant.entries
+        } else {
+            &participant.others
+        };
         // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
         let now = entries.load(Relaxed).wrapping_add_signed(by);
         entries.store(now, Relaxed);
@@ -140,8 +146,8 @@ impl<'d, C> Writing<'d, C> {
     }
 
     #[inline]
-    pub(super) fn count(&self, by: isize) {
-        self.inside.count(by);
+    pub(super) fn count(&self, counted: bool, by: isize) {
+        self.inside.count(counted, by);
     }
 
     /// D1, after entering: whether no thread is inside but this one, and that only once.

@@ -43,6 +43,8 @@ pub(super) struct Participant {
     /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
     /// by all.
     pub(super) entries: AtomicUsize,
+    /// The same of entries that are [not counted](super::Entry::is_counted).
+    pub(super) others: AtomicUsize,
     /// How often its threads have read, modulo 2^n, where that is counted (D4).
     pub(super) reads: Cell<usize>,
     /// Registrations made by its threads, modulo 2^n (D4).
@@ -55,7 +57,7 @@ pub(super) struct Participant {
 }
 
 /// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 6;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 7;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
@@ -98,6 +100,7 @@ impl Participant {
         Participant {
             depth: Cell::new(UNUSED),
             entries: AtomicUsize::new(0),
+            others: AtomicUsize::new(0),
             reads: Cell::new(0),
             registered: Cell::new(0),
             visits: Cell::new(0),

@@ -14,7 +14,8 @@ impl<N: Entry> Writer<'_, N> {
     pub(super) fn make_room(&self, array: &Array<N>, spares: &mut Spares<N>) {
         let first = self.table.array(&self.inside);
         // R3: one array after the other.
-        if first.is_some_and(|first| ptr::eq(first, array)) && array.is_full_with(self.table.len())
+        if first.is_some_and(|first| ptr::eq(first, array))
+            && array.is_full_with(self.table.linked())
         {
             array.grow();
         }
@@ -36,7 +37,7 @@ impl<N: Entry> Writer<'_, N> {
             last = array;
             // R3: a move that is under way is finished first.
             if array.next().is_none() {
-                if array.len() <= Array::<N>::len_for(self.table.len()) {
+                if array.len() <= Array::<N>::len_for(self.table.linked()) {
                     return;
                 }
                 array.shrink();

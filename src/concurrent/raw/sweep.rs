@@ -124,7 +124,7 @@ impl<N: Entry> Writer<'_, N> {
             }
             drop(locked);
             for place in &places {
-                self.inside.count(-isize::from(place.get().is_counted()));
+                self.inside.count(place.get().is_counted(), -1);
                 // SAFETY: unlinked by us, under the lock.
                 unsafe { self.retire(place.node) };
                 removed(place.get());

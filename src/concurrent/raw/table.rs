@@ -121,8 +121,16 @@ impl<N: Entry> RawTable<N> {
 
     /// The number of entries, without those that are [not counted](Entry::is_counted). Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
-        let sum = self.domain.entries().wrapping_sub(self.unlinked());
-        // Of an entry inserted by one thread and removed by another, the sum may include only the removal.
+        Self::moment(self.domain.entries().wrapping_sub(self.unlinked()))
+    }
+
+    /// The number of all entries: the length of the array follows from it.
+    pub(super) fn linked(&self) -> usize {
+        self.len() + Self::moment(self.domain.others())
+    }
+
+    /// A sum of counts. Of an entry inserted by one thread and removed by another, it may include only the removal.
+    fn moment(sum: usize) -> usize {
         usize::try_from(sum as isize).unwrap_or(0)
     }
 

@@ -143,7 +143,7 @@ fn threads_that_are_gone_are_not_looked_at() {
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {
         let inside = Writing::new(&domain, true);
-        inside.count(1);
+        inside.count(true, 1);
         all_there.wait();
     };
     let looks = thread::scope(|scope| {

@@ -298,7 +298,7 @@ fn a_thread_that_ends_inside_and_the_next_with_its_number() {
 fn a_count_and_the_first_bench() {
     model::<true>(|world| {
         let other = with(&world, 1, |world| {
-            Writing::new(&world.domain, true).count(1);
+            Writing::new(&world.domain, true).count(true, 1);
         });
         assert!(world.domain.entries() <= 1);
         other.join().unwrap();

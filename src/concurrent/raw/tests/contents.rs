@@ -290,6 +290,34 @@ fn shrinks() {
     );
 }
 
+/// Marks are no entries, but take room as entries do: the array grows for them, and stays as long as they want.
+#[test]
+fn grows_for_marks() {
+    let table = RawTable::<Node>::new(());
+    let many = if cfg!(miri) { 200 } else { 5_000 };
+    let is_long = || {
+        let writer = table.write();
+        let len = writer.table.array(&writer.inside).map_or(0, Array::len);
+        2 * len >= Array::<Node>::len_for(many as usize)
+    };
+    for key in 0..many {
+        table.insert(Node::mark(spread(key), key));
+    }
+    table.write().shrink_to_fit();
+    assert_eq!((table.len(), is_long()), (0, true));
+    for key in 0..many {
+        table.insert(Node::new(spread(key), key, key));
+    }
+    table.write().shrink_to_fit();
+    assert_eq!((table.len(), is_long()), (many as usize, true));
+    for key in 0..many {
+        table.insert(Node::mark(spread(key), key));
+        assert_eq!(table.take(spread(key), key), Some(key));
+    }
+    table.write().shrink_to_fit();
+    assert_eq!((table.len(), is_long()), (0, false));
+}
+
 /// A scan during which the array is replaced many times, by longer ones and shorter ones: it visits each entry
 /// once, and does not branch both ways at each growth.
 #[test]

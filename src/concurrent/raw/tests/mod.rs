@@ -19,6 +19,8 @@ struct Node<const PROMPT: bool = true> {
     value: u64,
     ends: Option<Arc<AtomicUsize>>,
     panics: bool,
+    /// A mark in the place of an entry: it is not counted.
+    is_mark: bool,
 }
 
 impl<const PROMPT: bool> Node<PROMPT> {
@@ -29,7 +31,14 @@ impl<const PROMPT: bool> Node<PROMPT> {
             value,
             ends: None,
             panics: false,
+            is_mark: false,
         })
+    }
+
+    fn mark(hash: u64, key: u64) -> Box<Self> {
+        let mut node = Self::new(hash, key, key);
+        node.is_mark = true;
+        node
     }
 
     fn counted(hash: u64, key: u64, ends: &Arc<AtomicUsize>) -> Box<Self> {
@@ -58,6 +67,10 @@ impl<const PROMPT: bool> Entry for Node<PROMPT> {
 
     fn hash(&self) -> u64 {
         self.hash
+    }
+
+    fn is_counted(&self) -> bool {
+        !self.is_mark
     }
 }
 
