@@ -206,6 +206,30 @@ impl<K: WeakKey> Attributes<K> {
         self.store.remove(by_addr(Q::addr(object))).is_some()
     }
 
+    /// Removes dead objects, and returns all attributes of each as one item, instead of destroying them: for a namespace in a
+    /// `RefCell`, where the destructors of values use the same namespace. End the borrow, and drop the items then. As
+    /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead), whose rules these are.
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    /// use weakly::{Reclaim, local::{AttributeKey, Attributes, Strong}};
+    ///
+    /// struct Texture;
+    /// impl AttributeKey for Texture { type Value = Vec<u8>; }
+    ///
+    /// let all = RefCell::new(Attributes::new());
+    /// all.borrow_mut().set_reclaim(Reclaim::OnRequest);
+    /// let window = Strong::new("window");
+    /// all.borrow_mut().insert(&window, Texture, vec![0; 100]);
+    /// drop(window);
+    /// let dead: Vec<_> = all.borrow_mut().drain_dead().collect();
+    /// assert_eq!(dead.len(), 1);
+    /// drop(dead); // the namespace is not borrowed
+    /// ```
+    pub fn drain_dead(&mut self) -> impl FusedIterator<Item = impl Sized + use<K>> + fmt::Debug {
+        self.store.drain_dead()
+    }
+
     fn set_of<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> Option<&mut AttributeSet> {
         let (hash, eq) = by_addr(Q::addr(object));
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)

@@ -368,3 +368,32 @@ fn an_object_reads_its_attributes_in_its_destructor() {
     assert_eq!(LAST.get(), 7);
     DEPTHS.with_borrow(|depths| assert!(depths.is_empty()));
 }
+
+/// 64, 185: A destructor may use its namespace, if the dead attributes are taken out of the borrow.
+#[test]
+fn a_destructor_uses_its_namespace() {
+    struct Sound;
+    impl AttributeKey for Sound {
+        type Value = OnDrop;
+    }
+    let all = Rc::new(RefCell::new(Attributes::<local::Strong<usize>>::new()));
+    all.borrow_mut().set_reclaim(Reclaim::OnRequest);
+    let lengths = Rc::new(RefCell::new(Vec::new()));
+    let kept = local::Strong::new(9);
+    for number in 0..3 {
+        let object = local::Strong::new(number);
+        let (this, lengths, other) = (Rc::downgrade(&all), lengths.clone(), kept.clone());
+        let ends = OnDrop::new(move || {
+            let this = this.upgrade().unwrap();
+            this.borrow_mut().insert(&other, Depth, number);
+            lengths.borrow_mut().push(this.borrow().len());
+        });
+        all.borrow_mut().insert(&object, Sound, ends);
+    }
+    let dead: Vec<_> = all.borrow_mut().drain_dead().collect();
+    assert_eq!((dead.len(), lengths.borrow().len()), (3, 0));
+    drop(dead);
+    assert_eq!(*lengths.borrow(), [1; 3]);
+    assert!(all.borrow().contains_key(&kept, Depth));
+    assert!(all.borrow_mut().drain_dead().next().is_none());
+}
