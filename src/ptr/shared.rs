@@ -262,18 +262,22 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
-    /// others come first, so no dead entry waits for a certain thread.
+    /// As [`nth_due`](Self::nth_due), for a thread that is alone at the collection: the stripe counts how often its thread asks.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
+        self.nth_due(self.get().stripes[own_stripe()].poll())
+    }
+
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
+    /// others come first, so no dead entry waits for a certain thread. `nth`: how often this thread has asked.
+    #[inline]
+    pub(crate) fn nth_due(self, nth: usize) -> Option<usize> {
         let own = own_stripe();
-        let stripe = &self.get().stripes[own];
-        let polls = stripe.poll();
-        if polls % FOREIGN_INTERVAL == 0 {
-            let first = own + polls / FOREIGN_INTERVAL;
+        if nth % FOREIGN_INTERVAL == 0 {
+            let first = own + nth / FOREIGN_INTERVAL;
             return (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
         }
-        if stripe.waiting() != 0 {
+        if self.get().stripes[own].waiting() != 0 {
             return Some(own);
         }
         self.any_due()

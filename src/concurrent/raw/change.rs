@@ -11,7 +11,7 @@ use super::entry::{Entry, Registered};
 use super::table::{Located, Writer};
 use super::unlinked::Unlinked;
 use crate::ptr::Promise;
-use crate::sync::first_load;
+use crate::sync::{first_load, prefetch_to_write};
 
 /// The outcome of an attempt to insert an entry.
 pub(in super::super) enum Put<'g, N> {
@@ -96,6 +96,7 @@ impl<N: Entry> Writer<'_, N> {
                 continue;
             };
             let home = array.home(hash);
+            prefetch_to_write(home);
             if mem::take(&mut may_be_first) {
                 if let Some(new) = self.put_first(node, (array, home), &mut same, &mut expected) {
                     return Put::Added(new);
@@ -240,6 +241,7 @@ impl<N: Entry> Writer<'_, N> {
         loop {
             let array = self.array_for(hash)?;
             let home = array.home(hash);
+            prefetch_to_write(home);
             let seen = home.meta();
             let place = match search(home, seen, hash, &mut same) {
                 Searched::There(place) => place,

@@ -11,7 +11,7 @@ use super::array::Array;
 use super::bucket::Meta;
 use super::entry::{Entry, Registered};
 use crate::ptr::{Dead, Off, RegistrationId, below};
-use crate::sync::first_load;
+use crate::sync::{first_load, prefetch_to_write};
 
 /// Unlinks the entry with this registration: an [`Unlink`](crate::ptr::Unlink).
 ///
@@ -40,6 +40,7 @@ impl<N: Entry> Array<N> {
         let mut array = self;
         loop {
             let home = array.home(hash);
+            prefetch_to_write(home);
             let Some(mut locked) = home.lock(first_load(Meta::EMPTY, || home.meta())) else {
                 array = array
                     .next()

@@ -260,6 +260,19 @@ impl<C> Domain<C> {
         sum
     }
 
+    /// Whether one thread at most has used the table. A hint.
+    #[inline]
+    pub(super) fn is_of_one(&self) -> bool {
+        self.participants.included() <= 1
+    }
+
+    /// Begins a change of this thread: returns its number among those of the thread, modulo 2^n.
+    #[inline]
+    pub(super) fn begin_change(&self) -> usize {
+        let number = ThreadNumber::current();
+        self.participants.get(number.get()).count_change()
+    }
+
     /// The number of entries deferred.
     pub(super) fn waiting(&self) -> usize {
         self.deferred.entries()

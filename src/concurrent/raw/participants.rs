@@ -51,6 +51,8 @@ pub(super) struct Participant {
     pub(super) registered: Cell<usize>,
     /// The number of the last visit, modulo half the numbers (D4).
     visits: Cell<usize>,
+    /// How many changes its threads have begun, modulo 2^n (D4).
+    changes: Cell<usize>,
     unused: [usize; UNUSED_WORDS],
     /// The number of its thread's visit, or [`OUTSIDE`]. The last word: see above.
     pub(super) visit: AtomicUsize,
@@ -90,6 +92,14 @@ impl Participant {
         store_load(&self.visit, visit);
     }
 
+    /// Begins a change, and returns how many its threads have begun.
+    #[inline]
+    pub(super) fn count_change(&self) -> usize {
+        let changes = self.changes.get().wrapping_add(1);
+        self.changes.set(changes);
+        changes
+    }
+
     /// The barrier alone: the visit goes on.
     #[cold]
     pub(super) fn sit_still(&self) {
@@ -104,6 +114,7 @@ impl Participant {
             reads: Cell::new(0),
             registered: Cell::new(0),
             visits: Cell::new(0),
+            changes: Cell::new(0),
             unused: [0; UNUSED_WORDS],
             visit: AtomicUsize::new(OUTSIDE),
         }
@@ -116,6 +127,8 @@ pub(super) struct Participants {
     chunks: [AtomicPtr<Participant>; CHUNKS],
     /// No participant with this number or a higher one has been used.
     top: AtomicUsize,
+    /// How many participants have been used.
+    included: AtomicUsize,
 }
 
 /// The chunk of a participant, and its place there.
@@ -133,6 +146,7 @@ impl Participants {
         pub(super) fn new() -> Participants {
             Participants {
                 top: AtomicUsize::new(0),
+                included: AtomicUsize::new(0),
                 #[cfg(not(weakly_loom))]
                 chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
                 #[cfg(weakly_loom)]
@@ -191,6 +205,14 @@ impl Participants {
     pub(super) fn include(&self, number: usize) {
         // Relaxed: the caller's barrier, which follows, makes `Domain::visits` see it, as it sees the participant.
         self.top.fetch_max(number + 1, Relaxed);
+        // Relaxed: a hint.
+        self.included.fetch_add(1, Relaxed);
+    }
+
+    /// How many participants have been used. A hint.
+    #[inline]
+    pub(super) fn included(&self) -> usize {
+        self.included.load(Relaxed)
     }
 
     /// The first of the numbers whose participants have not been used.

@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
-use crate::ptr::{STRIPES, WakerCell};
+use crate::ptr::{CoreRef, STRIPES, WakerCell};
 
 impl<N: Entry> RawTable<N> {
     /// How many entries deaths have ever unlinked, modulo 2^n.
@@ -30,7 +30,17 @@ impl<N: Entry> RawTable<N> {
     /// A stripe with entries for this thread to take, if there are some.
     #[inline]
     pub(in super::super) fn due(&self) -> Option<usize> {
-        self.core()?.due()
+        let core = self.core()?;
+        if self.domain.is_of_one() {
+            return core.due();
+        }
+        self.due_beside_others(core)
+    }
+
+    /// The same. The line of the stripe stays as it is: other threads read there how many entries wait.
+    #[inline(never)]
+    fn due_beside_others(&self, core: CoreRef) -> Option<usize> {
+        core.nth_due(self.domain.begin_change())
     }
 
     /// Any stripe with entries to take.
