@@ -58,7 +58,8 @@ impl<K, T, V, N> Ends<K, T, V, N> {
     pub(super) fn set_bound(&self, bound: Bound<K, T, V, N>) {
         assert!(
             self.bound.set(Box::new(bound)).is_ok(),
-            "this collection has a floor or a ceiling already: `set_limit` changes its limit"
+            "this collection has a floor or a ceiling already: `set_limit` of the collection changes the limit of a ceiling, \
+             and `set_limit` of the `KeepAlive` that of a floor"
         );
     }
 }

@@ -109,7 +109,8 @@ impl<P: SharedRef> KeepAlive<P> {
     /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the last
     /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
     /// it panics, the panic goes to who has called, after all others that had to go are gone. What is there at the end of
-    /// this is not told. A listener that keeps again what goes never ends; one that has a handle to this keeps it alive for
+    /// this is not told. But a collection removes its objects from its floor when it is dropped, and the listener hears of
+    /// these as [`Gone::Removed`]; if it panics, the drop does. A listener that keeps again what goes never ends; one that has a handle to this keeps it alive for
     /// ever.
     ///
     /// ```

@@ -6,7 +6,9 @@ macro_rules! floor {
         /// Keeps what is inserted and found alive for a while, though nobody uses it, within a limit; returns what does
         /// so, to [advance](super::KeepAlive::advance) it, or look at it. The closure says what an object weighs: it is
         /// called for each that comes, or comes back, and for each entry before that is inserted, under no lock, and must
-        /// not look up what it weighs. If it panics, the entry is not inserted, or the object that was found is not kept.
+        /// not look up what it weighs, which would be weighed again, until the stack ends. If it panics, the entry is not
+        /// inserted, or the object that was found is not kept. Only the [`KeepAlive`](super::KeepAlive) that this returns
+        /// changes the limit later.
         /// What is there already is kept, too; what other threads insert at this moment may be so only when it is found
         /// next.
         ///
@@ -65,7 +67,8 @@ macro_rules! floor {
 macro_rules! ceiling {
     ($key:ident, $value:ident, |$stored:pat_param, $watch:ident| $weak:expr) => {
         /// Bounds the entries: those beyond the limit go, though their keys live. The closure says what a value weighs:
-        /// it is called once for each, before that is inserted, under no lock, and must not look up what it weighs. What is
+        /// it is called once for each, before that is inserted, under no lock, and must not look up what it weighs, which
+        /// would be weighed again, until the stack ends. What is
         /// there already counts, too; what other threads insert at this moment, perhaps only when it is found next. If the
         /// closure panics, the value is not inserted; one that is there already goes, as one that is too heavy.
         ///

@@ -33,7 +33,8 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// that computes it. If that
 /// panics or fails, nothing is cached, and one of the waiting threads computes it instead. A computation may ask
 /// for other keys. One that comes to need its own result, through any threads, panics instead of waiting for
-/// itself.
+/// itself; but where it waits in a pool that steals work, or for a lock that callers hold, threads [may wait for
+/// ever](crate::guide::memo#computations-that-wait).
 ///
 /// A result is not kept if, while it is computed, one is [inserted](Self::insert) in its place, it is removed or
 /// [invalidated](Self::invalidate), or an input dies. Then it goes only to the thread that computes it: those that wait find

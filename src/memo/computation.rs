@@ -11,7 +11,8 @@ use crate::concurrent::{ByKey, Gathered, Leader, SharedKey, SharedWatchFor, Watc
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
-/// A computation of a [`Memo`](crate::Memo) that is under way.
+/// A computation of a [`Memo`](crate::Memo) that is under way. It stays on the thread that computes: a part that runs on
+/// another thread returns the objects that it has read, and the computing thread declares these.
 pub struct Computation<'m> {
     core: CoreRef,
     hash: HashValue,

@@ -23,8 +23,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// is inserted in its place: threads that wait for the reserved result get this one, and the reserved result goes only to
     /// the thread that computes it. If a result of this key is [removed](Self::remove), an object of it
     /// [invalidated](Self::invalidate), or the memo [cleared](Self::clear) while this call computes, what it computes is
-    /// returned, and not kept; so is it if any other result of the memo is removed or invalidated meanwhile, since nothing marks
-    /// which results are computed.
+    /// returned, and not kept. Nothing marks which results are being computed: so a result is not kept either if
+    /// [`remove`](Self::remove) or [`invalidate`](Self::invalidate) is called for any other key or object meanwhile, whatever
+    /// it finds. Deaths of other objects, and evictions by a ceiling, do no harm.
     ///
     /// # Panics
     /// Not for a cycle: none is detected. A computation that asks for its own key by this method recurses without end.

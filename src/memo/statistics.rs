@@ -17,8 +17,8 @@ pub struct Statistics {
     pub inserted: usize,
     /// Results that went because an input had died, including inputs that died during the computation.
     pub invalidated: usize,
-    /// Computations that failed or panicked, and results that were removed or replaced by a call, before or after they were
-    /// there.
+    /// Computations that failed or panicked, or have lost a [race](crate::Memo::get_or_compute_racing), and results that were
+    /// removed or replaced by a call, before or after they were there, or evicted by a ceiling.
     pub discarded: usize,
 }
 
