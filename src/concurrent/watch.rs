@@ -40,7 +40,9 @@ impl<K> SharedRef for K where K: StrongRef<Watch: Sharing<SharedWatch: UpgradesO
     message = "what threads share cannot watch this handle: it does not cross threads",
     label = "threads share `Strong`, `Arc` and `Anchor`",
     note = "for `Rc`, `local::Strong` and `local::Anchor` use the collections of one owner: `weakly::WeakMap`, …",
-    note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
+    note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names",
+    note = "in generic code the bound is `K: concurrent::SharedKey`; of a weak value, a key by content and for `Debug`, \
+            `concurrent::SharedRef`"
 )]
 pub trait Sharing: Watch<Key: WeakKey<Weak: Send + Sync> + Send + Sync> {
     #[doc(hidden)]

@@ -26,7 +26,8 @@ use crate::hash::HashValue;
     label = "neither a handle nor an anchor that collections can watch",
     note = "wrap it in `Strong` (or `local::Strong`, `Arc`, `Rc`), or give the value an `Anchor` and use that as the key",
     note = "a newtype around one of these handles becomes a key by `impl_handle!`",
-    note = "of a weak handle, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly"
+    note = "of a weak handle, name the strong one: `WeakMap<Strong<T>, V>` keeps its keys weakly",
+    note = "in generic code the bound is `K: WeakKey`, and `K: concurrent::SharedKey` for what threads share"
 )]
 pub unsafe trait WeakKey: Sized {
     /// How collections learn of a death: [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept).

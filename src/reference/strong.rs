@@ -100,6 +100,10 @@ pub unsafe trait StrongRef:
 ///
 /// # Safety
 /// See [`StrongRef`]. Once dead, a target stays dead.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no weak handle",
+    label = "pass the weak handle, which was made before the last strong one was dropped"
+)]
 pub unsafe trait WeakRef: Clone {
     /// The strong handle type.
     type Strong: StrongRef<Weak = Self>;
