@@ -32,6 +32,8 @@ mod entries;
 mod eq;
 #[path = "concurrent/equal_hashes.rs"]
 mod equal_hashes;
+#[path = "concurrent/evictions.rs"]
+mod evictions;
 #[path = "concurrent/faces.rs"]
 mod faces;
 #[path = "concurrent/get_or_insert.rs"]

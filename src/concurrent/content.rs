@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use super::node::{Compare, KeyKind, Node};
 use super::raw::Match;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, Sought, StrongRef, WeakRef};
 
@@ -97,7 +97,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         let mut sought = Seeker::new(sought);
         let sought_in = |node: &_| sought.is_in(node);
         let show = |(), (): &(), value: &_| look(value);
-        let seen = self.read_where(hash, sought_in, |_, _, _| Some(()), show)?;
+        let seen = self.read_where(hash, sought_in, |_, _, _| Some(()), Watches::is_stale, show)?;
         Some((sought.found?, seen))
     }
 

@@ -120,6 +120,21 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
+    /// The same for a lookup that has found nothing but a dead entry. Destructors that this runs may look up other dead entries;
+    /// deep in such destructors, the eviction is left to the next operation.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn evict(&self, hash: HashValue) {
+        if !self.is_swept() || Turn::is_deep() {
+            return;
+        }
+        Turn::with(self, MAX_NESTED, |turn| {
+            if turn.is_some() {
+                self.sweep_hash(hash);
+            }
+        });
+    }
+
     /// Some of the dead, if there are any, for an operation that is about to change the table: it [reaps](Self::reap)
     /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation
     /// has just done. But where nothing has a destructor, one barrier serves both, that of entering.

@@ -35,6 +35,12 @@ impl Address {
     }
 }
 
+/// No entry by identity alone is [lost](Table::read_where): the destructor of its key may look it up.
+#[inline]
+pub(super) fn stays<T>(_: &T) -> bool {
+    false
+}
+
 impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T, V> {
     /// Shows the entry of an object: see [`read_where`](Self::read_where).
     #[inline]
@@ -42,6 +48,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
         &self,
         key: &Q,
         mut hold: impl FnMut(&T, &V) -> Option<H>,
+        lost: impl Fn(&T) -> bool,
         show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
         let (hash, address) = Address::of(Q::addr(key));
@@ -50,7 +57,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
             is_it.then(|| hold(watch, value)).flatten()
         };
         let show = |held, _: &_, value: &_| show(held, value);
-        self.read(hash, |there| *there == address, hold, show)
+        self.read(hash, |there| *there == address, hold, lost, show)
     }
 
     /// Removes the entry of an object: see [`remove_where`](Self::remove_where).

@@ -55,9 +55,10 @@ impl<K, T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<K, BY_ADDRESS>, T, V>
         hash: HashValue,
         is: impl Fn(&K) -> bool,
         hold: impl FnMut(&K, &T, &V) -> Option<H>,
+        lost: impl Fn(&T) -> bool,
         show: impl FnOnce(H, &K, &V) -> R,
     ) -> Option<R> {
-        self.read_where(hash, |node| is(node.key()), hold, show)
+        self.read_where(hash, |node| is(node.key()), hold, lost, show)
     }
 
     /// The value of a key: see [`find_where`](Self::find_where).

@@ -5,7 +5,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::common::{iterating, owned_values, showing, without_hasher};
-use super::identity::Address;
+use super::identity::{Address, stays};
 use super::iter::{Iter, Keys};
 use super::key::ByKey;
 use super::limits::ceiling;
@@ -82,7 +82,8 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         look: impl FnOnce(&V) -> R,
     ) -> Option<R> {
         let look = |(), value: &_| look(value);
-        self.table.look_at::<K, Q, _, R>(key, |_, _| Some(()), look)
+        self.table
+            .look_at::<K, Q, _, R>(key, |_, _| Some(()), stays, look)
     }
 
     /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is destroyed as if
@@ -143,7 +144,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     {
         let hold = |watch: &SharedWatchFor<K>, _: &V| watch.upgrade();
         let entry = |key, value: &V| (key, value.clone());
-        self.table.look_at::<K, Q, _, _>(key, hold, entry)
+        self.table.look_at::<K, Q, _, _>(key, hold, stays, entry)
     }
 
     /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised. A value that is

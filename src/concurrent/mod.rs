@@ -19,6 +19,7 @@ mod keep_alive;
 mod kept;
 mod key;
 mod limits;
+mod lookup;
 mod making;
 mod map;
 mod node;

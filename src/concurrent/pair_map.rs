@@ -60,7 +60,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         let live = |(_, value): &PairWatches<K, V>, (): &()| (!value.is_expired()).then_some(());
         self.table
-            .look_at::<K, Q, _, _>(key, live, |(), ()| ())
+            .look_at::<K, Q, _, _>(key, live, is_lost, |(), ()| ())
             .is_some()
     }
 
@@ -69,7 +69,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
-            .look_at::<K, Q, _, _>(key, value_of, |value, ()| value)
+            .look_at::<K, Q, _, _>(key, value_of, is_lost, |value, ()| value)
     }
 
     /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
@@ -257,7 +257,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     /// Returns the key and its live value. O(1), lock-free. `None` also in the key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.table.look_at::<K, Q, _, _>(key, both, |both, ()| both)
+        self.table
+            .look_at::<K, Q, _, _>(key, both, is_lost, |both, ()| both)
     }
 
     /// Removes the entry of a key, and returns both sides, if both are alive. O(1). A value that is
@@ -326,6 +327,12 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     pub fn iter(&self) -> PairIter<'_, K, V> {
         PairIter(self.table.snapshot(|_, watches, ()| both(watches, &())))
     }
+}
+
+/// Whether the value is dead. (A dead key alone hides no entry from the key's destructor.)
+#[inline]
+fn is_lost<A, B: Watches>((_, value): &(A, B)) -> bool {
+    value.is_stale()
 }
 
 /// The value, if it lives.

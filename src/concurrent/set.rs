@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::common::{elements, iterating, showing, without_hasher};
-use super::identity::Address;
+use super::identity::{Address, stays};
 use super::iter::Keys;
 use super::key::ByKey;
 use super::table::Table;
@@ -41,7 +41,7 @@ impl<K: SharedKey> WeakSet<K> {
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.table
-            .look_at::<K, Q, _, _>(key, |_, ()| Some(()), |(), ()| ())
+            .look_at::<K, Q, _, _>(key, |_, ()| Some(()), stays, |(), ()| ())
             .is_some()
     }
 
@@ -74,7 +74,7 @@ impl<K: SharedRef> WeakSet<K> {
     /// Returns the object, if it is in the set. O(1), lock-free. `None` also in its destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         self.table
-            .look_at::<K, Q, _, _>(key, |watch, ()| watch.upgrade(), |key, ()| key)
+            .look_at::<K, Q, _, _>(key, |watch, ()| watch.upgrade(), stays, |key, ()| key)
     }
 
     /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed all the same.

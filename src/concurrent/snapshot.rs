@@ -11,9 +11,10 @@ use std::vec::{self, Vec};
 use super::content::ByContent;
 use super::identity::Address;
 use super::key::ByKey;
+use super::lookup::ask;
 use super::node::{KeyKind, Node};
 use super::raw::{Registered, by_hashes};
-use super::table::{Table, ask};
+use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches};
 use crate::hash::HashValue;
 
@@ -128,10 +129,10 @@ impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
         self.names.by_ref().find_map(|(hash, name)| {
             let reader = table.nodes.read();
             let is_named = |node: &Node<K, T, V>| K::is_named(node, &name);
-            let shown = ask(&reader, hash, is_named, show).map(|(_, _, shown)| shown);
+            let shown = ask(&reader, hash, is_named, show, |_| false).map(|(_, _, shown)| shown);
             // T5 of the table.
             drop(reader);
-            Some((name, shown?))
+            Some((name, shown.ok()?))
         })
     }
 

@@ -25,7 +25,7 @@ use super::flight::Overtaken;
 use super::inside::{self, Asking};
 use super::kept::Kept;
 use super::node::{Compare, KeyKind, Node};
-use super::raw::{Match, Put, RawTable, Reader, Registered, SweepPosition, Unlinked, Writer};
+use super::raw::{Match, Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::keep::Gone;
@@ -217,46 +217,6 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread has replaced that, and
-    /// returns `None` if it is of no use; `show` gets what `hold` returned. Both run under no lock and while the entry is pinned.
-    ///
-    /// Each n-th call of a thread sweeps, where that may be of use.
-    #[inline]
-    pub(super) fn read_where<S: Into<Match>, H, R>(
-        &self,
-        hash: HashValue,
-        sought: impl FnMut(&Node<K, T, V>) -> S,
-        hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
-        show: impl FnOnce(H, &K::Key, &V) -> R,
-    ) -> Option<R> {
-        if self.nodes.is_new() {
-            return None;
-        }
-        let reader = self.nodes.read();
-        let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
-        let mut news = None;
-        let found = ask(&reader, hash, sought, hold).map(|(node, (key, watch, value), held)| {
-            let found = show(held, key, value);
-            news = self.news_of(node);
-            // Not in the destructor of its object, which may look it up once more.
-            sweeps = sweeps && !watch.is_stale();
-            found
-        });
-        if let Some(news) = news {
-            // Apart from the end of most, which have nothing to keep for it.
-            let settling = self.settling();
-            let settles = self.tell(news, None);
-            drop(reader);
-            self.settle_after(settling, settles);
-            return found;
-        }
-        drop(reader);
-        if sweeps {
-            self.sweep_some();
-        }
-        found
-    }
-
     /// Visits all entries that are not stale, in no order.
     pub(crate) fn each(&self, mut look: impl FnMut(&K::Key, &T, &V)) {
         if self.nodes.is_new() {
@@ -289,49 +249,6 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             None => self.nodes.entry(make),
         }
     }
-}
-
-/// An entry that was found, its parts, and what was asked about it.
-type Found<'g, K, T, V, H> = (
-    &'g Node<K, T, V>,
-    (&'g <K as KeyKind>::Key, &'g T, &'g V),
-    H,
-);
-
-/// The entry that is `sought`, and what `hold` returns for it: see [`read_where`](Table::read_where).
-#[inline]
-pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
-    reader: &'g Reader<'_, Node<K, T, V>>,
-    hash: HashValue,
-    mut sought: impl FnMut(&Node<K, T, V>) -> S,
-    mut hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
-) -> Option<Found<'g, K, T, V, H>> {
-    loop {
-        let mut gone = false;
-        let there = reader.get(hash.bits(), |node| {
-            is_it(sought(node), &mut gone, || reader.has_gone(node))
-        });
-        if let Some((node, entry)) = there.and_then(|node| Some((node, node.entry()?))) {
-            if let Some(held) = hold(entry.0, entry.1, entry.2) {
-                return Some((node, entry, held));
-            }
-            gone |= reader.has_gone(node);
-        }
-        if !gone {
-            return None;
-        }
-    }
-}
-
-/// Whether an entry is the one that a search looks for. If the entry is dead, `gone` says whether the search has to look again
-/// (R5 of `raw`).
-#[inline]
-fn is_it(verdict: impl Into<Match>, gone: &mut bool, has_gone: impl FnOnce() -> bool) -> bool {
-    let verdict = verdict.into();
-    if verdict == Match::Dead {
-        *gone |= has_gone();
-    }
-    verdict == Match::Yes
 }
 
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
@@ -474,8 +391,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 let is_of = |node: &Node<K, T, V>| K::is_of(key, node);
                 let mut gone = false;
                 let there = pin.get(hash.bits(), |node| {
-                    let verdict = || is_it(is_of(node), &mut gone, || pin.has_gone(node));
-                    asking.is_sought_still(node, verdict)
+                    let ask = || gone |= pin.has_gone(node);
+                    asking.is_sought_still(node, || is_of(node).is_it(&mut false, ask))
                 });
                 if there.is_none() && gone {
                     continue;
@@ -643,7 +560,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let settling = self.settling();
         // T5, as in `put`.
         let mut removed = None;
-        let mut sweeps = true;
+        let (mut sweeps, mut dead) = (true, false);
         {
             let taken = self.take_some();
             let pin = self.pin();
@@ -653,8 +570,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let node = loop {
                 let (mut gone, mut unwanted) = (false, false);
                 let is_sought = |node: &Node<K, T, V>| {
-                    let verdict = || is_it(sought(node), &mut gone, || pin.has_gone(node));
-                    asking.is_sought(node, verdict)
+                    let ask = || gone |= pin.has_gone(node);
+                    asking.is_sought(node, || sought(node).into().is_it(&mut dead, ask))
                 };
                 let node = self.unlink_if(&pin, hash, is_sought, |node| {
                     let address = ptr::from_ref(node).cast();
@@ -677,6 +594,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             }
         }
         self.settle_after(settling, false);
+        if T::SWEPT != Some(false) && dead && removed.is_none() {
+            self.evict(hash);
+        }
         // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
         if sweeps {
             self.sweep_some();

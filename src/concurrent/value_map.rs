@@ -174,7 +174,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let hash = hash_of(&self.hasher, sought);
         let is = |there: &K| Sought::is(sought, there);
         let show = |held, key: &_, (): &()| show(held, key);
-        self.table.read(hash, is, |_, watch, ()| hold(watch), show)
+        self.table.read(
+            hash,
+            is,
+            |_, watch, ()| hold(watch),
+            Watches::is_stale,
+            show,
+        )
     }
 
     fn take<Q: ?Sized + Query<K, M>, M, H, R>(
@@ -414,7 +420,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let hash = HashValue::of(&self.hasher, &key);
         let is = |there: &K| *there == key;
         let hold = |_: &_, watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
-        let found = self.table.read(hash, is, hold, |value, _, ()| value);
+        let found = self
+            .table
+            .read(hash, is, hold, Watches::is_stale, |value, _, ()| value);
         if let Some(value) = found {
             // T5
             drop((key, make));

@@ -229,7 +229,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     ) -> Option<R> {
         let hash = self.hash_if_any(key)?;
         let show = |read, _: &_, _: &_| read;
-        self.table.read(hash, |there| key.is(there), read, show)
+        self.table
+            .read(hash, |there| key.is(there), read, Watches::is_stale, show)
     }
 
     /// The hash of a key; `None` if it has plain parts, and there never was an entry.

@@ -222,6 +222,18 @@ pub(crate) enum Match {
     Dead,
 }
 
+impl Match {
+    /// Whether the entry is the one. If the entry is dead, `dead` says so, and `ask` asks whether the search has to look again (R5).
+    #[inline]
+    pub(in super::super) fn is_it(self, dead: &mut bool, ask: impl FnOnce()) -> bool {
+        if self == Match::Dead {
+            *dead = true;
+            ask();
+        }
+        self == Match::Yes
+    }
+}
+
 impl From<bool> for Match {
     #[inline]
     fn from(same: bool) -> Self {

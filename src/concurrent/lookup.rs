@@ -1,0 +1,95 @@
+//! Lookups in a table.
+
+use super::node::{KeyKind, Node};
+use super::raw::{Match, Reader};
+use super::table::Table;
+use super::watch::Watches;
+use crate::hash::HashValue;
+
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread has replaced that, and
+    /// returns `None` if it is of no use; `show` gets what `hold` returned. Both run under no lock and while the entry is pinned.
+    ///
+    /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a dead entry evicts that, if
+    /// the entry is `lost`: if no lookup finds it any more.
+    #[inline]
+    pub(super) fn read_where<S: Into<Match>, H, R>(
+        &self,
+        hash: HashValue,
+        sought: impl FnMut(&Node<K, T, V>) -> S,
+        hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
+        lost: impl Fn(&T) -> bool,
+        show: impl FnOnce(H, &K::Key, &V) -> R,
+    ) -> Option<R> {
+        if self.nodes.is_new() {
+            return None;
+        }
+        let reader = self.nodes.read();
+        let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let (node, (key, watch, value), held) = match ask(&reader, hash, sought, hold, lost) {
+            Ok(found) => found,
+            Err(evicts) => {
+                drop(reader);
+                if evicts {
+                    self.evict(hash);
+                }
+                if sweeps {
+                    self.sweep_some();
+                }
+                return None;
+            }
+        };
+        let found = show(held, key, value);
+        if let Some(news) = self.news_of(node) {
+            // Apart from the end of most, which have nothing to keep for it.
+            let settling = self.settling();
+            let settles = self.tell(news, None);
+            drop(reader);
+            self.settle_after(settling, settles);
+            return Some(found);
+        }
+        // Not in the destructor of its object, which may look it up once more.
+        sweeps = sweeps && !watch.is_stale();
+        drop(reader);
+        if sweeps {
+            self.sweep_some();
+        }
+        Some(found)
+    }
+}
+
+/// An entry that was found, its parts, and what was asked about it.
+type Found<'g, K, T, V, H> = (
+    &'g Node<K, T, V>,
+    (&'g <K as KeyKind>::Key, &'g T, &'g V),
+    H,
+);
+
+/// The entry that is `sought`, and what `hold` returns for it: see [`read_where`](Table::read_where). If there is none, whether
+/// there is one to evict.
+#[inline]
+pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
+    reader: &'g Reader<'_, Node<K, T, V>>,
+    hash: HashValue,
+    mut sought: impl FnMut(&Node<K, T, V>) -> S,
+    mut hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
+    lost: impl Fn(&T) -> bool,
+) -> Result<Found<'g, K, T, V, H>, bool> {
+    loop {
+        let (mut gone, mut evicts) = (false, false);
+        let there = reader.get(hash.bits(), |node| {
+            let ask = || gone |= reader.has_gone(node);
+            sought(node).into().is_it(&mut evicts, ask)
+        });
+        if let Some((node, entry)) = there.and_then(|node| Some((node, node.entry()?))) {
+            if let Some(held) = hold(entry.0, entry.1, entry.2) {
+                return Ok((node, entry, held));
+            }
+            evicts |= lost(entry.1);
+            gone |= reader.has_gone(node);
+        }
+        if !gone {
+            return Err(evicts);
+        }
+    }
+}
