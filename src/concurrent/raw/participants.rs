@@ -59,7 +59,7 @@ pub(super) struct Participant {
 }
 
 /// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 7;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 8;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
