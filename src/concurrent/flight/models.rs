@@ -269,7 +269,8 @@ fn a_flight_on_standby_delays_no_thread() {
 fn a_waker_that_panics_leaves_no_flight_on_standby() {
     models::check(|| {
         let (first, second) = (of_tasks(), of_tasks());
-        let standby = [&first, &second].map(Making::stand_by);
+        // The flight that was put on standby last is called off first.
+        let standby = [&second, &first].map(Making::stand_by);
         let mut seat = None;
         Seat::take(&mut seat, &first, &panics());
         let (third, other) = another_that_waits_for(&second);
@@ -298,7 +299,8 @@ fn a_waker_that_waits_finds_no_flight_on_standby() {
     }
     models::check(|| {
         let (first, second) = (of_tasks(), of_tasks());
-        let standby = [&first, &second].map(Making::stand_by);
+        // The flight that was put on standby last is called off first.
+        let standby = [&second, &first].map(Making::stand_by);
         let (third, other) = another_that_waits_for(&second);
         let flight = third.lock().clone();
         let mut seat = None;
