@@ -65,6 +65,10 @@
 //!
 //! All of this at random: the code of users panics, or is the script's next operation. The fuzzer runs it too.
 //!
+//! # Shared results (`hostile/shared_results.rs`)
+//!
+//! As panicking results, of what threads share.
+//!
 //! # Threads (`hostile/threads.rs`)
 //!
 //! The deaths come from other threads. Under Miri, with many seeds.
@@ -105,6 +109,9 @@ mod reentry;
 #[cfg(feature = "std")]
 #[path = "hostile/script.rs"]
 mod script;
+#[cfg(feature = "std")]
+#[path = "hostile/shared_results.rs"]
+mod shared_results;
 #[path = "hostile/threads.rs"]
 mod threads;
 
