@@ -2,7 +2,7 @@
 //! keys live.
 //!
 //! Both meet an entry when it has been inserted, and when it is found and has [news](Bound::is_news) for the ring: it is told
-//! there, or joins it. So whoever finds what has left a floor puts it back.
+//! there, or joins it. So a thread that finds an object which has left its floor puts the object back.
 //!
 //! A weight is user code, which may panic. An entry is weighed before it is linked: then nothing has happened. An entry that is
 //! there already is [refused](Ring::refuse) as one that is too heavy, or a ceiling would not bound it.

@@ -123,7 +123,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    /// What it has, if it is ready; it may be stale.
+    /// The key, the watch and the value of a ready node, which may be stale.
     #[inline]
     pub(super) fn entry(&self) -> Option<(&K::Key, &T, &V)> {
         match self {

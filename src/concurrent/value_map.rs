@@ -124,8 +124,9 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
             .filter_map(move |(key, at)| (at == addr).then_some(key))
     }
 
-    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). What
-    /// other threads insert meanwhile may stay, and what is [being made](crate::concurrent#a-value-that-is-being-made).
+    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). An
+    /// entry that another thread inserts meanwhile may stay, and so does a value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made).
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);

@@ -197,7 +197,7 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     }
 }
 
-/// What is deferred takes no more memory than what is in it.
+/// The deferred list takes no more memory than its objects do.
 #[test]
 fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
