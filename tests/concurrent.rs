@@ -9,6 +9,8 @@
 
 #![allow(clippy::type_complexity)] // generic tests have long types
 
+#[path = "concurrent/bags.rs"]
+mod bags;
 #[path = "concurrent/basics.rs"]
 mod basics;
 #[path = "concurrent/by_content.rs"]

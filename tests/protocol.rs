@@ -163,6 +163,8 @@ fn grace_is_sound() {
     let all = [
         Scene::TwoVisits,
         Scene::TwoReaders,
+        Scene::Batch { unlinks: false },
+        Scene::Batch { unlinks: true },
         Scene::ComesAndGoes,
         Scene::EndsInside,
     ];
@@ -178,9 +180,11 @@ fn grace_needs_its_rules() {
         (UnlinkBarrier, Scene::TwoVisits, "D1"),
         (LeaveReleases, Scene::TwoVisits, "D1"),
         (VisitsAcquire, Scene::TwoVisits, "D1"),
-        (LeaveBarrier, Scene::TwoVisits, "D3"),
-        (NameBarrier, Scene::TwoVisits, "D3"),
-        (LooksAgain, Scene::TwoVisits, "D3"),
+        (BatchBarrier, Scene::Batch { unlinks: true }, "D1"),
+        (BagLocks, Scene::Batch { unlinks: false }, "D1"),
+        (IncludedFirst, Scene::Batch { unlinks: true }, "D1"),
+        (LeaveReleases, Scene::Batch { unlinks: true }, "D1"),
+        (VisitsAcquire, Scene::Batch { unlinks: true }, "D1"),
         (TakenFirst, Scene::ComesAndGoes, "D1"),
         (NumbersOrder, Scene::ComesAndGoes, "D1"),
         (EndsFirst, Scene::EndsInside, "D1"),
@@ -189,4 +193,6 @@ fn grace_needs_its_rules() {
     ] {
         assert_breaks(rule, grace(Some(rule), scene).search(), broken);
     }
+    // As the text says.
+    assert!(grace(Some(LooksAgain), Scene::TwoReaders).search().is_ok());
 }

@@ -27,8 +27,10 @@ macro_rules! shared_housekeeping {
         /// Returns the number of entries that are gone and not yet destroyed, for whatever reason: those that a death
         /// has unlinked, and that wait for the next operation to destroy them; those that wait for threads that are
         /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a death, a removal or
-        /// a replacement; and those of which something is kept until it is [asked for](crate::Reclaim::OnRequest).
-        /// O(1).
+        /// a replacement; those that threads have gathered, which
+        /// [wait](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) until there are up to 64 for each thread
+        /// that has used the collection, if several have; and those of which something is kept until it is
+        /// [asked for](crate::Reclaim::OnRequest). O(threads).
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.$entries.pending_dead()
@@ -63,14 +65,15 @@ macro_rules! shared_housekeeping {
         /// it looks once more, and twice more for each generation that dies of that. If other threads kill entries
         /// meanwhile, it stops; what has died since waits for a sweep or the next purge. What is
         /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at, this one or
-        /// another, is destroyed when that thread leaves, however long that takes; [`pending_dead`](Self::pending_dead)
-        /// counts it.
+        /// another, is destroyed when that thread leaves, however long that takes, or by the next operation, if that thread
+        /// misses it; [`pending_dead`](Self::pending_dead) counts it. What threads have gathered goes too, once for each thread:
+        /// what other threads remove meanwhile may be left.
         ///
         /// It waits only for deaths that are unlinking an entry at this moment.
         ///
         /// Returns whether something is pending that another purge would destroy, as
-        /// [`poll_pending`](Self::poll_pending) says: other threads may have killed entries meanwhile, and of this
-        /// collection only 16 purges nest on a thread, in destructors that purges run, since the stack is finite.
+        /// [`poll_pending`](Self::poll_pending) says: other threads may have killed or removed entries meanwhile,
+        /// and of this collection only 16 purges nest on a thread, in destructors that purges run, since the stack is finite.
         /// A purge within these destroys nothing, and the outer purges destroy its entries: a destructor that waited
         /// for that would wait for ever. Purges of other collections do not count: in their destructors, a purge takes
         /// all dead entries of its own collection. For `Arc`, whose deaths only a sweep finds, a purge also returns
@@ -129,6 +132,10 @@ macro_rules! shared_housekeeping {
         /// called. A second panic while the first unwinds aborts the process, as with every destructor in Rust. One
         /// that is replaced may still be called by a death that has begun.
         ///
+        /// In a collection that has had a waker, threads
+        /// [gather](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) nothing: each change that removes
+        /// something looks at all threads. So no entry waits in a place from which nobody is woken.
+        ///
         /// It is not called for what is pending when it is set: purge once afterwards. Nor for what is
         /// [kept](crate::Reclaim::OnRequest), nor for `Arc`, which does not notify. Deaths that do not call it
         /// cost nothing more. The first waker allocates some 100 bytes, and in a collection that has never had an entry
@@ -179,12 +186,14 @@ macro_rules! shared_housekeeping {
         /// it: no purge can destroy it. If it is kept when the last of them leaves, that wakes the task, as does all
         /// that is kept while it waits: a waker that is only [set](Self::set_waker) is not called for that.
         ///
+        /// What threads have [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) is pending.
+        ///
         /// It sets the [waker](Self::set_waker), of which the collection has one: of several tasks, the last to poll is
         /// woken, and a waker that was set is called no more. A task that gives up leaves its waker here;
         /// `set_waker(None)` takes it out. It may be woken for nothing, if other operations have destroyed what was
         /// pending. As a purge, it waits only for deaths that are unlinking an entry at this moment.
         ///
-        /// O(1). The first poll allocates some 100 bytes, and in a collection that has never had an entry also the KiB
+        /// O(threads). The first poll allocates some 100 bytes, and in a collection that has never had an entry also the KiB
         /// that the first entry would; another task's allocates a few bytes, polls of the same task nothing. `Arc` does
         /// not notify: it wakes a task only by what is kept of its entries.
         ///

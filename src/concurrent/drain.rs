@@ -3,7 +3,7 @@
 use core::task::{Context, Poll, Waker};
 
 use super::node::{KeyKind, Node};
-use super::raw::{Entry, Registered, Taken};
+use super::raw::{Entry, Place, Registered, Taken};
 use super::table::{Pin, Table};
 use super::turn::Turn;
 use super::watch::Watches;
@@ -11,7 +11,7 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::table::Reclaim;
 
-/// How many entries an operation takes from a list of the dead.
+/// How many entries an operation takes from a list of the dead, or as many as it waits for.
 const CHUNK: usize = 16;
 /// How many drains of one table may nest: the destructor of an entry that a drain destroys may start
 /// another drain.
@@ -28,8 +28,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Destroys some of the dead, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
-        if let Some(stripe) = self.nodes.due() {
-            self.drain_next(stripe);
+        if let Some(place) = self.nodes.due() {
+            self.drain_next(place);
         }
     }
 
@@ -146,7 +146,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             self.drain_some();
             return None;
         }
-        self.take_dead(self.nodes.due()?, CHUNK)
+        self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))
     }
 
     /// Destroys or retires what was taken before the thread entered.
@@ -159,19 +159,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     #[cold]
-    fn drain_next(&self, stripe: usize) {
+    fn drain_next(&self, place: Place) {
         if !Turn::is_deep() {
-            self.drain(stripe, CHUNK, &mut 0);
+            self.drain(place, CHUNK.max(self.nodes.batch()), &mut 0);
         }
     }
 
-    /// Takes some dead entries from the list of a stripe, adds their number to `drained`, and destroys
+    /// Takes some dead entries from a place, adds their number to `drained`, and destroys
     /// them. Returns false if too many drains of this table nest.
     #[inline]
-    fn drain(&self, stripe: usize, most: usize, drained: &mut usize) -> bool {
+    fn drain(&self, place: Place, most: usize, drained: &mut usize) -> bool {
         Turn::with(self, MAX_NESTED, |turn| {
             if turn.is_some() {
-                if let Some(taken) = self.take_dead(stripe, most) {
+                if let Some(taken) = self.take_dead(place, most) {
                     *drained += taken.len();
                     // Dropped last.
                     let _armed = Armed(self);
@@ -183,8 +183,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     #[inline]
-    fn take_dead(&self, stripe: usize, most: usize) -> Option<Taken<'_, Node<K, T, V>>> {
-        let taken = self.nodes.take_dead(stripe, most)?;
+    fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<K, T, V>>> {
+        let taken = self.nodes.take_dead(place, most)?;
         if self.kept().is_on_request() {
             taken.each(Node::keep);
         }
@@ -199,7 +199,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let swept = self.unlink_dead(true, &mut panics);
         self.take_back(&mut panics);
         panics.resume();
-        !swept || self.nodes.dead() != 0 || self.kept().len() != 0
+        !swept || self.nodes.dead() != 0 || self.nodes.bagged() != 0 || self.kept().len() != 0
     }
 
     /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have been kept. Returns how
@@ -227,9 +227,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.take_back(panics);
     }
 
-    /// Where nothing has a destructor, a reader may have left memory to the next who leaves (D3 of `raw`).
+    /// A reader may have left what waited for it to the next thread that leaves (D3 of `raw`).
     fn take_back(&self, panics: &mut FirstPanic) {
-        if !Node::<K, T, V>::PROMPT && !self.nodes.is_new() {
+        if !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
         }
     }
@@ -268,25 +268,42 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of the dead, and of those that die of that. Returns how many there were. If there were less, the
-    /// next death calls the waker.
+    /// Destroys `most` of the dead and of what is in bags, and of those that die of that. Returns how many there were. If there
+    /// were less, the next death calls the waker.
+    ///
+    /// The bags of other threads, which may fill them all the time, are emptied once.
     fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
-        let mut drained = 0;
+        let (mut drained, mut of_all) = (0, true);
         while drained < most {
-            let Some(stripe) = self.nodes.any_due() else {
-                // What a death has put there that the waker was not told of.
-                if self.nodes.arm() {
+            if let Some(stripe) = self.nodes.any_due() {
+                let mut may = true;
+                let place = Place::Stripe(stripe);
+                panics.catch(|| may = self.drain(place, most - drained, &mut drained));
+                if !may {
                     break;
                 }
                 continue;
-            };
-            let mut may = true;
-            panics.catch(|| may = self.drain(stripe, most - drained, &mut drained));
-            if !may {
-                break;
             }
+            // What a death has put there that the waker was not told of.
+            if !self.nodes.arm() {
+                continue;
+            }
+            match self.empty_bags(of_all, most - drained, panics) {
+                None => break,
+                Some(0) if !of_all => break,
+                Some(bagged) => drained += bagged,
+            }
+            of_all = false;
         }
         drained
+    }
+
+    /// Destroys what is in the bag of this thread or, with `of_all`, in those of all threads. Returns how many entries that were,
+    /// if it may.
+    fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> Option<usize> {
+        Turn::with(self, MAX_NESTED, |turn| {
+            turn.map(|_| self.nodes.empty_bags(of_all, most, panics))
+        })
     }
 
     pub(crate) fn reclaim(&self) -> Reclaim {
@@ -316,9 +333,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// and what a thread leaves to be kept.
     pub(crate) fn poll_pending(&self, context: &mut Context<'_>) -> Poll<()> {
         // First the waker, then the look. Who dies after the stripes were passed calls it (C3 of `ptr::shared`), and
-        // who keeps something after the look at what is kept: that is under the same lock.
+        // who keeps something after the look at what is kept: that is under the same lock. A thread that puts something into
+        // its bag after the look at that takes it out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
-        if self.nodes.dead() == 0 && self.nodes.arm() && self.kept().call_at_next(cell) {
+        let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
+        if is_idle && self.kept().call_at_next(cell) {
             Poll::Pending
         } else {
             Poll::Ready(())

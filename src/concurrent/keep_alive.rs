@@ -79,11 +79,14 @@ impl<P: SharedRef> KeepAlive<P> {
     }
 
     fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
+        let evicted = Table::new();
+        // No call of a user purges this table, so no thread gathers its removed entries.
+        evicted.nodes.be_prompt();
         KeepAlive(Arc::new(Inner {
             ring: SharedRing::new(Ring::new(limit)),
             weigh,
             listener: Listener::new(),
-            evicted: Table::new(),
+            evicted,
         }))
     }
 

@@ -93,6 +93,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Sets the bound of this table: what is there is met at once.
     #[track_caller]
     pub(super) fn set_bound(&self, bound: BoundOf<K, T, V>) {
+        // A ceiling counts what is dead until that is destroyed, and may tell a listener.
+        if !bound.is_floor() {
+            self.nodes.be_prompt();
+        }
         self.ends().set_bound(bound);
         if self.is_new() {
             return;

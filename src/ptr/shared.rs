@@ -262,25 +262,36 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// As [`nth_due`](Self::nth_due), for a thread that is alone at the collection: the stripe counts how often its thread asks.
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
+    /// others come first, so no dead entry waits for a certain thread. For a thread that is alone at the collection: the stripe
+    /// counts how often its thread asks.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
-        self.nth_due(self.get().stripes[own_stripe()].poll())
+        let stripe = &self.get().stripes[own_stripe()];
+        let polls = stripe.poll();
+        if polls % FOREIGN_INTERVAL == 0 {
+            return self.foreign_due(polls / FOREIGN_INTERVAL);
+        }
+        self.own_due(1).or_else(|| self.any_due())
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
-    /// others come first, so no dead entry waits for a certain thread. `nth`: how often this thread has asked.
+    /// This thread's own stripe, if so many entries wait in its list.
     #[inline]
-    pub(crate) fn nth_due(self, nth: usize) -> Option<usize> {
+    pub(crate) fn own_due(self, least: usize) -> Option<usize> {
         let own = own_stripe();
-        if nth % FOREIGN_INTERVAL == 0 {
-            let first = own + nth / FOREIGN_INTERVAL;
-            return (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
-        }
-        if self.get().stripes[own].waiting() != 0 {
-            return Some(own);
-        }
-        self.any_due()
+        (self.waiting_at(own) >= least).then_some(own)
+    }
+
+    /// Another stripe in whose list entries wait: the first after this thread's `n`-th next one.
+    pub(crate) fn foreign_due(self, n: usize) -> Option<usize> {
+        let first = own_stripe() + n;
+        let at = (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
+        at.map(|at| at % STRIPES)
+    }
+
+    /// How many entries wait in the list of a stripe, and how many deaths have unlinked there, modulo 2^n.
+    pub(crate) fn progress(self, at: usize) -> (usize, usize) {
+        (self.waiting_at(at), self.get().stripes[at].unlinked())
     }
 
     /// Any stripe in whose list entries wait.

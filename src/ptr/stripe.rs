@@ -57,7 +57,7 @@ pub(super) struct Stripe {
     unlinked: AtomicUsize,
     /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
     ended: UnsafeCell<usize>,
-    /// How often its threads have asked for something to take, modulo 2^n.
+    /// How often its threads have asked for something to take, modulo 2^n, each of them alone.
     polls: AtomicUsize,
 }
 

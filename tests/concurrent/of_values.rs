@@ -8,6 +8,7 @@ use std::thread;
 use weakly::concurrent::{SharedRef, WeakPairMap, WeakValueMap};
 use weakly::{Strong, WeakMap};
 
+use crate::bags::BAG;
 use crate::common::of_values::{Near, check_script, check_time};
 use crate::common::random::random;
 use crate::common::subject::{self, sorted};
@@ -149,6 +150,11 @@ fn small_what_is_removed_by_value_is_counted_once<P: Kind>() {
     assert_eq!(names.remove_value(&value) + by_name.into_inner(), all);
     assert_eq!(pairs.remove_value(&value) + by_pair.into_inner(), all);
     assert!(names.is_empty() && pairs.is_empty());
+    // What the threads have removed may wait in their bags.
+    assert!(
+        names.pending_dead() <= BAG * (threads + 2) && pairs.pending_dead() <= BAG * (threads + 2)
+    );
+    assert!(!names.purge() && !pairs.purge());
     assert_eq!((names.pending_dead(), pairs.pending_dead()), (0, 0));
 }
 

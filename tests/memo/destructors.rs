@@ -140,7 +140,7 @@ impl Clone for Slow {
     }
 }
 
-/// 175: While very many threads are inside, a removed result is dropped by the last of them that leaves. If its
+/// 175: While very many threads are inside, a purge leaves a removed result to the last of them that leaves. If its
 /// destructor panics, the panic surfaces there, and later operations of the others are unaffected.
 #[test]
 fn a_destructor_panics_when_the_last_reader_leaves() {
@@ -173,6 +173,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
         }
         come.wait();
         assert!(memo.remove(&removed));
+        memo.purge();
         assert_eq!(end.get(), 0, "they have pinned it");
         go.wait();
     });

@@ -14,12 +14,14 @@ pub(crate) enum Rule {
     LeaveReleases,
     /// Who reads a participant acquires that (D1).
     VisitsAcquire,
-    /// A barrier between leaving and the name (D3).
-    LeaveBarrier,
-    /// A barrier between the name and the participant (D3).
-    NameBarrier,
     /// Who has named a thread looks at its visit again (D3).
     LooksAgain,
+    /// A barrier between taking a batch and the participants (D7).
+    BatchBarrier,
+    /// The lock of a bag releases what was unlinked, and acquires it (D7).
+    BagLocks,
+    /// A thread is included before its barrier of entering (D7).
+    IncludedFirst,
     /// A number is taken before the barrier of entering (N1).
     TakenFirst,
     /// `ends` is counted before the number is free (N2).
@@ -40,6 +42,9 @@ pub(crate) enum Scene {
     TwoVisits,
     /// Two readers, and a writer.
     TwoReaders,
+    /// A reader that comes twice, for the first time; a thread that unlinks a thing, and puts it into its bag; another, which is
+    /// never inside, takes that thing, perhaps unlinks a second, and makes one barrier.
+    Batch { unlinks: bool },
     /// A thread takes a number, reads, and gives it back; a writer unlinks two things.
     ComesAndGoes,
     /// A thread gives its number back while it is inside, and reads after that; another takes the number, and looks who is
@@ -56,9 +61,11 @@ const FOUND: usize = 0;
 /// The participants of two threads; or of one, and whether its number is in use.
 const VISIT: usize = 1;
 const NUMBERS: usize = 2;
+/// Whether the reader is included.
+const TOP: usize = 2;
 const ENDS: usize = 3;
 const CHECKED: usize = 4;
-/// Who is named, and the lock of the deferred list, or of the numbers.
+/// Who is named, and the lock of the deferred list, of the numbers, or of the bag.
 const NAMED: usize = 3;
 const LOCK: usize = 5;
 
@@ -150,7 +157,8 @@ impl Grace {
 
     /// A reader comes again, or not.
     fn after_a_visit(&self, state: &State, t: usize) -> u8 {
-        let again = self.scene == Scene::TwoVisits && t == READER && state.visits[READER] < 2;
+        let comes_again = matches!(self.scene, Scene::TwoVisits | Scene::Batch { .. });
+        let again = comes_again && t == READER && state.visits[READER] < 2;
         if again { 0 } else { DONE }
     }
 
@@ -161,12 +169,31 @@ impl Grace {
         let acquire = Acquire.if_(self.has(VisitsAcquire));
         let visits = self.is_of_visits();
         let ends_inside = self.scene == Scene::EndsInside;
+        let batch = matches!(self.scene, Scene::Batch { .. });
         let place = if visits { VISIT + t } else { VISIT };
         let next = match (t, state.steps[t]) {
             (_, DONE) => return Ok(Vec::new()),
 
             // A reader takes its number, unless it has one, and enters.
             (1, 0) if ends_inside => 50,
+            (1, 0) if batch => {
+                s.memory.update(t, FOUND, Some(1), AcqRel);
+                60
+            }
+            (READER, 0) if batch && self.has(IncludedFirst) => {
+                s.memory.update(t, TOP, Some(1), Relaxed);
+                8
+            }
+            (READER, 0) if batch => 8,
+            (READER, 8) => {
+                s.visits[t] += 1;
+                s.memory.store(t, place, s.visits[t], Release);
+                1
+            }
+            (READER, 3) if batch && !self.has(IncludedFirst) && s.memory.last(TOP) == 0 => {
+                s.memory.update(t, TOP, Some(1), Relaxed);
+                3
+            }
             (READER | 1, 0) => {
                 if self.scene == Scene::ComesAndGoes && self.has(TakenFirst) {
                     s.memory.update(t, NUMBERS, Some(1), Relaxed);
@@ -188,14 +215,58 @@ impl Grace {
             }
             (READER | 1, 4) => {
                 s.memory.store(t, place, OUTSIDE, release);
-                5
+                match self.scene {
+                    _ if visits => 5,
+                    Scene::Batch { .. } => self.after_a_visit(&s, t),
+                    _ => 40,
+                }
             }
-            (READER | 1, 5) => s.fence(t, self.has(LeaveBarrier), if visits { 6 } else { 40 }),
-            // Is it named?
+            // Is it named, or one who is outside?
+            (READER | 1, 5) => {
+                let after = self.after_a_visit(&s, t);
+                let next = |named| match named {
+                    NOBODY => after,
+                    named if usize::from(named) == t => 20,
+                    _ => 6,
+                };
+                return s.loads(t, NAMED, Relaxed, |_, named| next(named));
+            }
             (READER | 1, 6) => {
                 let after = self.after_a_visit(&s, t);
-                let next = |named| if usize::from(named) == t { 20 } else { after };
-                return s.loads(t, NAMED, Relaxed, |_, named| next(named));
+                let next = |visit| if visit == OUTSIDE { 20 } else { after };
+                return s.loads(t, VISIT + 1 - t, Relaxed, |_, visit| next(visit));
+            }
+
+            // A thread puts into its bag what it has unlinked, and another takes that.
+            (1, 60) => {
+                s.memory.store(t, LOCK, 1, Release.if_(self.has(BagLocks)));
+                DONE
+            }
+            (WRITER, 0) if batch && s.memory.last(LOCK) == 0 => return Ok(Vec::new()),
+            (WRITER, 0) if batch => {
+                let acquire = Acquire.if_(self.has(BagLocks));
+                s.memory.update(t, LOCK, Some(0), acquire);
+                61
+            }
+            (WRITER, 61) => {
+                s.found[WRITER] = 1;
+                if self.scene == (Scene::Batch { unlinks: true }) {
+                    s.found[WRITER] = 2;
+                    s.memory.update(t, FOUND, Some(2), AcqRel);
+                }
+                62
+            }
+            (WRITER, 62) => s.fence(t, self.has(BatchBarrier), 63),
+            (WRITER, 63) => {
+                return s.loads(t, TOP, Relaxed, |_, top| if top == 0 { 65 } else { 64 });
+            }
+            (WRITER, 64) => {
+                let next = |visit| if visit == OUTSIDE { 65 } else { DONE };
+                return s.loads(t, VISIT, acquire, |_, visit| next(visit));
+            }
+            (WRITER, 65) => {
+                s.destroy(t, s.found[WRITER])?;
+                DONE
             }
 
             // The writer unlinks, and looks.
@@ -257,10 +328,8 @@ impl Grace {
                 s.memory.store(t, NAMED, s.named, Release);
                 26
             }
-            (_, 26) => {
-                let after = if self.has(LooksAgain) { 24 } else { 27 };
-                s.fence(t, self.has(NameBarrier), after)
-            }
+            (_, 26) if self.has(LooksAgain) => 24,
+            (_, 26) => 27,
             (_, 27) => {
                 if s.waiting.is_none() && s.named != NOBODY {
                     s.named = NOBODY;
@@ -410,7 +479,9 @@ impl Model for Grace {
         if state.steps != [DONE; 3] {
             return Err("threads wait for each other");
         }
-        if self.is_of_visits() && state.destroyed == 0 {
+        // What waits is destroyed by the next that leaves: it finds a name, and that thread outside.
+        let finds = state.waiting.is_some() && state.memory.last(NAMED) != NOBODY;
+        if self.is_of_visits() && state.destroyed == 0 && !finds {
             return Err("D3: what was unlinked is left behind");
         }
         Ok(())

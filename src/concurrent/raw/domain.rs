@@ -13,12 +13,11 @@
 //!   deferred list*, with the visits that are seen then.
 //! * **D3** What is deferred waits for *one* visit at a time, that of the thread that is *named*. A thread
 //!   leaves by wiping its participant, and then checks whether it is named. A thread that names another then reads its
-//!   participant. A StoreLoad barrier stands between the two steps of each. So one of the two sees the other: whoever
-//!   sees that the visit has ended takes the lock, destroys what waits for no visit any more, and names the next. So
-//!   what is in the deferred list is destroyed by the last of the threads for which it waits, and no other reader takes
-//!   the lock. Where nothing has a destructor, a reader leaves without the barrier, and may miss that it is named. Then
-//!   memory waits until the next thread leaves, which sees that one outside, or, if that one is inside again, until it
-//!   leaves.
+//!   participant. If one of the two sees the other, that one takes the lock, destroys what waits for no visit any more, and
+//!   names the next: so what is in the deferred list is destroyed by the last of the threads for which it waits, and no other
+//!   reader takes the lock. But no barrier stands between the two steps of each, and both may miss the other. Then what is
+//!   deferred waits until the next thread leaves, which sees the named thread outside, or, if that one is inside again, until it
+//!   leaves. (A barrier of each reader that leaves cost 6 of 20 ns of a lookup.)
 //! * **D4** The plain fields of a participant are used by the one thread that has its number. A number passes from
 //!   thread to thread through a lock.
 //! * **D5** Destructors run outside: the participant is wiped before, and no lock is taken. A thread whose
@@ -31,6 +30,18 @@
 //!   there. So as soon as a number was given back, all participants are read, until they show that none was left like
 //!   that.
 //!
+//! * **D7** To look who is inside reads a line of each thread. So where several threads have used a table, each gathers what it
+//!   has unlinked in the *bag* of its participant, behind a lock, and looks once for a *batch*: it takes the batch out of the bag,
+//!   makes a barrier, and then reads the participants, as in D1. The lock orders what other threads have unlinked before that
+//!   barrier, so whoever takes a bag may look for it: a thread that is never inside, too. How many a thread gathers is a hint:
+//!   any number is sound, at any time. A thread that is told to gather one looks each time, by the barrier of leaving, and takes
+//!   what is left in its bag. An array makes its batch at once: a bag may wait long, and shall not keep megabytes. No bag waits
+//!   for a certain thread: each thread that makes changes looks at the bags of others, one after the other.
+//! * **D8** Once a table is *prompt*, no thread leaves anything in its bag: what waits there wakes no task. Who makes it prompt
+//!   says so, makes a barrier, and looks at all bags, under their locks. A thread that gathers puts what it has unlinked into its
+//!   bag, and then asks whether the table is prompt. If its section comes after the other's, it knows that it is; and if the
+//!   other has not found the bag at all, since the barrier of the thread that has made the bag came after the other's.
+//!
 //! A thread that changes the table writes nothing here that others read, unless it goes to the deferred list. In an
 //! earlier design a visit had the number of a global era, which the unlinker ended if a thread was inside: with two
 //! threads that insert and remove, a third of the changes ended an era, whose word each of them reads.
@@ -38,14 +49,16 @@
 //! To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
 //! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.
 
+use core::iter;
 use std::vec::Vec;
 
+use super::bag::{Bag, ROOM};
 use super::deferred::{DeferredList, NOBODY, Visit};
-use super::participants::{OUTSIDE, Participant, Participants, UNUSED, assert_apart};
+use super::participants::{OUTSIDE, Participant, Participants, Seen, UNUSED, assert_apart};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, const_fn, store_load};
+use crate::sync::{AtomicBool, AtomicUsize, barrier, const_fn};
 use crate::thread::{ThreadNumber, in_use};
 
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to the deferred
@@ -57,6 +70,8 @@ const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 const WATCHED: usize = 4;
 /// Up to so many participants are read whether or not threads have their numbers: that costs less than to ask.
 pub(super) const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
+/// How many objects with destructors of users a thread gathers, at most.
+const MOST_WITH_DESTRUCTORS: usize = 16;
 /// Every so many reads of a thread, one does extra work.
 pub(super) const NTH: usize = 32;
 
@@ -67,7 +82,13 @@ pub(super) struct Domain<C> {
     pub(super) named: AtomicUsize,
     /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
     checked: AtomicUsize,
-    pub(super) participants: Participants,
+    pub(super) participants: Participants<C>,
+    /// How many objects a thread may gather in its bag before it looks (D7), as far as the size of the table goes.
+    room: AtomicUsize,
+    /// D8: no thread gathers.
+    prompt: AtomicBool,
+    /// Whether objects have destructors of users: then a thread gathers less.
+    has_destructors: bool,
     pub(super) deferred: DeferredList<C>,
     context: C,
 }
@@ -81,12 +102,15 @@ impl Visit {
 
 impl<C> Domain<C> {
     const_fn! {
-        pub(super) fn new(context: C) -> Domain<C> {
+        pub(super) fn new(context: C, has_destructors: bool) -> Domain<C> {
             assert_apart!(Domain<C>, named, participants);
             Domain {
                 named: AtomicUsize::new(NOBODY),
                 checked: AtomicUsize::new(0),
                 participants: Participants::new(),
+                room: AtomicUsize::new(1),
+                prompt: AtomicBool::new(false),
+                has_destructors,
                 deferred: DeferredList::new(),
                 context,
             }
@@ -101,7 +125,7 @@ impl<C> Domain<C> {
     /// The thread is inside already, or has never been.
     #[cold]
     #[inline(never)]
-    pub(super) fn enter_again(&self, participant: &Participant, depth: usize, number: usize) {
+    pub(super) fn enter_again(&self, participant: &Participant<C>, depth: usize, number: usize) {
         if depth != UNUSED {
             participant.depth.set(depth + 1);
             return;
@@ -124,7 +148,7 @@ impl<C> Domain<C> {
 
     /// D6: shows the participants of threads that may be inside.
     #[inline]
-    pub(super) fn look(&self, mut each: impl FnMut(usize, &Participant)) {
+    pub(super) fn look(&self, mut each: impl FnMut(usize, &Participant<C>)) {
         const BITS: usize = usize::BITS as usize;
         let top = self.participants.top();
         if top <= FEW {
@@ -193,7 +217,7 @@ impl<C> Domain<C> {
         self.sum(|participant| &participant.others)
     }
 
-    fn sum(&self, count: impl Fn(&Participant) -> &AtomicUsize) -> usize {
+    fn sum(&self, count: impl Fn(&Participant<C>) -> &AtomicUsize) -> usize {
         let mut sum = 0_usize;
         self.participants
             .each(|_, participant| sum = sum.wrapping_add(count(participant).load(Relaxed)));
@@ -233,23 +257,24 @@ impl<C> Domain<C> {
         })
     }
 
-    /// D3: whether a thread that leaves has to look what waits in the deferred list: because it is named, or, without
-    /// `prompt`, because the named thread is outside. That may have left without a barrier, and missed it.
+    /// D3: whether a thread that leaves has to look what waits in the deferred list: because it is named, or because the
+    /// named thread is outside. That has left without a barrier, and may have missed it.
     ///
     /// It takes all it needs by value: a lookup keeps its guard in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn is_due(&self, named: usize, number: usize, prompt: bool) -> bool {
-        let is_outside = |participant: &Participant| {
+    pub(super) fn is_due(&self, named: usize, number: usize) -> bool {
+        let is_outside = |participant: &Participant<C>| {
             // Relaxed: what was unlinked is destroyed under the lock, after another look.
             participant.visit.load(Relaxed) == OUTSIDE
         };
-        named == number || !prompt && self.participants.find(named).is_some_and(is_outside)
+        named == number || self.participants.find(named).is_some_and(is_outside)
     }
 
     /// D3: publishes which thread is named. The caller then reads its participant.
     fn name(&self, number: usize) {
-        store_load(&self.named, number);
+        // Relaxed: what is deferred is read under the lock; a thread that misses its name leaves that to the next.
+        self.named.store(number, Relaxed);
     }
 
     /// The registrations that threads have counted, modulo 2^n. No thread is inside, and none will be.
@@ -260,7 +285,204 @@ impl<C> Domain<C> {
         sum
     }
 
-    /// Whether one thread at most has used the table. A hint.
+    /// The number of entries deferred, and in bags.
+    pub(super) fn waiting(&self) -> usize {
+        self.deferred.entries() + self.bagged()
+    }
+
+    /// The number of entries in bags.
+    pub(super) fn bagged(&self) -> usize {
+        let mut bagged = 0;
+        self.bags(|_, bag| bagged += bag.entries());
+        bagged
+    }
+
+    /// Shows all bags, with the numbers of their threads.
+    fn bags(&self, mut look: impl FnMut(usize, &Bag<C>)) {
+        self.participants.each(|number, participant| {
+            if let Some(bag) = participant.bag() {
+                look(number, bag);
+            }
+        });
+    }
+
+    /// Sets how many objects a thread may gather, as far as the size of the table goes.
+    pub(super) fn set_room(&self, room: usize) {
+        // Relaxed: a hint.
+        self.room.store(room, Relaxed);
+    }
+
+    /// D8: from now on no thread gathers.
+    pub(super) fn be_prompt(&self) {
+        // Relaxed, and a barrier: with `make_bag`. A thread whose bag the caller does not find then sees this.
+        if !self.is_prompt() {
+            self.prompt.store(true, Relaxed);
+        }
+        barrier();
+    }
+
+    #[inline]
+    fn is_prompt(&self) -> bool {
+        // Relaxed: see `be_prompt` and `gather`.
+        self.prompt.load(Relaxed)
+    }
+
+    /// D7: how many objects a thread gathers before it looks: with one, it looks each time. A hint.
+    #[inline]
+    pub(super) fn batch(&self) -> usize {
+        match self.participants.included() {
+            0 | 1 => 1,
+            included => self.batch_of(included),
+        }
+    }
+
+    #[inline(never)]
+    fn batch_of(&self, included: usize) -> usize {
+        let most = match self.has_destructors {
+            _ if self.is_prompt() => 1,
+            true => (included / 4).clamp(1, MOST_WITH_DESTRUCTORS),
+            false => ROOM,
+        };
+        // Relaxed: a hint.
+        most.min(self.room.load(Relaxed)).min(ROOM)
+    }
+
+    /// D7: puts what this thread has unlinked into its bag. Once there are `batch`, they are destroyed, if no thread is inside
+    /// that may look at them; otherwise they are deferred. `inside`: this thread's number, if it is inside.
+    #[inline(never)]
+    pub(super) fn gather(
+        &self,
+        participant: &Participant<C>,
+        all: impl Iterator<Item = Retired<C>>,
+        batch: usize,
+        inside: Option<usize>,
+        panics: &mut FirstPanic,
+    ) {
+        let bag = participant.bag_or_new();
+        for object in all {
+            match bag.put(object) {
+                Ok(len) if len < batch => {}
+                Ok(_) => self.empty(bag, inside, panics),
+                // It was not emptied, for want of memory.
+                Err(object) => self.end_batch(iter::once(object), inside, panics),
+            }
+        }
+        // D8: after the put. The lock of the bag shows whether it comes before a look at the bag.
+        if self.is_prompt() {
+            self.empty(bag, inside, panics);
+        }
+    }
+
+    /// D7: takes what is in the bag of this thread, which gathers no more.
+    #[inline]
+    pub(super) fn empty_own(
+        &self,
+        participant: &Participant<C>,
+        inside: Option<usize>,
+        panics: &mut FirstPanic,
+    ) {
+        if let Some(bag) = participant.bag().filter(|bag| !bag.is_empty()) {
+            self.empty(bag, inside, panics);
+        }
+    }
+
+    /// D7: takes what is in a bag, and looks whether a thread is inside that may look at it.
+    #[cold]
+    #[inline(never)]
+    fn empty(&self, bag: &Bag<C>, inside: Option<usize>, panics: &mut FirstPanic) {
+        let mut taken = Vec::new();
+        bag.take(usize::MAX, &mut taken);
+        if !taken.is_empty() {
+            self.end_batch(taken.into_iter(), inside, panics);
+        }
+    }
+
+    /// D7: one barrier and one look for all that was unlinked before, by whatever threads.
+    #[inline(never)]
+    fn end_batch(
+        &self,
+        all: impl Iterator<Item = Retired<C>>,
+        inside: Option<usize>,
+        panics: &mut FirstPanic,
+    ) {
+        barrier();
+        if inside.is_none() && self.is_unseen() {
+            self.destroy(all, panics);
+        } else {
+            self.to_deferred(all, inside, panics);
+        }
+    }
+
+    /// Takes what is in the bag of this thread or, with `of_all`, in the bags of all threads, until `most` entries are taken,
+    /// and destroys or defers it. Returns how many entries that were.
+    pub(super) fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> usize {
+        let own = ThreadNumber::current();
+        let (mut taken, mut entries) = (Vec::new(), 0);
+        self.bags(|number, bag| {
+            if (of_all || number == own.get()) && entries < most {
+                let before = taken.len();
+                bag.take(most - entries, &mut taken);
+                let more = taken.iter().skip(before);
+                entries += more.filter(|object| object.is_counted()).count();
+            }
+        });
+        if !taken.is_empty() {
+            self.end_batch(taken.into_iter(), self.own_number_if_inside(), panics);
+        }
+        entries
+    }
+
+    /// D7: looks at the next bag, of whatever thread. Returns the number of its thread, if something has been there since this
+    /// thread looked last, and its own thread has put nothing more there.
+    pub(super) fn next_idle_bag(&self) -> Option<usize> {
+        let number = ThreadNumber::current();
+        let own = self.participants.get(number.get());
+        let top = self.participants.top();
+        own.next_bag.look(top, |of| {
+            let bag = self.participants.find(of).and_then(Participant::bag);
+            match bag.filter(|_| of != number.get()) {
+                None => Seen::Absent,
+                Some(bag) if bag.is_empty() => Seen::Nothing,
+                Some(bag) => Seen::Some(bag.puts()),
+            }
+        })
+    }
+
+    /// D7: looks at the next of `lists`, likewise. If `most` wait in a list, it is returned also if more come, and this thread
+    /// [stays](Participant::stays_at) there.
+    pub(super) fn next_slow_list(
+        &self,
+        lists: usize,
+        most: usize,
+        progress: impl Fn(usize) -> (usize, usize),
+    ) -> Option<usize> {
+        let number = ThreadNumber::current();
+        let own = self.participants.get(number.get());
+        let mut is_full = false;
+        let found = own.next_list.look(lists, |at| match progress(at) {
+            (0, _) => Seen::Nothing,
+            (waiting, _) if waiting >= most => {
+                is_full = true;
+                Seen::Full
+            }
+            (_, now) => Seen::Some(now),
+        });
+        own.stays_at.set(found.filter(|_| is_full));
+        found
+    }
+
+    /// D7: takes what is in the bag of a participant, and destroys or defers it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn empty_bag_of(&self, number: usize) {
+        let mut panics = FirstPanic::default();
+        if let Some(bag) = self.participants.find(number).and_then(Participant::bag) {
+            self.empty(bag, self.own_number_if_inside(), &mut panics);
+        }
+        panics.resume();
+    }
+
+    /// D7: whether one thread at most has used the table. A hint.
     #[inline]
     pub(super) fn is_of_one(&self) -> bool {
         self.participants.included() <= 1
@@ -273,23 +495,24 @@ impl<C> Domain<C> {
         self.participants.get(number.get()).count_change()
     }
 
-    /// The number of entries deferred.
-    pub(super) fn waiting(&self) -> usize {
-        self.deferred.entries()
+    /// See [`Participant::stays_at`].
+    pub(super) fn stays_at(&self) -> Option<usize> {
+        let number = ThreadNumber::current();
+        self.participants.get(number.get()).stays_at.get()
+    }
+
+    /// The number of this thread, if it is inside.
+    fn own_number_if_inside(&self) -> Option<usize> {
+        let number = ThreadNumber::current().get();
+        let depth = self.participants.get(number).depth.get();
+        (!matches!(depth, 0 | UNUSED)).then_some(number)
     }
 
     /// Retires what was unlinked by others, and what threads that are inside may look at.
     #[cold]
     pub(super) fn wait(&self, all: Vec<Retired<C>>) {
-        let number = ThreadNumber::current();
-        let participant = self.participants.get(number.get());
-        let is_inside = !matches!(participant.depth.get(), 0 | UNUSED);
         let mut panics = FirstPanic::default();
-        self.to_deferred(
-            all.into_iter(),
-            is_inside.then(|| number.get()),
-            &mut panics,
-        );
+        self.to_deferred(all.into_iter(), self.own_number_if_inside(), &mut panics);
         panics.resume();
     }
 
@@ -327,9 +550,13 @@ impl<C> Domain<C> {
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let all = self.deferred.take_all();
         self.destroy(all, panics);
+        let mut all = Vec::new();
+        self.bags(|_, bag| bag.take(usize::MAX, &mut all));
+        self.destroy(all, panics);
     }
 
     /// Destroys all of them, even if some destructors panic.
+    #[inline]
     pub(super) fn destroy(
         &self,
         all: impl IntoIterator<Item = Retired<C>>,

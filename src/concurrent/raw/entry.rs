@@ -5,8 +5,8 @@ use crate::sync::AtomicPtr;
 
 /// What a table needs to know of its entries.
 pub(in super::super) trait Entry {
-    /// Whether what an entry owns is destroyed as soon as no thread looks at it, or may wait until the next thread
-    /// leaves.
+    /// Whether an entry owns something with a destructor of users: then threads gather less (D7 of
+    /// [`domain`](super::domain)).
     const PROMPT: bool;
 
     /// Whether entries are told apart by the addresses of their objects: to compare them runs no code of a user, and an

@@ -16,9 +16,8 @@ use crate::sync::store_load;
 use crate::thread::ThreadNumber;
 
 impl<C> Domain<C> {
-    /// Enters. With `prompt`, the last thread to leave destroys what is retired then and there (D3).
     #[inline(always)]
-    pub(super) fn enter(&self, prompt: bool) -> Inside<'_, C> {
+    pub(super) fn enter(&self) -> Inside<'_, C> {
         let number = ThreadNumber::current();
         let participant = self.participants.get(number.get());
         let depth = participant.depth.get();
@@ -30,7 +29,6 @@ impl<C> Domain<C> {
         Inside {
             domain: self,
             participant,
-            prompt,
             number,
         }
     }
@@ -39,8 +37,7 @@ impl<C> Domain<C> {
 /// A thread that is inside.
 pub(super) struct Inside<'d, C> {
     domain: &'d Domain<C>,
-    participant: &'d Participant,
-    prompt: bool,
+    participant: &'d Participant<C>,
     /// Dropped after everything else: a borrowed number goes back then.
     number: ThreadNumber,
 }
@@ -62,20 +59,18 @@ impl<C> Inside<'_, C> {
     }
 
     /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is outside now.
-    /// `barrier`: whether something was unlinked.
+    /// `barrier`: whether a look follows for what this thread has unlinked (D1).
     #[inline]
     fn leave(&self, barrier: bool) -> bool {
         let depth = self.participant.depth.get() - 1;
         self.participant.depth.set(depth);
         if depth != 0 {
             if barrier {
-                // D1, for what this thread has unlinked.
                 self.participant.sit_still();
             }
             return false;
         }
-        if barrier || self.prompt {
-            // D3; and D1, likewise.
+        if barrier {
             store_load(&self.participant.visit, OUTSIDE);
         } else {
             // Release: with `visits`.
@@ -87,9 +82,9 @@ impl<C> Inside<'_, C> {
     /// D3, after `leave`: whether this thread has to look what waits in the deferred list.
     #[inline]
     fn must_look(&self) -> bool {
-        // Relaxed: after the barrier in `leave`. What it stands for is read under the lock.
+        // Relaxed: what it stands for is read under the lock.
         let named = self.domain.named.load(Relaxed);
-        named != NOBODY && self.domain.is_due(named, self.number.get(), self.prompt)
+        named != NOBODY && self.domain.is_due(named, self.number.get())
     }
 }
 
@@ -98,8 +93,8 @@ pub(super) struct Reading<'d, C>(Inside<'d, C>);
 
 impl<'d, C> Reading<'d, C> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
-        Reading(domain.enter(prompt))
+    pub(super) fn new(domain: &'d Domain<C>) -> Self {
+        Reading(domain.enter())
     }
 }
 
@@ -126,6 +121,8 @@ impl<C> Drop for Reading<'_, C> {
 /// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
 pub(super) struct Writing<'d, C> {
     inside: Inside<'d, C>,
+    /// D7: how many this thread gathers before it looks. Zero until it is to unlink something.
+    batch: Cell<usize>,
     /// Whether this thread has unlinked something meanwhile.
     unlinked: Cell<bool>,
     first: Cell<Option<Retired<C>>>,
@@ -135,9 +132,10 @@ pub(super) struct Writing<'d, C> {
 
 impl<'d, C> Writing<'d, C> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain<C>, prompt: bool) -> Self {
+    pub(super) fn new(domain: &'d Domain<C>) -> Self {
         Writing {
-            inside: domain.enter(prompt),
+            inside: domain.enter(),
+            batch: Cell::new(0),
             unlinked: Cell::new(false),
             first: Cell::new(None),
             more: Cell::new(Vec::new()),
@@ -169,12 +167,25 @@ impl<'d, C> Writing<'d, C> {
     /// unwinds, what is unlinked and not retired would be lost.)
     #[inline]
     pub(super) fn make_room(&self, count: usize) {
+        if self.batch.get() == 0 {
+            self.begin_batch();
+        }
         let first = self.first.take();
         let is_room = first.is_none() && count == 1;
         self.first.set(first);
         if !is_room {
             self.make_room_behind(count);
         }
+    }
+
+    /// D7: from here on this thread gathers, or not. If it does, its bag is there.
+    #[inline]
+    fn begin_batch(&self) {
+        let batch = self.inside.domain.batch();
+        if batch > 1 {
+            self.inside.participant.bag_or_new();
+        }
+        self.batch.set(batch);
     }
 
     #[cold]
@@ -192,6 +203,13 @@ impl<'d, C> Writing<'d, C> {
     pub(super) fn retire(&self, retired: Retired<C>) {
         self.unlinked.set(true);
         self.retire_earlier(retired);
+    }
+
+    /// Takes what is too large to wait in a bag.
+    #[inline]
+    pub(super) fn retire_large(&self, retired: Retired<C>) {
+        self.retire(retired);
+        self.batch.set(1);
     }
 
     /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1).
@@ -214,7 +232,8 @@ impl<C> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
         let first = self.first.take();
-        let out = self.inside.leave(self.unlinked.get());
+        let gathers = self.batch.get() > 1;
+        let out = self.inside.leave(self.unlinked.get() && !gathers);
         let mut panics = FirstPanic::default();
         // First: what this thread destroys itself may take long, or wait for what waits for this thread.
         if out && self.inside.must_look() {
@@ -224,11 +243,17 @@ impl<C> Drop for Writing<'_, C> {
             let all = core::iter::once(first).chain(self.more.take());
             let domain = self.inside.domain;
             let inside = (!out).then(|| self.inside.number.get());
-            // D2, after the barrier in `leave`, or that of entering.
-            if out && domain.is_unseen() {
-                domain.destroy(all, &mut panics);
+            let participant = self.inside.participant;
+            if gathers {
+                domain.gather(participant, all, self.batch.get(), inside, &mut panics);
             } else {
-                domain.to_deferred(all, inside, &mut panics);
+                // D2, after the barrier in `leave`, or that of entering.
+                if out && domain.is_unseen() {
+                    domain.destroy(all, &mut panics);
+                } else {
+                    domain.to_deferred(all, inside, &mut panics);
+                }
+                domain.empty_own(participant, inside, &mut panics);
             }
         }
         panics.resume();

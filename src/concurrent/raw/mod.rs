@@ -47,6 +47,7 @@
 //! object nothing is registered ([`Entry::BY_ADDRESS`]), is sought under the lock only: no user code runs.
 
 mod array;
+mod bag;
 mod bucket;
 mod change;
 mod dead;
@@ -71,7 +72,7 @@ pub(super) use array::by_hashes;
 pub(super) use change::Put;
 pub(super) use entry::Entry;
 pub(crate) use entry::Registered;
-pub(super) use reap::Taken;
+pub(super) use reap::{Place, Taken};
 pub(super) use sweep::SweepPosition;
 pub(crate) use table::Match;
 pub(super) use table::{RawTable, Reader, Writer};

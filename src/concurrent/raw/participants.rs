@@ -16,8 +16,9 @@ use core::cell::Cell;
 use core::ptr;
 use std::boxed::Box;
 
+use super::bag::Bag;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, const_fn, store_load};
+use crate::sync::{AtomicPtr, AtomicUsize, barrier, const_fn, store_load};
 
 /// The visit of a participant whose thread is not inside.
 pub(super) const OUTSIDE: usize = usize::MAX;
@@ -37,7 +38,7 @@ const CHUNKS: usize = 1;
 
 /// On two cache lines of its own: processors fetch them in pairs.
 #[repr(C, align(128))]
-pub(super) struct Participant {
+pub(super) struct Participant<C> {
     /// How many guards its thread has (D4), or [`UNUSED`].
     pub(super) depth: Cell<usize>,
     /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
@@ -53,13 +54,82 @@ pub(super) struct Participant {
     visits: Cell<usize>,
     /// How many changes its threads have begun, modulo 2^n (D4).
     changes: Cell<usize>,
+    /// Where its thread looks next for what others have left (D4).
+    pub(super) next_bag: Cursor,
+    pub(super) next_list: Cursor,
+    /// A list of the dead of others that is full: its thread takes from there until it is empty (D4).
+    pub(super) stays_at: Cell<Option<usize>>,
+    /// Null until its thread has put something there.
+    bag: AtomicPtr<Bag<C>>,
     unused: [usize; UNUSED_WORDS],
     /// The number of its thread's visit, or [`OUTSIDE`]. The last word: see above.
     pub(super) visit: AtomicUsize,
 }
 
+/// Goes round places where something may wait.
+pub(super) struct Cursor {
+    at: Cell<u32>,
+    /// Whether its thread has looked there, and has not gone on.
+    looked: Cell<bool>,
+    /// The progress there, when its thread looked last.
+    noted: Cell<usize>,
+}
+
+/// What there is at a place.
+pub(super) enum Seen {
+    /// There is no such place.
+    Absent,
+    Nothing,
+    /// Something, after this progress: a number that changes when more comes.
+    Some(usize),
+    /// Too much to wait for.
+    Full,
+}
+
+/// How many absent places a look passes by: to find one absent reads a line that another thread writes.
+const PASSED: usize = 4;
+
+impl Cursor {
+    const fn new() -> Self {
+        Cursor {
+            at: Cell::new(0),
+            looked: Cell::new(false),
+            noted: Cell::new(0),
+        }
+    }
+
+    /// Looks at the next of `places`. Returns it if it is full, or if something is there and there was no progress since the
+    /// last look. Each place takes two looks at most.
+    pub(super) fn look(
+        &self,
+        places: usize,
+        mut progress: impl FnMut(usize) -> Seen,
+    ) -> Option<usize> {
+        let mut noted = self.looked.take().then_some(self.noted.get());
+        for _ in 0..PASSED {
+            let at = self.at.get() as usize;
+            let at = if at < places { at } else { 0 };
+            self.at.set(at as u32 + 1);
+            match (progress(at), noted) {
+                (Seen::Absent, _) => noted = None,
+                (Seen::Nothing, _) => break,
+                (Seen::Full, _) => return Some(at),
+                (Seen::Some(now), Some(noted)) => return (now == noted).then_some(at),
+                (Seen::Some(now), None) => {
+                    self.at.set(at as u32);
+                    self.looked.set(true);
+                    self.noted.set(now);
+                    break;
+                }
+            }
+        }
+        None
+    }
+}
+
 /// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 8;
+const UNUSED_WORDS: usize =
+    (128 - 2 * size_of::<Cursor>() - size_of::<Option<usize>>()) / size_of::<usize>() - 9;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
@@ -77,12 +147,12 @@ macro_rules! assert_apart {
 pub(super) use assert_apart;
 
 #[cfg(not(weakly_loom))]
-pub(super) const VISIT: usize = core::mem::offset_of!(Participant, visit);
+pub(super) const VISIT: usize = core::mem::offset_of!(Participant<()>, visit);
 
 // SAFETY: D4 for the cells; the rest are atomics.
-unsafe impl Sync for Participant {}
+unsafe impl<C> Sync for Participant<C> {}
 
-impl Participant {
+impl<C> Participant<C> {
     /// D1: its thread, which is outside, begins a visit: the participant first, then the table.
     #[inline(always)]
     pub(super) fn sit_down(&self) {
@@ -100,6 +170,37 @@ impl Participant {
         changes
     }
 
+    /// The bag of this thread, if it has ever put something there; or of another.
+    #[inline]
+    pub(super) fn bag(&self) -> Option<&Bag<C>> {
+        // Acquire: with `bag_or_new`: it is initialised.
+        // SAFETY: it lasts as long as the participant.
+        unsafe { self.bag.load(Acquire).as_ref() }
+    }
+
+    /// The bag of this thread (D4).
+    #[inline]
+    pub(super) fn bag_or_new(&self) -> &Bag<C> {
+        self.bag().unwrap_or_else(|| self.make_bag())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_bag(&self) -> &Bag<C> {
+        let new = Box::new(Bag::new());
+        // The allocator may have used the table.
+        if let Some(there) = self.bag() {
+            return there;
+        }
+        let new = Box::into_raw(new);
+        // Release: with `bag`: it is initialised.
+        self.bag.store(new, Release);
+        // With `Domain::be_prompt`.
+        barrier();
+        // SAFETY: as in `bag`.
+        unsafe { &*new }
+    }
+
     /// The barrier alone: the visit goes on.
     #[cold]
     pub(super) fn sit_still(&self) {
@@ -115,16 +216,31 @@ impl Participant {
             registered: Cell::new(0),
             visits: Cell::new(0),
             changes: Cell::new(0),
+            next_bag: Cursor::new(),
+            next_list: Cursor::new(),
+            stays_at: Cell::new(None),
+            bag: AtomicPtr::new(ptr::null_mut()),
             unused: [0; UNUSED_WORDS],
             visit: AtomicUsize::new(OUTSIDE),
         }
     }
 }
 
+impl<C> Drop for Participant<C> {
+    fn drop(&mut self) {
+        // Relaxed: no other thread is there.
+        let bag = self.bag.load(Relaxed);
+        if !bag.is_null() {
+            // SAFETY: made by `make_bag`, and no thread uses it any more.
+            drop(unsafe { Box::from_raw(bag) });
+        }
+    }
+}
+
 /// All participants at a table.
 #[repr(C)]
-pub(super) struct Participants {
-    chunks: [AtomicPtr<Participant>; CHUNKS],
+pub(super) struct Participants<C> {
+    chunks: [AtomicPtr<Participant<C>>; CHUNKS],
     /// No participant with this number or a higher one has been used.
     top: AtomicUsize,
     /// How many participants have been used.
@@ -141,9 +257,9 @@ const fn locate(number: usize) -> (usize, usize) {
     (chunk, number - FIRST_CHUNK * ((1 << chunk) - 1))
 }
 
-impl Participants {
+impl<C> Participants<C> {
     const_fn! {
-        pub(super) fn new() -> Participants {
+        pub(super) fn new() -> Participants<C> {
             Participants {
                 top: AtomicUsize::new(0),
                 included: AtomicUsize::new(0),
@@ -156,7 +272,7 @@ impl Participants {
     }
 
     #[inline]
-    pub(super) fn get(&self, number: usize) -> &Participant {
+    pub(super) fn get(&self, number: usize) -> &Participant<C> {
         let (chunk, at) = locate(number);
         match self.participant(chunk, at) {
             Some(participant) => participant,
@@ -166,13 +282,13 @@ impl Participants {
 
     /// A participant, if its chunk is there.
     #[inline]
-    pub(super) fn find(&self, number: usize) -> Option<&Participant> {
+    pub(super) fn find(&self, number: usize) -> Option<&Participant<C>> {
         let (chunk, at) = locate(number);
         self.participant(chunk, at)
     }
 
     #[inline]
-    fn participant(&self, chunk: usize, at: usize) -> Option<&Participant> {
+    fn participant(&self, chunk: usize, at: usize) -> Option<&Participant<C>> {
         // Acquire: with `add_chunk`, perhaps of another thread: the participants are initialised.
         let participants = self.chunks[chunk].load(Acquire);
         // SAFETY: a chunk has as many participants (`locate`), and lasts as long as this.
@@ -180,11 +296,11 @@ impl Participants {
     }
 
     #[cold]
-    fn add_chunk(&self, chunk: usize, at: usize) -> &Participant {
-        let participants: Box<[Participant]> = (0..FIRST_CHUNK << chunk)
+    fn add_chunk(&self, chunk: usize, at: usize) -> &Participant<C> {
+        let participants: Box<[Participant<C>]> = (0..FIRST_CHUNK << chunk)
             .map(|_| Participant::new())
             .collect();
-        let new = Box::into_raw(participants).cast::<Participant>();
+        let new = Box::into_raw(participants).cast::<Participant<C>>();
         // Release: with the loads in `get` and `each`: the participants are initialised. Acquire on failure: likewise
         // for the winner's.
         let participants =
@@ -224,7 +340,7 @@ impl Participants {
 
     /// Visits all participants that have been used, also by threads that are gone.
     #[inline]
-    pub(super) fn each(&self, mut look: impl FnMut(usize, &Participant)) {
+    pub(super) fn each(&self, mut look: impl FnMut(usize, &Participant<C>)) {
         let top = self.top();
         let mut first = 0;
         for (chunk, participants) in self.chunks.iter().enumerate() {
@@ -244,7 +360,7 @@ impl Participants {
     }
 }
 
-impl Drop for Participants {
+impl<C> Drop for Participants<C> {
     fn drop(&mut self) {
         for chunk in 0..CHUNKS {
             // Relaxed: no other thread is there.
@@ -259,8 +375,53 @@ impl Drop for Participants {
 
 /// # Safety
 /// `add_chunk` made the participants for this chunk, and no thread uses them.
-unsafe fn free_bench(participants: *mut Participant, chunk: usize) {
+unsafe fn free_bench<C>(participants: *mut Participant<C>, chunk: usize) {
     let participants = ptr::slice_from_raw_parts_mut(participants, FIRST_CHUNK << chunk);
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(participants) });
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+
+    /// Of three places the first is absent, the second is where more comes all the time, and the third is left alone.
+    #[test]
+    fn a_cursor_goes_round() {
+        let (cursor, mut comes) = (Cursor::new(), 0);
+        let mut look = |left| {
+            cursor.look(3, |at| match at {
+                0 => Seen::Absent,
+                1 => {
+                    comes += 1;
+                    Seen::Some(comes)
+                }
+                _ => Seen::Some(left),
+            })
+        };
+        for round in 0..3 {
+            assert_eq!([look(round), look(round)], [None, None], "more comes");
+            assert_eq!([look(round), look(round)], [None, Some(2)], "left alone");
+        }
+        assert_eq!([look(9), look(9), look(9), look(8)], [None; 4]);
+    }
+
+    #[test]
+    fn a_cursor_finds_what_is_full_at_once() {
+        let cursor = Cursor::new();
+        let look = |full| {
+            cursor.look(4, |at| {
+                if at == full {
+                    Seen::Full
+                } else {
+                    Seen::Nothing
+                }
+            })
+        };
+        assert_eq!([look(1), look(1), look(1)], [None, Some(1), None]);
+        assert_eq!([look(0), look(0)], [None, Some(0)]);
+        // Fewer places by now, or none.
+        assert_eq!(cursor.look(1, |_| Seen::Full), Some(0));
+        assert_eq!(cursor.look(1, |_| Seen::Absent), None);
+    }
 }

@@ -16,6 +16,18 @@ use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::{CoreRef, STRIPES, WakerCell};
 
+/// One in so many changes of a thread looks at what others have left: at a list of the dead, and every other time at a bag.
+const FOREIGN_INTERVAL: usize = 8;
+
+/// Where entries wait for a thread to [take](RawTable::take_dead) them.
+#[derive(Clone, Copy)]
+pub(in super::super) enum Place {
+    /// The list of the dead of a stripe.
+    Stripe(usize),
+    /// The bag of the thread with this number.
+    Bag(usize),
+}
+
 impl<N: Entry> RawTable<N> {
     /// How many entries deaths have ever unlinked, modulo 2^n.
     pub(in super::super) fn unlinked(&self) -> usize {
@@ -27,31 +39,82 @@ impl<N: Entry> RawTable<N> {
         self.core().map_or(0, |core| core.waiting())
     }
 
-    /// A stripe with entries for this thread to take, if there are some.
+    /// How many entries wait in bags.
+    pub(in super::super) fn bagged(&self) -> usize {
+        self.domain.bagged()
+    }
+
+    /// A place with entries for this thread, which begins a change: the list of its own stripe, if as many wait there as the
+    /// thread gathers of those that it unlinks itself. One in so many changes looks at what others have left first, so nothing
+    /// waits for a certain thread.
     #[inline]
-    pub(in super::super) fn due(&self) -> Option<usize> {
+    pub(in super::super) fn due(&self) -> Option<Place> {
         let core = self.core()?;
         if self.domain.is_of_one() {
-            return core.due();
+            return core.due().map(Place::Stripe);
         }
         self.due_beside_others(core)
     }
 
-    /// The same. The line of the stripe stays as it is: other threads read there how many entries wait.
+    /// One in [so many](FOREIGN_INTERVAL) changes looks at what others have left first.
     #[inline(never)]
-    fn due_beside_others(&self, core: CoreRef) -> Option<usize> {
-        core.nth_due(self.domain.begin_change())
+    fn due_beside_others(&self, core: CoreRef) -> Option<Place> {
+        let nth = self.domain.begin_change();
+        if nth % FOREIGN_INTERVAL == 0 {
+            let there = self.foreign_due(core, nth / FOREIGN_INTERVAL);
+            if there.is_some() {
+                return there;
+            }
+        }
+        let stripe = match self.batch() {
+            1 => core.own_due(1).or_else(|| core.any_due()),
+            batch => core.own_due(batch).or_else(|| self.full_list(core)),
+        };
+        stripe.map(Place::Stripe)
+    }
+
+    fn foreign_due(&self, core: CoreRef, nth: usize) -> Option<Place> {
+        if nth % 2 == 0 {
+            if let Some(number) = self.domain.next_idle_bag() {
+                return Some(Place::Bag(number));
+            }
+        }
+        let stripe = match self.batch() {
+            1 => core.foreign_due(nth),
+            batch => (self.domain).next_slow_list(STRIPES, batch, |stripe| core.progress(stripe)),
+        };
+        stripe.map(Place::Stripe)
+    }
+
+    /// A list of others that was full when this thread looked last, and is not empty yet.
+    fn full_list(&self, core: CoreRef) -> Option<usize> {
+        let stays_at = self.domain.stays_at();
+        stays_at.filter(|stripe| core.progress(*stripe).0 != 0)
     }
 
     /// Any stripe with entries to take.
     pub(in super::super) fn any_due(&self) -> Option<usize> {
         self.core()?.any_due()
     }
+
+    /// Destroys what is in the bag of this thread or, with `of_all`, in the bags of all threads, `most` entries of it, unless a
+    /// thread is inside that may look at it. Returns how many entries that were.
+    pub(in super::super) fn empty_bags(
+        &self,
+        of_all: bool,
+        most: usize,
+        panics: &mut FirstPanic,
+    ) -> usize {
+        self.domain.empty_bags(of_all, most, panics)
+    }
 }
 
 impl<N: Entry> RawTable<N> {
     /// Sets or removes the waker, which the next death calls if no entries wait.
     pub(in super::super) fn set_waker(&self, waker: Option<Waker>) {
+        if waker.is_some() {
+            self.be_prompt();
+        }
         let cell = match waker {
             Some(_) => Some(self.core_or_new().waker_or_new()),
             None => self.core().and_then(|core| core.waker()),
@@ -64,6 +127,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Makes this the waker, unless it is. Returns its cell. Nothing is [armed](Self::arm) by that.
     pub(in super::super) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
+        self.be_prompt();
         let cell = self.core_or_new().waker_share();
         cell.renew(waker);
         cell
@@ -140,9 +204,16 @@ pub(in super::super) struct Taken<'t, N: Entry> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Takes the newest entries of a stripe's list, `most` of them.
+    /// Takes the newest entries of a stripe's list, `most` of them. What is in a bag it destroys or defers.
     #[inline]
-    pub(in super::super) fn take_dead(&self, stripe: usize, most: usize) -> Option<Taken<'_, N>> {
+    pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
+        let stripe = match place {
+            Place::Stripe(stripe) => stripe,
+            Place::Bag(number) => {
+                self.domain.empty_bag_of(number);
+                return None;
+            }
+        };
         // SAFETY: the list is of entries of this table.
         let below = |entry| unsafe { dead::next::<N>(entry) };
         let (first, count) = self.core()?.take(stripe, most, below);

@@ -41,7 +41,7 @@ impl<N: Entry> RawTable<N> {
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(context),
+                domain: Domain::new(context, N::PROMPT),
                 owns: PhantomData,
             }
         }
@@ -113,6 +113,7 @@ impl<N: Entry> RawTable<N> {
                 there.cast()
             }
         };
+        self.domain.set_room(Array::<N>::batch_for(len));
         // Release: with `array`: the array is initialised (for us by the Acquire in `begin_entries`).
         _ = self
             .current
@@ -147,11 +148,22 @@ impl<N: Entry> RawTable<N> {
         self.current.load(Relaxed).is_null()
     }
 
+    /// D7: how many entries a thread gathers before it looks.
+    #[inline]
+    pub(in super::super) fn batch(&self) -> usize {
+        self.domain.batch()
+    }
+
+    /// D8: from now on no thread gathers.
+    pub(in super::super) fn be_prompt(&self) {
+        self.domain.be_prompt();
+    }
+
     /// Enters to read.
     #[inline]
     pub(in super::super) fn read(&self) -> Reader<'_, N> {
         Reader {
-            inside: Reading::new(&self.domain, N::PROMPT),
+            inside: Reading::new(&self.domain),
             table: self,
         }
     }
@@ -160,7 +172,7 @@ impl<N: Entry> RawTable<N> {
     #[inline]
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
-            inside: Writing::new(&self.domain, N::PROMPT),
+            inside: Writing::new(&self.domain),
             spare: Cell::new(None),
             table: self,
         }
@@ -344,8 +356,11 @@ impl<'t, N: Entry> Writer<'t, N> {
                 array.core().set_entries(array.next_ptr().cast());
                 // Release: with `array`: all that was moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
+                self.table
+                    .domain
+                    .set_room(Array::<N>::batch_for(next.len()));
                 // SAFETY: R3: unlinked by this thread, the only one that moved the last bucket.
-                self.inside.retire(unsafe { Retired::new(old) });
+                self.inside.retire_large(unsafe { Retired::new(old) });
             }
             array = next;
         }

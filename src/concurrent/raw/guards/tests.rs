@@ -34,25 +34,25 @@ impl Writing<'_, ()> {
 #[test]
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
-    for prompt in [true, false] {
-        let domain = Domain::new(());
+    {
+        let domain = Domain::new((), false);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         thread::scope(|scope| {
             scope.spawn(move || {
-                let inside = Reading::new(domain, prompt);
+                let inside = Reading::new(domain);
                 came.send(()).unwrap();
                 _ = goes.recv();
                 drop(inside);
             });
             comes.recv().unwrap();
-            let inside = Writing::new(domain, prompt);
+            let inside = Writing::new(domain);
             inside.retire_nothing();
             drop(inside);
             assert_eq!(domain.deferred.batches(), 1);
             let deferred = domain.deferred.lock();
             scope.spawn(move || {
-                drop(Reading::new(domain, prompt));
+                drop(Reading::new(domain));
                 read.send(()).unwrap();
             });
             reads.recv().unwrap();
@@ -66,12 +66,12 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
 /// looks.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
-    let domain = Domain::new(());
+    let domain = Domain::new((), false);
     let (domain, (came, comes)) = (&domain, channel());
     let (go, goes) = channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            let inside = Reading::new(domain, false);
+            let inside = Reading::new(domain);
             came.send(()).unwrap();
             _ = goes.recv();
             let left = inside.0.leave(false);
@@ -79,14 +79,14 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
             core::mem::forget(inside);
         });
         comes.recv().unwrap();
-        let inside = Writing::new(domain, false);
+        let inside = Writing::new(domain);
         inside.retire_nothing();
         drop(inside);
-        drop(Reading::new(domain, false));
+        drop(Reading::new(domain));
         assert_eq!(domain.deferred.batches(), 1, "that one is inside");
         drop(go);
     });
-    drop(Reading::new(domain, false));
+    drop(Reading::new(domain));
     assert!(domain.deferred.batches() == 0);
 }
 
@@ -96,15 +96,15 @@ fn nor_however_many_threads_there_are() {
     let _watched = watchdog::watched("one of many readers waits for the lock");
     // One, at least, for each bit of a word beside the one that something waits for.
     let many = if cfg!(miri) { 66 } else { 400 };
-    for prompt in [true, false] {
-        let domain = Domain::new(());
+    {
+        let domain = Domain::new((), false);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         let all_there = &Barrier::new(many + 1);
         let waits = &Barrier::new(many + 1);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let inside = Reading::new(domain, prompt);
+                let inside = Reading::new(domain);
                 came.send(()).unwrap();
                 _ = goes.recv();
                 drop(inside);
@@ -113,15 +113,15 @@ fn nor_however_many_threads_there_are() {
             for _ in 0..many {
                 let read = read.clone();
                 scope.spawn(move || {
-                    drop(Reading::new(domain, prompt));
+                    drop(Reading::new(domain));
                     all_there.wait();
                     waits.wait();
-                    drop(Reading::new(domain, prompt));
+                    drop(Reading::new(domain));
                     read.send(()).unwrap();
                 });
             }
             all_there.wait();
-            let inside = Writing::new(domain, prompt);
+            let inside = Writing::new(domain);
             inside.retire_nothing();
             drop(inside);
             assert_eq!(domain.deferred.batches(), 1);
@@ -139,10 +139,10 @@ fn nor_however_many_threads_there_are() {
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 100 } else { 2_000 };
-    let domain = Domain::new(());
+    let domain = Domain::new((), false);
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {
-        let inside = Writing::new(&domain, true);
+        let inside = Writing::new(&domain);
         inside.count(true, 1);
         all_there.wait();
     };
@@ -154,7 +154,7 @@ fn threads_that_are_gone_are_not_looked_at() {
         });
         gone.into_iter().for_each(|thread| thread.join().unwrap());
         for _ in 0..2 {
-            let inside = Writing::new(&domain, true);
+            let inside = Writing::new(&domain);
             inside.retire_nothing();
         }
         let mut looks = 0;
@@ -171,10 +171,10 @@ fn threads_that_are_gone_are_not_looked_at() {
 /// it may look at is not destroyed, whoever has its number.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
-    let domain = Domain::new(());
-    let stay = || core::mem::forget(Reading::new(&domain, true));
-    let visit = || drop(Reading::new(&domain, true));
-    let retire = || Writing::new(&domain, true).retire_nothing();
+    let domain = Domain::new((), false);
+    let stay = || core::mem::forget(Reading::new(&domain));
+    let visit = || drop(Reading::new(&domain));
+    let retire = || Writing::new(&domain).retire_nothing();
     // So many that not all participants are looked at.
     let all_there = Barrier::new(2 * FEW);
     thread::scope(|scope| {
@@ -201,11 +201,11 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
 #[test]
 fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
-    let domain = Domain::new(());
+    let domain = Domain::new((), false);
     let (first, second) = (&Barrier::new(2), &Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
-            let inside = Reading::new(&domain, true);
+            let inside = Reading::new(&domain);
             first.wait();
             second.wait();
             drop(inside);
@@ -213,8 +213,8 @@ fn deferred_is_given_back() {
         first.wait();
         for _ in 0..many {
             // Another visit each time, for which it waits.
-            let inside = Reading::new(&domain, true);
-            Writing::new(&domain, true).retire_nothing();
+            let inside = Reading::new(&domain);
+            Writing::new(&domain).retire_nothing();
             drop(inside);
         }
         assert_eq!(domain.waiting(), many);

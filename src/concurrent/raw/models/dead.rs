@@ -5,9 +5,10 @@ use core::mem;
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
-use super::super::{Entry, Put, RawTable, Registered};
+use super::super::{Entry, Place, Put, RawTable, Registered};
 use super::{end_in_place, spawn};
 use crate::Strong;
+use crate::panics::FirstPanic;
 use crate::ptr::models::Payload;
 use crate::ptr::{CoreRef, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live, models};
@@ -44,7 +45,7 @@ fn short(hash: u64) -> u32 {
 }
 
 impl Entry for Node {
-    const PROMPT: bool = true;
+    const PROMPT: bool = false;
     const BY_ADDRESS: bool = true;
     type Context = ();
     type Watch = Vtable;
@@ -170,11 +171,25 @@ impl Table {
         node.is_some()
     }
 
+    /// From now on a thread gathers two, once there are two threads (D7 of `domain`).
+    pub(super) fn gather(&self) {
+        self.raw.domain.set_room(2);
+    }
+
+    /// Destroys what is in the bags of all threads; returns how many.
+    pub(super) fn empty_bags(&self) -> usize {
+        let mut panics = FirstPanic::default();
+        let emptied = self.raw.empty_bags(true, usize::MAX, &mut panics);
+        panics.resume();
+        emptied
+    }
+
     /// Destroys what deaths have unlinked; returns how many.
     pub(super) fn drain(&self) -> usize {
         let mut count = 0;
         for stripe in 0..STRIPES {
-            if let Some(taken) = self.raw.take_dead(stripe, usize::MAX) {
+            let place = Place::Stripe(stripe);
+            if let Some(taken) = self.raw.take_dead(place, usize::MAX) {
                 taken.each(|node| {
                     node.live.check();
                     count += 1;

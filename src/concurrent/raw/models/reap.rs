@@ -1,5 +1,6 @@
 //! Models of an operation that reaps what was taken before it entered, while others may look at that.
 
+use super::super::Place;
 use super::dead::{Table, model, with};
 use crate::ptr::STRIPES;
 
@@ -13,8 +14,8 @@ fn look_twice(table: &Table, key: u64) {
 }
 
 /// Takes one of the dead, enters, and reaps it, as an insertion does; then removes a key.
-fn reap_and_remove(table: &Table, key: u64) {
-    let taken = (0..STRIPES).find_map(|stripe| table.raw.take_dead(stripe, 1));
+pub(super) fn reap_and_remove(table: &Table, key: u64) {
+    let taken = (0..STRIPES).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
     let writer = table.raw.write();
     if let Some(taken) = taken {
         writer.reap(taken);
@@ -48,6 +49,39 @@ fn two_at_once() {
         table.drain();
         drop(table.raw.write());
         assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
+
+/// D7: what a death has unlinked and what this thread has unlinked go into one bag, and another thread takes both.
+#[test]
+fn in_one_bag_with_a_removal() {
+    model(0, [0, 1], |table, [a, _b]| {
+        table.gather();
+        let other = with(&table, |table| {
+            look_twice(table, 0);
+            table.empty_bags();
+            look_twice(table, 1);
+        });
+        drop(a);
+        reap_and_remove(&table, 1);
+        other.join().unwrap();
+        table.empty_bags();
+        drop(table.raw.write());
+        assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
+
+/// D7: the table ends while the bag of another thread has something.
+#[test]
+fn at_the_end_of_the_table() {
+    model(0, [0, 1], |table, [_a, b]| {
+        table.gather();
+        let other = with(&table, |table| {
+            look_twice(table, 0);
+            reap_and_remove(table, 1);
+        });
+        drop(b);
+        other.join().unwrap();
     });
 }
 

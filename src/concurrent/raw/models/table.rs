@@ -273,6 +273,8 @@ fn unlink_all_of_what_is_replaced() {
         assert_eq!(table.remove_all(0), 1);
         assert_eq!((table.get(0), table.raw.len()), (None, 0));
         let ends = 1 + usize::from(other.join().unwrap());
+        // Each may have missed that the other waits for it.
+        drop(table.raw.write());
         assert!(table.ends() >= ends, "one that is refused ends too");
     });
 }
@@ -391,6 +393,8 @@ fn growth_and_a_sweep() {
         // Those of the first two buckets.
         assert_eq!(shown, 3);
         assert_eq!(other.join().unwrap(), Some(0));
+        // The sweep may have delayed the end, and missed that: the next that leaves sees to it.
+        drop(table.raw.write());
         assert_eq!((table.raw.len(), table.ends()), (5, 1));
     });
 }

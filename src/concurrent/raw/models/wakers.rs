@@ -3,6 +3,7 @@
 use loom::sync::Arc;
 
 use super::dead::{Table, death, model, some, with};
+use super::reap::reap_and_remove;
 use crate::Strong;
 use crate::ptr::models::{Payload, Woken};
 
@@ -25,7 +26,7 @@ impl Table {
             if self.raw.any_due().is_some() {
                 self.drain();
                 self.raw.arm_if_idle();
-            } else if self.raw.arm() {
+            } else if self.raw.arm() && self.empty_bags() == 0 {
                 return;
             }
         }
@@ -34,7 +35,7 @@ impl Table {
     /// Whether the task sleeps, until it is woken.
     fn poll(&self, woken: &std::sync::Arc<Woken>) -> bool {
         self.raw.renew_waker(&woken.waker().unwrap());
-        self.raw.dead() == 0 && self.raw.arm()
+        self.raw.dead() == 0 && self.raw.bagged() == 0 && self.raw.arm()
     }
 }
 
@@ -126,6 +127,7 @@ fn assert_sleep(table: &Table, sleeps: bool, woken: &Woken) {
         "it sleeps on"
     );
     table.purge();
+    assert_eq!(table.raw.bagged(), 0);
     table.raw.set_waker(None);
 }
 
@@ -136,6 +138,42 @@ fn a_task_polls_at_a_death() {
         let death = death(a);
         let sleeps = table.poll(&woken);
         death.join().unwrap();
+        assert_sleep(&table, sleeps, &woken);
+    });
+}
+
+/// D8 of `domain`: it sleeps only if nothing is in a bag, or comes there. The bag may be the first of its thread.
+#[test]
+fn a_task_polls_while_a_thread_gathers() {
+    model(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
+        table.gather();
+        let woken = Woken::new();
+        let other = with(&table, |table| {
+            // So it makes its bag without the barrier of entering.
+            let _outer = table.raw.read();
+            table.remove(0);
+        });
+        let sleeps = table.poll(&woken);
+        other.join().unwrap();
+        assert!(!sleeps || table.raw.bagged() == 0, "it sleeps on");
+        assert_sleep(&table, sleeps, &woken);
+    });
+}
+
+/// Likewise, of what has died.
+#[test]
+fn a_task_polls_while_a_thread_gathers_the_dead() {
+    model(0, [0, 1], |table: Arc<Table>, [a, _b]| {
+        table.gather();
+        drop(a);
+        let woken = Woken::new();
+        let other = with(&table, |table| {
+            table.look(1);
+            reap_and_remove(table, 7);
+        });
+        let sleeps = table.poll(&woken);
+        other.join().unwrap();
+        assert!(!sleeps || table.raw.bagged() == 0, "it sleeps on");
         assert_sleep(&table, sleeps, &woken);
     });
 }

@@ -1,0 +1,453 @@
+//! What threads have unlinked, where several use a collection: it waits in their bags until there is a batch.
+
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use weakly::concurrent::{KeepAlive, WeakMap};
+use weakly::keep::Limit;
+use weakly::{Reclaim, Strong};
+
+use crate::common::{Count, in_time, panics, quiet_panic, scaled};
+
+/// How many entries a thread gathers, at most.
+pub(crate) const BAG: usize = 64;
+/// So many threads that a thread gathers also what has a destructor.
+const CROWD: usize = 12;
+/// How many changes of another thread a bag that is left alone takes.
+const CHANGES: usize = 32;
+
+type Key = Strong<usize>;
+
+/// What is done when a value goes.
+struct Ends(Box<dyn FnMut() + Send + Sync>);
+
+impl Ends {
+    fn new(end: impl FnMut() + Send + Sync + 'static) -> Self {
+        Ends(Box::new(end))
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+fn keys(number: usize) -> Vec<Key> {
+    (0..number).map(Strong::new).collect()
+}
+
+/// So large that its size does not keep the bags small.
+fn large<V: Send + Sync>() -> WeakMap<Key, V> {
+    WeakMap::with_capacity(4_000)
+}
+
+/// Calls `run` while so many other threads live, each of which has run `visit`.
+fn beside<R>(threads: usize, visit: impl Fn() + Sync, run: impl FnOnce() -> R) -> R {
+    let [all_there, go] = [(); 2].map(|()| Barrier::new(threads + 1));
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                visit();
+                all_there.wait();
+                go.wait();
+            });
+        }
+        all_there.wait();
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        go.wait();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Inserts an entry, and removes it.
+fn change<V: Send + Sync>(map: &WeakMap<Key, V>, value: V) {
+    let key = Strong::new(0);
+    map.insert(&key, value);
+    assert!(map.remove_if(&key, |_| true));
+}
+
+/// 320: Two threads remove an entry each, and end. Another thread, which only makes changes, destroys both.
+#[test]
+fn small_what_ended_threads_have_removed_is_destroyed_by_another() {
+    let (map, keys) = (large(), keys(2));
+    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    let together = Barrier::new(2);
+    thread::scope(|scope| {
+        for key in &keys {
+            scope.spawn(|| {
+                change(&map, 0);
+                together.wait();
+                map.remove(key);
+                together.wait();
+            });
+        }
+    });
+    let left = map.pending_dead();
+    assert!((2..=2 * BAG).contains(&left), "{left} wait in two bags");
+    let absent = Strong::new(0);
+    // So many for each bag, and some for the numbers of threads that have none.
+    let most = 2 * CHANGES + 4_096;
+    let taken = (0..most).position(|_| {
+        map.remove(&absent);
+        map.pending_dead() == 0
+    });
+    assert!(taken.is_some(), "{} are left", map.pending_dead());
+}
+
+/// 320: A thread gathers so many and no more, whatever it does; a purge takes all.
+#[test]
+fn small_a_thread_gathers_a_bag_full_at_most() {
+    let (map, keys) = (large(), keys(scaled(1_000, 200)));
+    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    beside(
+        1,
+        || change(&map, 0),
+        || {
+            let mut most = 0;
+            for key in &keys {
+                map.remove(key);
+                most = most.max(map.pending_dead());
+            }
+            assert!((2..=2 * BAG).contains(&most), "{most}");
+            assert!(!map.purge());
+            assert_eq!(map.pending_dead(), 0);
+            keys.iter().for_each(|key| _ = map.insert(key, 0));
+            map.retain(|_, _| false);
+            assert!(map.pending_dead() < BAG, "{}", map.pending_dead());
+        },
+    );
+}
+
+/// 320: Up to seven threads, a removal destroys what has a destructor; more gather a few of those.
+#[test]
+fn small_what_has_a_destructor_waits_only_beside_many_threads() {
+    for threads in [1, 2, 6, CROWD] {
+        let (map, count) = (large::<Ends>(), Count::default());
+        let value = || {
+            let count = count.clone();
+            Ends::new(move || _ = count.add())
+        };
+        beside(
+            threads,
+            || change(&map, value()),
+            || {
+                map.purge();
+                let before = count.get();
+                let keys = keys(100);
+                for (removed, key) in (1..).zip(&keys) {
+                    map.insert(key, value());
+                    assert!(map.remove_if(key, |_| true));
+                    let waiting = before + removed - count.get();
+                    if threads < 7 {
+                        assert_eq!(waiting, 0, "{threads}");
+                    }
+                    assert!(waiting <= 16, "{waiting} wait");
+                }
+                map.purge();
+                assert_eq!(count.get(), before + 100);
+            },
+        );
+    }
+}
+
+/// 320: An entry that waits in a bag is a weak handle to its key. A purge ends that.
+#[test]
+fn small_an_entry_in_a_bag_is_a_weak_handle() {
+    let (map, mut key) = (large(), Strong::new(1));
+    beside(
+        1,
+        || change(&map, 0),
+        || {
+            map.insert(&key, 1);
+            assert_eq!(map.remove(&key), Some(1));
+            assert!(Strong::get_mut(&mut key).is_none());
+            map.purge();
+            assert!(Strong::get_mut(&mut key).is_some());
+        },
+    );
+}
+
+/// 320: What waits in bags is pending for a task that polls. From then on nobody gathers: the task would not be woken.
+#[test]
+fn small_a_task_that_polls_ends_gathering() {
+    let (map, keys) = (large(), keys(4));
+    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    let mut context = Context::from_waker(Waker::noop());
+    beside(
+        1,
+        || change(&map, 0),
+        || {
+            map.remove(&keys[0]);
+            assert_ne!(map.pending_dead(), 0);
+            assert_eq!(map.poll_pending(&mut context), Poll::Ready(()));
+            assert!(!map.purge());
+            assert_eq!(map.poll_pending(&mut context), Poll::Pending);
+            map.remove(&keys[1]);
+            assert_eq!(map.pending_dead(), 0);
+            map.set_waker(None);
+        },
+    );
+}
+
+/// 320: A purge in parts counts what waits in bags, and takes no more than it was told to.
+#[test]
+fn small_a_purge_in_parts_takes_parts_of_bags() {
+    let (map, keys) = (large(), keys(40));
+    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    beside(
+        1,
+        || change(&map, 0),
+        || {
+            map.purge();
+            keys[..20].iter().for_each(|key| _ = map.remove(key));
+            let mut left = map.pending_dead();
+            assert!(left > 7);
+            while left != 0 {
+                let destroyed = map.purge_some(7);
+                assert_eq!(
+                    (destroyed, map.pending_dead()),
+                    (left.min(7), left - destroyed)
+                );
+                left -= destroyed;
+            }
+            assert_eq!(map.purge_some(7), 0);
+        },
+    );
+}
+
+/// 320: Where a ceiling counts entries, and tells why they go, nobody gathers.
+#[test]
+fn small_a_ceiling_is_told_at_once() {
+    let (map, told) = (large(), Count::default());
+    map.set_ceiling(Limit::entries(10), |_| 1);
+    let teller = told.clone();
+    map.set_listener(move |_, _, _| _ = teller.add());
+    beside(
+        CROWD,
+        || change(&map, 0),
+        || {
+            assert_eq!((told.get(), map.pending_dead()), (CROWD, 0));
+            let key = Strong::new(0);
+            map.insert(&key, 0);
+            map.remove(&key);
+            assert_eq!((told.get(), map.pending_dead()), (CROWD + 1, 0));
+        },
+    );
+}
+
+/// 320: No call purges the table of evicted weights in a floor, so no thread gathers its entries.
+#[test]
+fn small_a_floor_forgets_the_weight_of_an_object_at_once() {
+    let floor = KeepAlive::new(Limit::entries(1).count_live());
+    let keep = |objects: &[Key]| objects.iter().for_each(|object| _ = floor.keep(object, 1));
+    // Enough that the size of the table does not make a bag small.
+    let objects = keys(4_000);
+    beside(
+        CROWD,
+        || keep(&keys(1)),
+        || {
+            keep(&objects);
+            assert_eq!(floor.live_weight(), objects.len());
+            floor.clear();
+            assert_eq!(floor.live_weight(), 0);
+            let watched = |object: &&Key| Strong::weak_count(object) != 0;
+            assert_eq!(objects.iter().filter(watched).count(), 0);
+        },
+    );
+}
+
+/// 320, 185: On request, what has died is kept by way of a bag, and what was removed is destroyed.
+#[test]
+fn small_the_dead_are_kept_by_way_of_a_bag() {
+    let (map, count) = (large::<Ends>(), Count::default());
+    map.set_reclaim(Reclaim::OnRequest);
+    let value = || {
+        let count = count.clone();
+        Ends::new(move || _ = count.add())
+    };
+    beside(
+        CROWD,
+        || change(&map, value()),
+        || {
+            map.purge();
+            let before = count.get();
+            let keys = keys(40);
+            keys.iter().for_each(|key| _ = map.insert(key, value()));
+            drop(keys);
+            (0..200).for_each(|_| assert!(!map.remove_if(&Strong::new(0), |_| true)));
+            assert_eq!((count.get(), map.pending_dead()), (before, 40));
+            map.purge();
+            assert_eq!((count.get(), map.pending_dead()), (before + 40, 0));
+        },
+    );
+}
+
+/// Fills the bag of this thread, which holds less than that of the collection, with values that run `end`; then empties it by
+/// further changes.
+fn batches(map: &WeakMap<Key, Ends>, end: impl Fn(usize) + Send + Sync + 'static) {
+    let (end, quiet) = (Arc::new(end), Arc::new(|_| ()));
+    for number in 0..BAG {
+        let end = Arc::clone(&end);
+        change(map, Ends::new(move || end(number)));
+    }
+    (0..BAG).for_each(|number| {
+        let quiet = Arc::clone(&quiet);
+        change(map, Ends::new(move || quiet(number)));
+    });
+}
+
+/// 320, 173: A destructor in a batch changes the same collection, whose batches are destroyed meanwhile, too.
+#[test]
+fn small_a_destructor_in_a_batch_changes_the_collection() {
+    in_time(|| {
+        let map = Arc::new(large::<Ends>());
+        let ended = Count::default();
+        beside(
+            CROWD,
+            || change(&map, Ends::new(|| ())),
+            || {
+                let (inner, count) = (Arc::clone(&map), ended.clone());
+                batches(&map, move |_| {
+                    count.add();
+                    for _ in 0..3 {
+                        let count = count.clone();
+                        change(&inner, Ends::new(move || _ = count.add()));
+                    }
+                    inner.purge_some(1);
+                });
+                map.purge();
+                assert_eq!(ended.get(), 4 * BAG);
+            },
+        );
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    });
+}
+
+/// 320, 182: Destructors in a batch panic: all run, once, and the panic of a first one of each batch reaches the caller.
+#[test]
+fn small_destructors_in_a_batch_panic() {
+    let (map, ended) = (large::<Ends>(), Count::default());
+    let mut panicked = 0;
+    beside(
+        CROWD,
+        || change(&map, Ends::new(|| ())),
+        || {
+            for _ in 0..BAG {
+                let count = ended.clone();
+                let value = Ends::new(move || {
+                    count.add();
+                    quiet_panic();
+                });
+                panicked += usize::from(panics(|| change(&map, value)));
+            }
+            panicked += usize::from(panics(|| _ = map.purge()));
+        },
+    );
+    assert_eq!(ended.get(), BAG);
+    assert!((1..BAG).contains(&panicked), "{panicked}");
+    assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+/// 320: A destructor in a batch takes a lock that another thread holds while it changes the collection. No lock of the
+/// collection is held meanwhile, so the other thread gets on.
+#[test]
+fn small_a_destructor_in_a_batch_takes_the_callers_lock() {
+    in_time(|| {
+        let map = Arc::new(large::<Ends>());
+        let lock = Arc::new(Mutex::new(0));
+        beside(
+            CROWD,
+            || change(&map, Ends::new(|| ())),
+            || {
+                let (come, comes) = mpsc::channel();
+                thread::scope(|scope| {
+                    let held = lock.lock().unwrap();
+                    let (map, lock) = (&map, Arc::clone(&lock));
+                    scope.spawn(move || {
+                        batches(map, move |_| {
+                            _ = come.send(());
+                            *lock.lock().unwrap() += 1;
+                        });
+                    });
+                    // It waits in a destructor, or is about to.
+                    comes.recv().unwrap();
+                    batches(map, |_| ());
+                    map.purge();
+                    map.retain(|_, _| true);
+                    map.shrink_to_fit();
+                    drop(held);
+                });
+            },
+        );
+        map.purge();
+        assert_eq!(*lock.lock().unwrap(), BAG);
+    });
+}
+
+/// 320, 165: A destructor in a batch drops another collection, whose bags are not empty, and the last handle but the caller's
+/// to this one.
+#[test]
+fn small_a_destructor_in_a_batch_drops_collections() {
+    let (map, ended) = (Arc::new(large::<Ends>()), Count::default());
+    let other = Arc::new(large::<Ends>());
+    let value = || {
+        let count = ended.clone();
+        Ends::new(move || _ = count.add())
+    };
+    let handles = Arc::new(Mutex::new(Some((Arc::clone(&map), Arc::clone(&other)))));
+    let all = AtomicUsize::new(0);
+    beside(
+        CROWD,
+        || {
+            change(&map, value());
+            (0..3).for_each(|_| change(&other, value()));
+            all.fetch_add(4, Relaxed);
+        },
+        || {
+            let weak = Arc::downgrade(&other);
+            drop(other_of(&handles, other.clone()));
+            batches(&map, move |_| drop(handles.lock().unwrap().take()));
+            assert!(weak.upgrade().is_some(), "ours");
+        },
+    );
+    drop(other);
+    map.purge();
+    assert_eq!(ended.get(), all.into_inner());
+    assert_eq!(Arc::strong_count(&map), 1);
+    // The end of a map whose bags are not empty.
+    let count = ended.clone();
+    let before = count.get();
+    beside(CROWD, || change(&map, value()), || ());
+    drop(map);
+    assert_eq!(count.get(), before + CROWD);
+}
+
+fn other_of<T>(_: &T, other: Arc<WeakMap<Key, Ends>>) -> Arc<WeakMap<Key, Ends>> {
+    other
+}
+
+/// 320: Threads change the same collection all the time. A purge beside them ends, and takes what was there before.
+#[test]
+fn small_a_purge_beside_threads_that_gather_ends() {
+    in_time(|| {
+        let (map, stop) = (large(), OnceLock::new());
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while stop.get().is_none() {
+                        change(&map, 0);
+                    }
+                });
+            }
+            for _ in 0..scaled(1_000, 10) {
+                map.purge();
+            }
+            stop.set(()).unwrap();
+        });
+        assert!(!map.purge());
+        assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    });
+}
