@@ -54,7 +54,8 @@ use std::vec::Vec;
 
 use super::bag::{Bag, ROOM};
 use super::deferred::{DeferredList, NOBODY, Visit};
-use super::participants::{OUTSIDE, Participant, Participants, Seen, UNUSED, assert_apart};
+use super::directory::Participants;
+use super::participants::{OUTSIDE, Participant, Seen, assert_apart};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
@@ -122,61 +123,37 @@ impl<C> Domain<C> {
         &self.context
     }
 
-    /// The thread is inside already, or has never been.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn enter_again(&self, participant: &Participant<C>, depth: usize, number: usize) {
-        if depth != UNUSED {
-            participant.depth.set(depth + 1);
-            return;
-        }
-        self.participants.include(number);
-        participant.sit_down();
-    }
-
     /// The visits of the threads that are inside.
     #[inline]
     pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
-        self.look(|number, participant| {
+        self.look(|participant| {
             // Acquire: with `leave`. A thread that has wiped its participant has finished all its reads.
             let visit = participant.visit.load(Acquire);
             if visit != OUTSIDE {
-                each(Visit { number, visit });
+                each(Visit {
+                    number: participant.number,
+                    visit,
+                });
             }
         });
     }
 
     /// D6: shows the participants of threads that may be inside.
     #[inline]
-    pub(super) fn look(&self, mut each: impl FnMut(usize, &Participant<C>)) {
-        const BITS: usize = usize::BITS as usize;
-        let top = self.participants.top();
-        if top <= FEW {
+    pub(super) fn look(&self, each: impl FnMut(&Participant<C>)) {
+        if self.participants.included() <= FEW {
             return self.participants.each(each);
         }
         // Acquire: with `check`: the numbers below are not older than those that were seen there.
         let checked = self.checked.load(Acquire);
-        let (mut first, mut ended) = (0, false);
-        while first < top {
-            let mut numbers = in_use().word(first / BITS);
+        let mut ended = false;
+        let in_use = |word| {
+            let numbers = in_use().word(word);
             // After the numbers: one that was given back by a thread that is still inside was counted before.
-            if in_use().ends() != checked {
-                ended = true;
-                numbers = usize::MAX;
-            }
-            if top - first < BITS {
-                numbers &= !(usize::MAX << (top - first));
-            }
-            while numbers != 0 {
-                let number = first + numbers.trailing_zeros() as usize;
-                numbers &= numbers - 1;
-                // A chunk of which no participant has been used may not be there.
-                if let Some(participant) = self.participants.find(number) {
-                    each(number, participant);
-                }
-            }
-            first += BITS;
-        }
+            ended |= in_use().ends() != checked;
+            if ended { usize::MAX } else { numbers }
+        };
+        self.participants.each_among(in_use, each);
         if ended {
             self.check();
         }
@@ -190,8 +167,8 @@ impl<C> Domain<C> {
         let mut left = ends % 2 == 1;
         // The last visit of a thread that has given its number back is seen, by the Acquire in `ends`. If another
         // has the number by now, that gives it back later, and all is checked again.
-        self.participants.each(|number, participant| {
-            left |= !in_use().has(number) && participant.visit.load(Relaxed) != OUTSIDE;
+        self.participants.each(|participant| {
+            left |= !in_use().has(participant.number) && participant.visit.load(Relaxed) != OUTSIDE;
         });
         if !left {
             // Release: with `look`: that a number has been taken since. With Relaxed a model found a thread that was left
@@ -204,7 +181,8 @@ impl<C> Domain<C> {
     #[inline]
     fn lasts(&self, visit: Visit) -> bool {
         // Acquire: as above; the thread's next visit comes after that.
-        self.participants.get(visit.number).visit.load(Acquire) == visit.visit
+        let participant = self.participants.find(visit.number);
+        participant.is_some_and(|participant| participant.visit.load(Acquire) == visit.visit)
     }
 
     /// The sum of the threads' counts, modulo 2^n.
@@ -220,7 +198,7 @@ impl<C> Domain<C> {
     fn sum(&self, count: impl Fn(&Participant<C>) -> &AtomicUsize) -> usize {
         let mut sum = 0_usize;
         self.participants
-            .each(|_, participant| sum = sum.wrapping_add(count(participant).load(Relaxed)));
+            .each(|participant| sum = sum.wrapping_add(count(participant).load(Relaxed)));
         sum
     }
 
@@ -281,7 +259,7 @@ impl<C> Domain<C> {
     pub(super) fn registered(&mut self) -> usize {
         let mut sum = 0_usize;
         self.participants
-            .each(|_, participant| sum = sum.wrapping_add(participant.registered.get()));
+            .each(|participant| sum = sum.wrapping_add(participant.registered.get()));
         sum
     }
 
@@ -293,17 +271,14 @@ impl<C> Domain<C> {
     /// The number of entries in bags.
     pub(super) fn bagged(&self) -> usize {
         let mut bagged = 0;
-        self.bags(|_, bag| bagged += bag.entries());
+        self.bags(|bag| bagged += bag.entries());
         bagged
     }
 
-    /// Shows all bags, with the numbers of their threads.
-    fn bags(&self, mut look: impl FnMut(usize, &Bag<C>)) {
-        self.participants.each(|number, participant| {
-            if let Some(bag) = participant.bag() {
-                look(number, bag);
-            }
-        });
+    /// Shows all bags.
+    fn bags(&self, mut look: impl FnMut(&Bag<C>)) {
+        self.participants
+            .each(|participant| _ = participant.bag().map(&mut look));
     }
 
     /// Sets how many objects a thread may gather, as far as the size of the table goes.
@@ -416,16 +391,21 @@ impl<C> Domain<C> {
     /// Takes what is in the bag of this thread or, with `of_all`, in the bags of all threads, until `most` entries are taken,
     /// and destroys or defers it. Returns how many entries that were.
     pub(super) fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> usize {
-        let own = ThreadNumber::current();
         let (mut taken, mut entries) = (Vec::new(), 0);
-        self.bags(|number, bag| {
-            if (of_all || number == own.get()) && entries < most {
+        let mut take = |bag: &Bag<C>| {
+            if entries < most {
                 let before = taken.len();
                 bag.take(most - entries, &mut taken);
                 let more = taken.iter().skip(before);
                 entries += more.filter(|object| object.is_counted()).count();
             }
-        });
+        };
+        if of_all {
+            self.bags(take);
+        } else {
+            let own = self.participants.find(ThreadNumber::current().get());
+            _ = own.and_then(Participant::bag).map(&mut take);
+        }
         if !taken.is_empty() {
             self.end_batch(taken.into_iter(), self.own_number_if_inside(), panics);
         }
@@ -437,15 +417,18 @@ impl<C> Domain<C> {
     pub(super) fn next_idle_bag(&self) -> Option<usize> {
         let number = ThreadNumber::current();
         let own = self.participants.get(number.get());
-        let top = self.participants.top();
-        own.next_bag.look(top, |of| {
-            let bag = self.participants.find(of).and_then(Participant::bag);
-            match bag.filter(|_| of != number.get()) {
-                None => Seen::Absent,
+        let found = own.next_bag.look(self.participants.slots(), |at| {
+            let Some(other) = self.participants.in_slot(at) else {
+                return Seen::Absent;
+            };
+            match other.bag() {
+                _ if other.number == number.get() => Seen::Absent,
+                None => Seen::Bare,
                 Some(bag) if bag.is_empty() => Seen::Nothing,
                 Some(bag) => Seen::Some(bag.puts()),
             }
-        })
+        });
+        found.and_then(|at| Some(self.participants.in_slot(at)?.number))
     }
 
     /// D7: looks at the next of `lists`, likewise. If `most` wait in a list, it is returned also if more come, and this thread
@@ -504,8 +487,8 @@ impl<C> Domain<C> {
     /// The number of this thread, if it is inside.
     fn own_number_if_inside(&self) -> Option<usize> {
         let number = ThreadNumber::current().get();
-        let depth = self.participants.get(number).depth.get();
-        (!matches!(depth, 0 | UNUSED)).then_some(number)
+        let own = self.participants.find(number)?;
+        (own.depth.get() != 0).then_some(number)
     }
 
     /// Retires what was unlinked by others, and what threads that are inside may look at.
@@ -551,7 +534,7 @@ impl<C> Domain<C> {
         let all = self.deferred.take_all();
         self.destroy(all, panics);
         let mut all = Vec::new();
-        self.bags(|_, bag| bag.take(usize::MAX, &mut all));
+        self.bags(|bag| bag.take(usize::MAX, &mut all));
         self.destroy(all, panics);
     }
 

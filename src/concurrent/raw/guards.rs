@@ -24,7 +24,7 @@ impl<C> Domain<C> {
         if depth == 0 {
             participant.sit_down();
         } else {
-            self.enter_again(participant, depth, number.get());
+            participant.depth.set(depth + 1);
         }
         Inside {
             domain: self,

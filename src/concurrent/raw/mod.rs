@@ -52,6 +52,7 @@ mod bucket;
 mod change;
 mod dead;
 mod deferred;
+mod directory;
 mod domain;
 mod end;
 mod entry;

@@ -1,7 +1,4 @@
-//! The participants at a table: one for each thread number that uses it.
-//!
-//! Participants are allocated in *chunks*, each twice as long as the one before, when a thread with such a number first
-//! comes. They never move, so a participant is found by its number alone, without a lock.
+//! The participant of a thread at a table. The [`directory`](super::directory) has all of a table.
 //!
 //! **Where a participant has its visit.** A thread that enters exchanges the word [`Participant::visit`] and then reads
 //! the table. A processor compares the address of a load with those of stores under way by their low twelve bits first.
@@ -18,28 +15,15 @@ use std::boxed::Box;
 
 use super::bag::Bag;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, barrier, const_fn, store_load};
+use crate::sync::{AtomicPtr, AtomicUsize, barrier, store_load};
 
 /// The visit of a participant whose thread is not inside.
 pub(super) const OUTSIDE: usize = usize::MAX;
-/// The depth of a participant that no thread has used.
-pub(super) const UNUSED: usize = usize::MAX;
-
-/// Participants of the first chunk; each further chunk has twice as many as the one before.
-#[cfg(not(weakly_loom))]
-const FIRST_CHUNK: usize = 8;
-#[cfg(weakly_loom)]
-const FIRST_CHUNK: usize = 3;
-/// Enough for more threads than a process can have.
-#[cfg(not(weakly_loom))]
-const CHUNKS: usize = 26;
-#[cfg(weakly_loom)]
-const CHUNKS: usize = 1;
 
 /// On two cache lines of its own: processors fetch them in pairs.
 #[repr(C, align(128))]
 pub(super) struct Participant<C> {
-    /// How many guards its thread has (D4), or [`UNUSED`].
+    /// How many guards its thread has (D4).
     pub(super) depth: Cell<usize>,
     /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
     /// by all.
@@ -62,6 +46,8 @@ pub(super) struct Participant<C> {
     /// Null until its thread has put something there.
     bag: AtomicPtr<Bag<C>>,
     unused: [usize; UNUSED_WORDS],
+    /// That of its threads. On the line of the visit: who looks for the one reads the other.
+    pub(super) number: usize,
     /// The number of its thread's visit, or [`OUTSIDE`]. The last word: see above.
     pub(super) visit: AtomicUsize,
 }
@@ -79,6 +65,8 @@ pub(super) struct Cursor {
 pub(super) enum Seen {
     /// There is no such place.
     Absent,
+    /// There is nothing where anything could wait: to find that reads a line that another thread writes.
+    Bare,
     Nothing,
     /// Something, after this progress: a number that changes when more comes.
     Some(usize),
@@ -86,7 +74,7 @@ pub(super) enum Seen {
     Full,
 }
 
-/// How many absent places a look passes by: to find one absent reads a line that another thread writes.
+/// How many bare places a look passes by.
 const PASSED: usize = 4;
 
 impl Cursor {
@@ -106,12 +94,20 @@ impl Cursor {
         mut progress: impl FnMut(usize) -> Seen,
     ) -> Option<usize> {
         let mut noted = self.looked.take().then_some(self.noted.get());
-        for _ in 0..PASSED {
+        let mut passed = 0;
+        for _ in 0..places {
             let at = self.at.get() as usize;
             let at = if at < places { at } else { 0 };
             self.at.set(at as u32 + 1);
             match (progress(at), noted) {
                 (Seen::Absent, _) => noted = None,
+                (Seen::Bare, _) => {
+                    noted = None;
+                    passed += 1;
+                    if passed == PASSED {
+                        break;
+                    }
+                }
                 (Seen::Nothing, _) => break,
                 (Seen::Full, _) => return Some(at),
                 (Seen::Some(now), Some(noted)) => return (now == noted).then_some(at),
@@ -129,7 +125,7 @@ impl Cursor {
 
 /// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
 const UNUSED_WORDS: usize =
-    (128 - 2 * size_of::<Cursor>() - size_of::<Option<usize>>()) / size_of::<usize>() - 9;
+    (128 - 2 * size_of::<Cursor>() - size_of::<Option<usize>>()) / size_of::<usize>() - 10;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
@@ -207,9 +203,9 @@ impl<C> Participant<C> {
         store_load(&self.visit, self.visits.get());
     }
 
-    fn new() -> Self {
+    pub(super) fn new(number: usize) -> Self {
         Participant {
-            depth: Cell::new(UNUSED),
+            depth: Cell::new(0),
             entries: AtomicUsize::new(0),
             others: AtomicUsize::new(0),
             reads: Cell::new(0),
@@ -221,6 +217,7 @@ impl<C> Participant<C> {
             stays_at: Cell::new(None),
             bag: AtomicPtr::new(ptr::null_mut()),
             unused: [0; UNUSED_WORDS],
+            number,
             visit: AtomicUsize::new(OUTSIDE),
         }
     }
@@ -235,150 +232,6 @@ impl<C> Drop for Participant<C> {
             drop(unsafe { Box::from_raw(bag) });
         }
     }
-}
-
-/// All participants at a table.
-#[repr(C)]
-pub(super) struct Participants<C> {
-    chunks: [AtomicPtr<Participant<C>>; CHUNKS],
-    /// No participant with this number or a higher one has been used.
-    top: AtomicUsize,
-    /// How many participants have been used.
-    included: AtomicUsize,
-}
-
-/// The chunk of a participant, and its place there.
-#[inline]
-const fn locate(number: usize) -> (usize, usize) {
-    if number < FIRST_CHUNK {
-        return (0, number);
-    }
-    let chunk = (number / FIRST_CHUNK + 1).ilog2() as usize;
-    (chunk, number - FIRST_CHUNK * ((1 << chunk) - 1))
-}
-
-impl<C> Participants<C> {
-    const_fn! {
-        pub(super) fn new() -> Participants<C> {
-            Participants {
-                top: AtomicUsize::new(0),
-                included: AtomicUsize::new(0),
-                #[cfg(not(weakly_loom))]
-                chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
-                #[cfg(weakly_loom)]
-                chunks: [AtomicPtr::new(ptr::null_mut())],
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn get(&self, number: usize) -> &Participant<C> {
-        let (chunk, at) = locate(number);
-        match self.participant(chunk, at) {
-            Some(participant) => participant,
-            None => self.add_chunk(chunk, at),
-        }
-    }
-
-    /// A participant, if its chunk is there.
-    #[inline]
-    pub(super) fn find(&self, number: usize) -> Option<&Participant<C>> {
-        let (chunk, at) = locate(number);
-        self.participant(chunk, at)
-    }
-
-    #[inline]
-    fn participant(&self, chunk: usize, at: usize) -> Option<&Participant<C>> {
-        // Acquire: with `add_chunk`, perhaps of another thread: the participants are initialised.
-        let participants = self.chunks[chunk].load(Acquire);
-        // SAFETY: a chunk has as many participants (`locate`), and lasts as long as this.
-        (!participants.is_null()).then(|| unsafe { &*participants.add(at) })
-    }
-
-    #[cold]
-    fn add_chunk(&self, chunk: usize, at: usize) -> &Participant<C> {
-        let participants: Box<[Participant<C>]> = (0..FIRST_CHUNK << chunk)
-            .map(|_| Participant::new())
-            .collect();
-        let new = Box::into_raw(participants).cast::<Participant<C>>();
-        // Release: with the loads in `get` and `each`: the participants are initialised. Acquire on failure: likewise
-        // for the winner's.
-        let participants =
-            match self.chunks[chunk].compare_exchange(ptr::null_mut(), new, Release, Acquire) {
-                Ok(_) => new,
-                Err(there) => {
-                    // SAFETY: made here, with as many participants, and no other thread has seen it.
-                    unsafe { free_bench(new, chunk) };
-                    there
-                }
-            };
-        // SAFETY: as in `get`.
-        unsafe { &*participants.add(at) }
-    }
-
-    /// A thread with this number enters for the first time: [`each`](Self::each) visits its participant from now on.
-    #[inline]
-    pub(super) fn include(&self, number: usize) {
-        // Relaxed: the caller's barrier, which follows, makes `Domain::visits` see it, as it sees the participant.
-        self.top.fetch_max(number + 1, Relaxed);
-        // Relaxed: a hint.
-        self.included.fetch_add(1, Relaxed);
-    }
-
-    /// How many participants have been used. A hint.
-    #[inline]
-    pub(super) fn included(&self) -> usize {
-        self.included.load(Relaxed)
-    }
-
-    /// The first of the numbers whose participants have not been used.
-    #[inline]
-    pub(super) fn top(&self) -> usize {
-        // Relaxed: after the caller's barrier, if it matters (D1).
-        self.top.load(Relaxed)
-    }
-
-    /// Visits all participants that have been used, also by threads that are gone.
-    #[inline]
-    pub(super) fn each(&self, mut look: impl FnMut(usize, &Participant<C>)) {
-        let top = self.top();
-        let mut first = 0;
-        for (chunk, participants) in self.chunks.iter().enumerate() {
-            if first >= top {
-                return;
-            }
-            let used = (top - first).min(FIRST_CHUNK << chunk);
-            // Acquire: as in `get`.
-            let participants = participants.load(Acquire);
-            // A chunk of which no participant has been used may not be there.
-            if !participants.is_null() {
-                // SAFETY: a chunk has as many participants, and lasts as long as this.
-                (0..used).for_each(|at| look(first + at, unsafe { &*participants.add(at) }));
-            }
-            first += FIRST_CHUNK << chunk;
-        }
-    }
-}
-
-impl<C> Drop for Participants<C> {
-    fn drop(&mut self) {
-        for chunk in 0..CHUNKS {
-            // Relaxed: no other thread is there.
-            let participants = self.chunks[chunk].load(Relaxed);
-            if !participants.is_null() {
-                // SAFETY: made by `add_chunk`, and no thread sits there.
-                unsafe { free_bench(participants, chunk) };
-            }
-        }
-    }
-}
-
-/// # Safety
-/// `add_chunk` made the participants for this chunk, and no thread uses them.
-unsafe fn free_bench<C>(participants: *mut Participant<C>, chunk: usize) {
-    let participants = ptr::slice_from_raw_parts_mut(participants, FIRST_CHUNK << chunk);
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(participants) });
 }
 
 #[cfg(all(test, not(weakly_loom)))]

@@ -158,7 +158,7 @@ fn threads_that_are_gone_are_not_looked_at() {
             inside.retire_nothing();
         }
         let mut looks = 0;
-        domain.look(|_, _| looks += 1);
+        domain.look(|_| looks += 1);
         last.wait();
         looks
     });

@@ -5,6 +5,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread::JoinHandle;
 
+use super::super::directory::Participants;
 use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
 use super::super::retired::{Retire, Retired};
@@ -31,7 +32,7 @@ impl<const BATCH: usize> World<BATCH> {
         domain.set_room(BATCH);
         if BATCH > 1 {
             // As if two threads had come.
-            (0..2).for_each(|_| domain.participants.include(0));
+            domain.participants.pretend(2);
         }
         Arc::new(World {
             domain,
@@ -41,6 +42,14 @@ impl<const BATCH: usize> World<BATCH> {
                 ends: AtomicUsize::new(0),
             }),
         })
+    }
+
+    /// No thread has come.
+    fn empty() -> Arc<Self> {
+        let mut world = Self::new();
+        let domain = &mut Arc::get_mut(&mut world).unwrap().domain;
+        domain.participants = Participants::empty();
+        world
     }
 
     fn look(&self) {
@@ -225,6 +234,54 @@ fn a_reader_and_another() {
         other.join().unwrap();
         world.look();
         assert_eq!(world.ended(), 1, "left behind for good");
+    });
+}
+
+/// P1, P2: a thread comes for the first time, and its number has the home of another number, so it replaces the directory. It
+/// looks, while a thread that has come before changes what it may look at.
+#[test]
+fn a_reader_replaces_the_directory() {
+    models::check(|| {
+        let world = World::<1>::empty();
+        world.look();
+        let other = with(&world, 4, |world| {
+            world.look();
+            assert_eq!(world.domain.participants.slots(), 8);
+        });
+        world.replace(1);
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
+/// P2: two threads come for the first time: one looks, and the other changes what the first may look at.
+#[test]
+fn a_reader_and_a_writer_come() {
+    models::check(|| {
+        let world = World::<1>::empty();
+        let other = with(&world, 1, World::look);
+        world.replace(1);
+        other.join().unwrap();
+        world.look();
+        assert_eq!(world.ended(), 1, "left behind");
+    });
+}
+
+/// P1: a thread looks up its participant, while another one replaces the directory.
+#[test]
+fn a_lookup_and_a_replaced_directory() {
+    models::check(|| {
+        let world = World::<1>::empty();
+        let own = core::ptr::from_ref(world.domain.participants.get(0));
+        let other = with(&world, 4, |world| {
+            let new = world.domain.participants.include(4);
+            assert_eq!(new.number, 4);
+        });
+        for _ in 0..2 {
+            assert!(core::ptr::eq(world.domain.participants.get(0), own));
+        }
+        other.join().unwrap();
     });
 }
 

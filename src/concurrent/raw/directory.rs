@@ -1,0 +1,442 @@
+//! The participants at a table, found by the numbers of their threads.
+//!
+//! A thread gets its participant when it first comes to the table, so a thread that never comes costs the table neither
+//! time nor memory. Participants never move. The *directory* that leads to them is an open-addressing hash table, and
+//! each number is its own hash; a directory that is too small is replaced by a larger one. The replaced directories
+//! last as long as the table, since a thread may be reading one: together they are no larger than the last.
+//!
+//! * **P1** A lookup reads the mask, and then the slots, both Acquire; a replacement writes them in the other order, both
+//!   Release, and masks only grow. So the slots that a lookup reads are as many as its mask says, or more. If they are
+//!   more, the lookup may read a slot that is not the home of the number. It compares the number that the participant
+//!   has, and then searches the directory itself.
+//! * **P2** A thread is included before the barrier of its first visit: its participant is in the directory, and after
+//!   that its bit is. So a thread whose barrier comes later than that barrier finds the participant, by the bit, in
+//!   whatever directory it reads: a replacement copies, under the lock, all that were included before.
+
+use core::ptr;
+use std::boxed::Box;
+use std::vec::Vec;
+
+use super::participants::Participant;
+use crate::sync::Ordering::*;
+use crate::sync::{AtomicPtr, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
+
+/// Slots of the first directory.
+const FIRST: usize = if cfg!(weakly_loom) { 4 } else { 8 };
+/// A directory has at most so many slots for each participant, even if two numbers have one home.
+const SPARSE: usize = 8;
+const WORD: usize = usize::BITS as usize;
+
+type Slot<C> = AtomicPtr<Participant<C>>;
+
+/// All participants at a table.
+#[repr(C)]
+pub(super) struct Participants<C> {
+    /// The number of slots, less one.
+    mask: AtomicUsize,
+    /// The slots of the directory, or null.
+    slots: AtomicPtr<Slot<C>>,
+    directory: AtomicPtr<Directory<C>>,
+    /// How many participants there are.
+    included: AtomicUsize,
+    /// The directory, for the thread that adds a participant. (So it does not load the atomics before it changes them,
+    /// which would hide the loads of other threads from loom; see `sync`.)
+    last: Mutex<Last<C>>,
+}
+
+/// A pointer that changes threads.
+type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
+
+pub(super) struct Directory<C> {
+    slots: Box<[Slot<C>]>,
+    /// Which numbers have come, as bits of words.
+    came: Box<[AtomicUsize]>,
+    /// The place of the first word among the words of all numbers.
+    first_word: usize,
+    /// The directory that this one has replaced, or null.
+    older: *mut Directory<C>,
+}
+
+/// How large a directory is.
+#[derive(Clone, Copy, PartialEq)]
+struct Size {
+    slots: usize,
+    first_word: usize,
+    words: usize,
+}
+
+/// A directory that is allocated before the lock is taken.
+struct Room<C>(Option<Box<Directory<C>>>);
+
+impl<C> Room<C> {
+    fn size(&self) -> Option<Size> {
+        self.0.as_ref().map(|room| room.size())
+    }
+}
+
+impl<C> Default for Room<C> {
+    fn default() -> Self {
+        Room(None)
+    }
+}
+
+impl<C> Memory for Room<C> {
+    type Size = Size;
+
+    fn allocate(size: Size) -> Self {
+        let slots = (0..size.slots).map(|_| AtomicPtr::new(ptr::null_mut()));
+        Room(Some(Box::new(Directory {
+            slots: slots.collect(),
+            came: (0..size.words).map(|_| AtomicUsize::new(0)).collect(),
+            first_word: size.first_word,
+            older: ptr::null_mut(),
+        })))
+    }
+}
+
+impl<C> Directory<C> {
+    fn size(&self) -> Size {
+        Size {
+            slots: self.slots.len(),
+            first_word: self.first_word,
+            words: self.came.len(),
+        }
+    }
+
+    /// The participant with this number.
+    #[inline]
+    fn find(&self, number: usize) -> Option<&Participant<C>> {
+        let mut at = number;
+        loop {
+            // A slot is free, so this ends.
+            let there = self.participant(at)?;
+            if there.number == number {
+                return Some(there);
+            }
+            at += 1;
+        }
+    }
+
+    /// The participant in a slot, modulo the number of slots.
+    #[inline]
+    fn participant(&self, at: usize) -> Option<&Participant<C>> {
+        // Acquire: with `add`: the participant is initialised.
+        // SAFETY: a participant lasts as long as the table.
+        unsafe { self.slot(at).load(Acquire).as_ref() }
+    }
+
+    #[inline]
+    fn slot(&self, at: usize) -> &Slot<C> {
+        &self.slots[at & (self.slots.len() - 1)]
+    }
+
+    /// Adds a participant with a new number, under the lock. There is room.
+    fn add(&self, number: usize, participant: *mut Participant<C>) {
+        let mut at = number;
+        while self.participant(at).is_some() {
+            at += 1;
+        }
+        // Release: with `participant` and `Participants::at_home`.
+        self.slot(at).store(participant, Release);
+        // Relaxed: P2. The barriers order this, or the caller of a sum does.
+        self.came[number / WORD - self.first_word].fetch_or(1 << (number % WORD), Relaxed);
+    }
+
+    /// The size of a directory for one number more: this size, if this one has room.
+    fn size_for(&self, number: usize) -> Size {
+        let mut size = self.size();
+        let count = (0..size.slots)
+            .filter(|at| self.participant(*at).is_some())
+            .count();
+        let shares_its_home = self.participant(number).is_some();
+        if size.slots < 2 * (count + 1) || shares_its_home && size.slots < SPARSE * count {
+            size.slots *= 2;
+        }
+        let (word, end) = (number / WORD, size.first_word + size.words);
+        if word < size.first_word {
+            size.first_word = word.min(size.first_word.saturating_sub(size.words));
+            size.words = end - size.first_word;
+        } else if word >= end {
+            size.words = (word + 1 - size.first_word).max(2 * size.words);
+        }
+        size
+    }
+}
+
+impl<C> Participants<C> {
+    /// Without participants. In models, those of their threads are there, unless a model is about how they come.
+    #[cfg(weakly_loom)]
+    pub(super) fn new() -> Participants<C> {
+        let all = Self::empty();
+        (0..3).for_each(|number| _ = all.get(number));
+        all.pretend(0);
+        all
+    }
+
+    #[cfg(not(weakly_loom))]
+    pub(super) const fn new() -> Participants<C> {
+        Self::empty()
+    }
+
+    const_fn! {
+        pub(super) fn empty() -> Participants<C> {
+            Participants {
+                mask: AtomicUsize::new(0),
+                slots: AtomicPtr::new(ptr::null_mut()),
+                directory: AtomicPtr::new(ptr::null_mut()),
+                included: AtomicUsize::new(0),
+                last: Mutex::new(Last::new(ptr::null_mut())),
+            }
+        }
+    }
+
+    /// The participant of this thread, which has this number. A thread that comes for the first time is included.
+    #[inline(always)]
+    pub(super) fn get(&self, number: usize) -> &Participant<C> {
+        match self.at_home(number) {
+            Some(participant) => participant,
+            None => self.find_or_include(number),
+        }
+    }
+
+    /// The participant with this number, if its thread has come.
+    #[inline]
+    pub(super) fn find(&self, number: usize) -> Option<&Participant<C>> {
+        self.at_home(number)
+            .or_else(|| self.directory()?.find(number))
+    }
+
+    #[inline(always)]
+    fn at_home(&self, number: usize) -> Option<&Participant<C>> {
+        // Acquire: P1.
+        let mask = self.mask.load(Acquire);
+        let slots = self.slots.load(Acquire);
+        if slots.is_null() {
+            return None;
+        }
+        // Acquire: with `Directory::add`: the participant is initialised.
+        // SAFETY: P1; directories and participants last as long as the table.
+        let there = unsafe { (*slots.add(number & mask)).load(Acquire).as_ref() }?;
+        (there.number == number).then_some(there)
+    }
+
+    #[inline]
+    fn directory(&self) -> Option<&Directory<C>> {
+        // Acquire: with `include`: the directory is initialised.
+        // SAFETY: directories last as long as the table.
+        unsafe { self.directory.load(Acquire).as_ref() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_or_include(&self, number: usize) -> &Participant<C> {
+        match self.directory().and_then(|now| now.find(number)) {
+            Some(participant) => participant,
+            None => self.include(number),
+        }
+    }
+
+    /// Adds a participant for this thread.
+    pub(super) fn include(&self, number: usize) -> &Participant<C> {
+        // The allocator may use the table, and then this thread is included when it returns.
+        let mut new = Some(Box::new(Participant::new(number)));
+        let last = self.last.with_room(
+            |last, room: &mut Room<C>| match Self::wanted(last, number) {
+                Some(wanted) if room.size() != Some(wanted) => Err(wanted),
+                _ => Ok(()),
+            },
+            |last, room| {
+                let larger = room.0.take_if(|_| Self::wanted(last, number).is_some());
+                if let Some(larger) = larger {
+                    self.replace(last, larger);
+                }
+                let last = Self::last(last)?;
+                if last.find(number).is_none() {
+                    last.add(number, Box::into_raw(new.take()?));
+                    // Relaxed: a hint.
+                    self.included.fetch_add(1, Relaxed);
+                }
+                Some(last)
+            },
+        );
+        last.and_then(|last| last.find(number))
+            .expect("it was included")
+    }
+
+    fn last<'d>(last: &mut Last<C>) -> Option<&'d Directory<C>> {
+        // SAFETY: made by `Room::allocate`. The caller, which has a reference to the table, uses it no longer than that, and
+        // directories last as long as the table.
+        unsafe { last.get_mut().as_ref() }
+    }
+
+    /// The size of the directory that has to replace the last before this number is added.
+    fn wanted(last: &mut Last<C>, number: usize) -> Option<Size> {
+        let Some(last) = Self::last(last) else {
+            return Some(Size {
+                slots: FIRST,
+                first_word: number / WORD,
+                words: 1,
+            });
+        };
+        let wanted = last.size_for(number);
+        (last.find(number).is_none() && wanted != last.size()).then_some(wanted)
+    }
+
+    /// Makes this the last directory.
+    fn replace(&self, last: &mut Last<C>, mut larger: Box<Directory<C>>) {
+        larger.older = *last.get_mut();
+        if let Some(last) = Self::last(last) {
+            for at in 0..last.slots.len() {
+                if let Some(there) = last.participant(at) {
+                    // Relaxed: as just read.
+                    larger.add(there.number, last.slot(at).load(Relaxed));
+                }
+            }
+        }
+        let (mask, slots) = (larger.slots.len() - 1, larger.slots.as_ptr());
+        *last.get_mut() = Box::into_raw(larger);
+        // Release, all three: P1; and the directory is initialised.
+        self.directory.store(*last.get_mut(), Release);
+        self.slots.store(slots.cast_mut(), Release);
+        self.mask.store(mask, Release);
+    }
+
+    /// As if so many threads had come.
+    #[cfg(weakly_loom)]
+    pub(super) fn pretend(&self, included: usize) {
+        self.included.store(included, Relaxed);
+    }
+
+    /// How many participants there are. A hint.
+    #[inline]
+    pub(super) fn included(&self) -> usize {
+        self.included.load(Relaxed)
+    }
+
+    /// How many slots the directory has.
+    #[inline]
+    pub(super) fn slots(&self) -> usize {
+        self.directory().map_or(0, |now| now.slots.len())
+    }
+
+    /// The participant in a slot, if one is there.
+    #[inline]
+    pub(super) fn in_slot(&self, at: usize) -> Option<&Participant<C>> {
+        self.directory()?.participant(at)
+    }
+
+    /// Visits all participants, also those of threads that are gone.
+    #[inline]
+    pub(super) fn each(&self, look: impl FnMut(&Participant<C>)) {
+        self.each_among(|_| usize::MAX, look);
+    }
+
+    /// Visits the participants with numbers that `among` returns, as bits: it is asked for each word of numbers.
+    #[inline]
+    pub(super) fn each_among(
+        &self,
+        mut among: impl FnMut(usize) -> usize,
+        mut look: impl FnMut(&Participant<C>),
+    ) {
+        let Some(now) = self.directory() else { return };
+        for (word, came) in (now.first_word..).zip(&now.came) {
+            // Relaxed: P2.
+            let came = came.load(Relaxed);
+            if came == 0 {
+                continue;
+            }
+            let mut numbers = came & among(word);
+            while numbers != 0 {
+                let number = word * WORD + numbers.trailing_zeros() as usize;
+                numbers &= numbers - 1;
+                if let Some(participant) = now.find(number) {
+                    look(participant);
+                }
+            }
+        }
+    }
+}
+
+impl<C> Drop for Participants<C> {
+    fn drop(&mut self) {
+        // Relaxed, both: no other thread is there.
+        let mut next = self.directory.load(Relaxed);
+        let mut participants = Vec::new();
+        if let Some(now) = self.directory() {
+            let all = now.slots.iter().map(|slot| slot.load(Relaxed));
+            participants.extend(all.filter(|there| !there.is_null()));
+        }
+        while !next.is_null() {
+            // SAFETY: made by `Room::allocate`, and no thread reads it any more.
+            next = unsafe { Box::from_raw(next) }.older;
+        }
+        for participant in participants {
+            // SAFETY: made by `include`, in the last directory once, and no thread uses it any more.
+            drop(unsafe { Box::from_raw(participant) });
+        }
+    }
+}
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+    use std::{thread, vec};
+
+    /// Numbers come in any order, dense and sparse: each has one participant, which never moves, and none is missed.
+    #[test]
+    fn each_number_has_its_participant() {
+        let many = if cfg!(miri) { 20 } else { 300 };
+        for numbers in [
+            (0..many).collect::<Vec<_>>(),
+            (0..many).rev().collect(),
+            vec![4_000],
+            vec![4_000, 0, 8, 16, 64, 63, 4_096, 100_000],
+            (0..20).map(|n| n * 4_096).collect(),
+        ] {
+            let all = Participants::<()>::new();
+            let mut places = Vec::new();
+            for (before, number) in numbers.iter().enumerate() {
+                assert_eq!(all.included(), before);
+                assert!(all.find(*number).is_none());
+                places.push(ptr::from_ref(all.get(*number)));
+            }
+            for (number, place) in numbers.iter().zip(places) {
+                assert!(ptr::eq(all.get(*number), place));
+                assert!(ptr::eq(all.find(*number).unwrap(), place));
+                assert_eq!(all.get(*number).number, *number);
+            }
+            let mut seen = Vec::new();
+            all.each(|one| seen.push(one.number));
+            let mut sorted = numbers.clone();
+            sorted.sort_unstable();
+            assert_eq!(seen, sorted);
+            assert!(all.slots() <= FIRST.max(2 * SPARSE * numbers.len()));
+        }
+    }
+
+    /// P1: a thread looks up a number, whose home is another place in each directory. (Miri sees a read that is out of bounds.)
+    #[test]
+    fn lookups_beside_replacements() {
+        for _ in 0..if cfg!(miri) { 1 } else { 100 } {
+            let all = &Participants::<()>::new();
+            let own = ptr::from_ref(all.get(0b1_1111_1101)).addr();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..64).for_each(|number| assert_eq!(all.get(number).number, number));
+                });
+                while all.included() <= 64 {
+                    assert_eq!(ptr::from_ref(all.get(0b1_1111_1101)).addr(), own);
+                }
+            });
+        }
+    }
+
+    /// A participant takes 128 bytes, and a directory for one number some 200, whatever the number is.
+    #[test]
+    fn a_large_number_takes_no_more_memory() {
+        let all = Participants::<()>::new();
+        all.get(100_000);
+        let now = all.directory().unwrap();
+        assert_eq!((now.slots.len(), now.came.len()), (FIRST, 1));
+    }
+}
