@@ -14,6 +14,7 @@ use core::ptr;
 use std::boxed::Box;
 
 use super::bag::Bag;
+use super::deferred::Visit;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, barrier, store_load};
 
@@ -42,7 +43,10 @@ pub(super) struct Participant<C> {
     pub(super) next_bag: Cursor,
     pub(super) next_list: Cursor,
     /// A list of the dead of others that is full: its thread takes from there until it is empty (D4).
-    pub(super) stays_at: Cell<Option<usize>>,
+    pub(super) stays_at: Cell<Option<u8>>,
+    /// The visit for whose end its thread has looked last, in vain (D4): the number of the participant, and the visit.
+    vain_number: Cell<u32>,
+    vain_visit: Cell<usize>,
     /// Null until its thread has put something there.
     bag: AtomicPtr<Bag<C>>,
     unused: [usize; UNUSED_WORDS],
@@ -124,8 +128,7 @@ impl Cursor {
 }
 
 /// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
-const UNUSED_WORDS: usize =
-    (128 - 2 * size_of::<Cursor>() - size_of::<Option<usize>>()) / size_of::<usize>() - 10;
+const UNUSED_WORDS: usize = (128 - 2 * size_of::<Cursor>() - 8) / size_of::<usize>() - 11;
 
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
@@ -144,6 +147,9 @@ pub(super) use assert_apart;
 
 #[cfg(not(weakly_loom))]
 pub(super) const VISIT: usize = core::mem::offset_of!(Participant<()>, visit);
+
+#[cfg(all(target_pointer_width = "64", not(weakly_loom)))]
+const _: () = assert!(size_of::<Participant<()>>() == 128);
 
 // SAFETY: D4 for the cells; the rest are atomics.
 unsafe impl<C> Sync for Participant<C> {}
@@ -197,6 +203,18 @@ impl<C> Participant<C> {
         unsafe { &*new }
     }
 
+    /// Notes that its thread has looked for the end of a visit in vain. Of a large number it notes a part: then the thread may
+    /// take a visit for another one, and does not look for the end of that.
+    pub(super) fn looked_in_vain(&self, visit: Visit) {
+        self.vain_number.set(visit.number as u32);
+        self.vain_visit.set(visit.visit);
+    }
+
+    /// Whether its thread has looked for the end of this visit last, in vain.
+    pub(super) fn has_looked(&self, visit: Visit) -> bool {
+        (self.vain_number.get(), self.vain_visit.get()) == (visit.number as u32, visit.visit)
+    }
+
     /// The barrier alone: the visit goes on.
     #[cold]
     pub(super) fn sit_still(&self) {
@@ -215,6 +233,8 @@ impl<C> Participant<C> {
             next_bag: Cursor::new(),
             next_list: Cursor::new(),
             stays_at: Cell::new(None),
+            vain_number: Cell::new(0),
+            vain_visit: Cell::new(OUTSIDE),
             bag: AtomicPtr::new(ptr::null_mut()),
             unused: [0; UNUSED_WORDS],
             number,

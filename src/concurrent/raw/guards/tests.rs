@@ -197,6 +197,38 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     }
 }
 
+/// D2: A thread looks once for the end of a visit that lasts, and then not again, but it looks for the next visit.
+#[test]
+fn a_visit_that_lasts_is_looked_for_once() {
+    let domain = &Domain::new((), false);
+    let (came, comes) = channel();
+    let (go, goes) = channel::<()>();
+    let visits = || {
+        let mut visits = Vec::new();
+        domain.visits(|visit| visits.push(visit));
+        visits
+    };
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for _ in 0..2 {
+                let inside = Reading::new(domain);
+                came.send(()).unwrap();
+                goes.recv().unwrap();
+                drop(inside);
+            }
+        });
+        drop(Writing::new(domain));
+        for _ in 0..2 {
+            comes.recv().unwrap();
+            assert!(!domain.end_soon(&visits(), 10));
+            // This would not return before the other thread leaves.
+            assert!(!domain.end_soon(&visits(), usize::MAX));
+            go.send(()).unwrap();
+        }
+    });
+    assert!(domain.end_soon(&visits(), usize::MAX));
+}
+
 /// The deferred list takes no more memory than its objects do.
 #[test]
 fn deferred_is_given_back() {
