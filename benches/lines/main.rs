@@ -1,20 +1,33 @@
 //! How many cache lines go from thread to thread in an operation: a count, the same on each machine.
 //!
-//! `cargo bench -p weakly-benches --bench lines -- [SIDE] [OPERATION] [THREADS] [SIZE]` (weakly, churn, 2, 1000)
+//! `cargo bench -p weakly-benches --bench lines -- [SIDE] [OPERATION] [THREADS] [SIZE] [MOST]` (weakly, churn, 2, 1000)
+//!
+//! It fails if an operation passes more than `MOST` lines. With `--places` before these words it shows which lines of the source
+//! pass most of them. `--write` alone counts what `docs/PERFORMANCE.md` shows, and writes that chapter.
 //!
 //! The threads pass a baton: each makes one operation, then the next thread. valgrind's lackey writes each load and store of
 //! that down, and a model of coherent caches (MSI) counts two kinds of transfers: a *dirty read*, of a line that another
 //! thread has written last, and an *invalidation*, a write to a line of which another thread has a copy. The caches of the model
 //! are infinite. Threads that run at the same time lose more lines, as they spin on what another has locked.
 
+// Not by the library of the report, whose allocator counts.
+#[allow(dead_code, reason = "the report shows more")]
+#[path = "../report/machine.rs"]
+mod machine;
+#[allow(dead_code, reason = "the report fills all of it")]
+#[path = "../report/template.rs"]
+mod template;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::env;
+use std::error::Error;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write, stderr};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread;
+use std::{fmt, fs};
 
 use weakly::{Strong, concurrent::WeakMap};
 
@@ -25,6 +38,8 @@ const COUNTED: usize = 300;
 /// Threads, at most.
 const THREADS: usize = 64;
 
+const OPERATIONS: [&str; 4] = ["get", "replace", "churn", "death"];
+
 /// Stores here tell the reader of the trace which thread makes an operation.
 #[repr(align(4096))]
 struct Marks([AtomicU64; THREADS + 1]);
@@ -33,60 +48,105 @@ static MARKS: Marks = Marks([const { AtomicU64::new(0) }; THREADS + 1]);
 static BATONS: [(Mutex<bool>, Condvar); THREADS] =
     [const { (Mutex::new(false), Condvar::new()) }; THREADS];
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     // cargo passes that.
-    let mut words: Vec<_> = env::args()
-        .skip(1)
-        .filter(|word| word != "--bench")
-        .collect();
-    let traced = words.first().is_some_and(|word| word == "--traced");
-    if traced {
-        words.remove(0);
+    let words = env::args().skip(1).filter(|word| word != "--bench");
+    let (flags, words): (Vec<_>, Vec<_>) = words.partition(|word| word.starts_with("--"));
+    let has = |flag: &str| flags.iter().any(|given| given == flag);
+    if has("--write") {
+        return write();
     }
-    let word = |at: usize, default: &str| {
-        words
-            .get(at)
-            .map_or(default, |word| word.as_str())
-            .to_owned()
-    };
-    let number = |at: usize, default: &str| word(at, default).parse().expect("a number");
+    let word = |at: usize, default: &'static str| words.get(at).map_or(default, String::as_str);
     let run = Run {
         side: word(0, "weakly"),
         operation: word(1, "churn"),
-        threads: number(2, "2"),
-        size: number(3, "1000"),
+        threads: word(2, "2").parse()?,
+        size: word(3, "1000").parse()?,
     };
     assert!(
         (1..=THREADS).contains(&run.threads),
         "1 to {THREADS} threads"
     );
-    if traced {
+    // A thread that finds out would leave the others waiting.
+    assert!(OPERATIONS.contains(&run.operation), "{OPERATIONS:?}");
+    if has("--traced") {
         run.execute();
-    } else {
-        run.count();
+        return Ok(());
+    }
+    let counts = run.count();
+    println!("{counts}");
+    if has("--places") {
+        counts.show_places()?;
+    }
+    match words.get(4).map(|most| most.parse::<f64>()).transpose()? {
+        Some(most) if counts.each(counts.lines()) > most => {
+            Err(format!("more than {most} lines").into())
+        }
+        _ => Ok(()),
     }
 }
 
-struct Run {
-    side: String,
-    operation: String,
+/// Counts what the document shows, and writes that chapter.
+fn write() -> Result<(), Box<dyn Error>> {
+    let sides = ["weakly", "papaya", "dashmap"];
+    let mut table = format!(
+        "| lines for each operation | threads | {} |\n|---|---:|---:|---:|---:|",
+        sides.join(" | ")
+    );
+    for operation in OPERATIONS {
+        for threads in [2, 8, 16, 64] {
+            table += &format!("\n| {operation} | {threads} |");
+            for side in sides {
+                let run = Run {
+                    side,
+                    operation,
+                    threads,
+                    size: 1000,
+                };
+                let counts = run.count();
+                eprintln!("{counts}");
+                table += &format!(" {:.2} |", counts.each(counts.lines()));
+            }
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/PERFORMANCE.md");
+    let parts = [
+        ("lines", table),
+        ("counted", machine::Machine::this().caption()),
+    ];
+    let document = fs::read_to_string(path)?;
+    let document = template::chapter(&document, template::LINES, parts.into());
+    let document = document.ok_or("the document has no such chapter")?;
+    Ok(fs::write(path, document)?)
+}
+
+#[derive(Clone, Copy)]
+struct Run<'w> {
+    side: &'w str,
+    operation: &'w str,
     threads: usize,
     size: usize,
 }
 
 /// What the trace says of the lines.
-#[derive(Default)]
-struct Counts {
+struct Counts<'w> {
+    run: Run<'w>,
     operations: usize,
     instructions: usize,
     dirty_reads: usize,
     invalidations: usize,
     /// Of each line: who has a copy, and who has written it last.
     lines: HashMap<usize, (HashSet<usize>, Option<usize>)>,
+    /// How many transfers each instruction has caused, by its address.
+    places: HashMap<usize, usize>,
+    /// The address of the marks, by which the addresses of instructions are found in the program.
+    marks: usize,
 }
 
-impl Counts {
-    fn access(&mut self, thread: usize, line: usize, loads: bool, stores: bool) {
+impl Counts<'_> {
+    /// The load or store of a line by an instruction.
+    fn access(&mut self, thread: usize, line: usize, [loads, stores]: [bool; 2], place: usize) {
+        let before = self.lines();
         let (copies, writer) = self.lines.entry(line).or_insert_with(|| {
             // It comes from memory.
             (HashSet::from([thread]), None)
@@ -99,16 +159,83 @@ impl Counts {
             self.invalidations += usize::from(copies.len() > 1 || !copies.contains(&thread));
             (*copies, *writer) = (HashSet::from([thread]), Some(thread));
         }
+        if self.lines() > before {
+            *self.places.entry(place).or_default() += self.lines() - before;
+        }
+    }
+
+    fn lines(&self) -> usize {
+        self.dirty_reads + self.invalidations
+    }
+
+    fn each(&self, count: usize) -> f64 {
+        count as f64 / self.operations as f64
+    }
+
+    /// Prints the lines of the source that pass most lines of the cache.
+    fn show_places(&self) -> Result<(), Box<dyn Error>> {
+        let program = env::current_exe()?;
+        // This process and the traced one have the same program at different addresses.
+        let maps = fs::read_to_string("/proc/self/maps")?;
+        let own = maps
+            .lines()
+            .find(|line| line.ends_with(&*program.to_string_lossy()));
+        let (own, _) = own
+            .and_then(|line| line.split_once('-'))
+            .ok_or("where is it?")?;
+        let marks = (&raw const MARKS).addr() - usize::from_str_radix(own, 16)?;
+        let mut of = HashMap::<String, usize>::new();
+        for (&place, &count) in &self.places {
+            let place = place.wrapping_sub(self.marks.wrapping_sub(marks));
+            let mut said = Command::new("addr2line");
+            said.args(["-i", "-e"])
+                .arg(&program)
+                .arg(format!("{place:x}"));
+            let said = String::from_utf8(said.output()?.stdout)?;
+            // The innermost that is not the standard library's; the C library and its allocator are elsewhere.
+            let line = said.lines().find(|line| !line.contains("/library/"));
+            let line = line
+                .filter(|line| !line.starts_with('?'))
+                .unwrap_or("elsewhere");
+            let line = line.split(" (").next().unwrap_or_default();
+            *of.entry(line.to_owned()).or_default() += count;
+        }
+        let mut of: Vec<_> = of.into_iter().collect();
+        of.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (place, count) in of.into_iter().take(30) {
+            println!("{:6.2} {place}", self.each(count));
+        }
+        Ok(())
     }
 }
 
-impl Run {
-    /// Runs this under lackey, and prints the transfers of an operation.
-    fn count(&self) {
+impl fmt::Display for Counts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Run {
+            side,
+            operation,
+            threads,
+            size,
+        } = self.run;
+        let each = |count| self.each(count);
+        write!(
+            f,
+            "{side} {operation} of {size} with {threads} threads: {:.2} dirty reads, {:.2} invalidations, {:.2} lines, {:.0} instructions",
+            each(self.dirty_reads),
+            each(self.invalidations),
+            each(self.lines()),
+            each(self.instructions),
+        )
+    }
+}
+
+impl<'w> Run<'w> {
+    /// Runs this under lackey, and counts the transfers.
+    fn count(self) -> Counts<'w> {
         let mut traced = Command::new("valgrind")
             .args(["--tool=lackey", "--trace-mem=yes", "--fair-sched=yes"])
             .arg(env::current_exe().expect("a path"))
-            .args(["--traced", &self.side, &self.operation])
+            .args(["--traced", self.side, self.operation])
             .args([self.threads.to_string(), self.size.to_string()])
             // Each thread has a heap of its own.
             .env("MALLOC_ARENA_MAX", "256")
@@ -116,15 +243,24 @@ impl Run {
             .stderr(Stdio::piped())
             .spawn()
             .expect("valgrind is installed");
-        let mut counts = Counts::default();
-        let (mut marks, mut thread) = (None, None);
+        let mut counts = Counts {
+            run: self,
+            operations: 0,
+            instructions: 0,
+            dirty_reads: 0,
+            invalidations: 0,
+            lines: HashMap::new(),
+            places: HashMap::new(),
+            marks: 0,
+        };
+        let (mut instruction, mut thread) = (0, None);
         let trace = BufReader::new(traced.stderr.take().expect("piped"));
         for line in trace.lines().map_while(Result::ok) {
             if let Some((_, address)) = line.split_once("MARKS ") {
-                marks = usize::from_str_radix(address, 16).ok();
+                counts.marks = usize::from_str_radix(address, 16).expect("an address");
                 continue;
             }
-            let (Some(marks), Some((kind, place))) = (marks, line.split_at_checked(3)) else {
+            let Some((kind, place)) = line.split_at_checked(3) else {
                 continue;
             };
             let address = place.split(',').next();
@@ -132,15 +268,19 @@ impl Run {
             let (Some(address), kind) = (address, kind.trim()) else {
                 continue;
             };
-            let mark = address.wrapping_sub(marks) / size_of::<AtomicU64>();
+            let mark = address.wrapping_sub(counts.marks) / size_of::<AtomicU64>();
             match (kind, thread) {
-                ("S", _) if mark <= THREADS => {
+                ("S", _) if mark <= THREADS && counts.marks != 0 => {
                     counts.operations += usize::from(mark == THREADS);
                     thread = (mark != THREADS).then_some(mark);
                 }
-                ("I", Some(_)) => counts.instructions += 1,
+                ("I", Some(_)) => {
+                    counts.instructions += 1;
+                    instruction = address;
+                }
                 ("L" | "S" | "M", Some(thread)) => {
-                    counts.access(thread, address / 64, kind != "S", kind != "L");
+                    let kinds = [kind != "S", kind != "L"];
+                    counts.access(thread, address / 64, kinds, instruction);
                 }
                 _ => {}
             }
@@ -150,18 +290,7 @@ impl Run {
             "valgrind has failed"
         );
         assert_eq!(counts.operations, COUNTED * self.threads);
-        let each = |count: usize| count as f64 / counts.operations as f64;
-        let sum = each(counts.dirty_reads + counts.invalidations);
-        println!(
-            "{} {} of {} with {} threads: {:.2} dirty reads, {:.2} invalidations, {sum:.2} lines, {:.0} instructions",
-            self.side,
-            self.operation,
-            self.size,
-            self.threads,
-            each(counts.dirty_reads),
-            each(counts.invalidations),
-            each(counts.instructions),
-        );
+        counts
     }
 
     /// What is traced.
@@ -171,9 +300,11 @@ impl Run {
         stderr().write_all(place.as_bytes()).expect("a pipe");
         let map = WeakMap::<Strong<u64>, u64>::new();
         let papaya = papaya::HashMap::<usize, u64, Hasher>::with_hasher(Hasher::new());
-        let dashmap = dashmap::DashMap::<usize, u64, Hasher>::with_hasher(Hasher::new());
+        // As many shards as on 16 processors, on each machine.
+        let dashmap =
+            dashmap::DashMap::<usize, u64, Hasher>::with_hasher_and_shard_amount(Hasher::new(), 64);
         let address = |key: &Arc<u64>| Arc::as_ptr(key).addr();
-        match self.side.as_str() {
+        match self.side {
             "weakly" => self.pass(
                 Strong::new,
                 &|key, value| _ = map.insert(key, value),
@@ -227,7 +358,7 @@ impl Run {
                 random ^= random << 17;
                 let counts = nth >= warmup;
                 let key = &live[(random >> 33) as usize % live.len()];
-                match self.operation.as_str() {
+                match self.operation {
                     "get" => self.turn(number, counts, || get(key)),
                     "replace" => self.turn(number, counts, || insert(key, nth as u64)),
                     "churn" => self.turn(number, counts, || {
@@ -236,7 +367,15 @@ impl Run {
                         live.push_back(new);
                         live.pop_front().into_iter().for_each(end);
                     }),
-                    operation => panic!("no such operation: {operation}"),
+                    "death" => {
+                        let new = new(1);
+                        self.turn(number, false, || insert(&new, 1));
+                        live.push_back(new);
+                        self.turn(number, counts, || {
+                            live.pop_front().into_iter().for_each(end)
+                        });
+                    }
+                    _ => unreachable!("`OPERATIONS` has no other"),
                 }
             }
             together.wait();

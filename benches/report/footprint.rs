@@ -10,7 +10,8 @@ use crate::duel::Sample;
 use crate::memory::{Bulky, Count};
 use crate::passes::{SideTable, count_branches, find_parents, find_places};
 use crate::peers::{Collection, Object, Pointer};
-use crate::shared::SharedInterner;
+use crate::shared::{Shared, SharedInterner};
+use crate::together::last_of;
 use crate::tree::Tree;
 
 /// How many weak handles an object has that has nothing else.
@@ -80,6 +81,20 @@ where
             }
         }
         count.bytes() / (objects.len() * collections) as f64
+    })
+}
+
+/// What a map takes with its first entry, itself included: of a new thread, while others that have used another map are
+/// parked.
+pub(crate) fn first_entry<M: Shared, const OTHERS: usize>() -> Sample {
+    Box::new(|| {
+        last_of::<M, OTHERS, _>(|| {
+            let object = M::object(1);
+            let count = Count::all();
+            let map = M::with_capacity(0);
+            map.insert(&object, 1);
+            count.bytes() + size_of::<M>() as f64
+        })
     })
 }
 

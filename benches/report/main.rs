@@ -21,7 +21,7 @@
 //! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
-//! * [`document`], [`machine`]: what is written, and where it was measured;
+//! * [`template`], [`document`], [`embed`], [`machine`]: what is written, and where it was measured;
 //! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: pseudorandom numbers, words and orders;
 //! * [`memory`]: an allocator that counts;
@@ -31,6 +31,7 @@ mod chance;
 mod collections;
 mod document;
 mod duel;
+mod embed;
 mod footprint;
 mod interners;
 mod kept;
@@ -44,6 +45,7 @@ mod rows;
 mod shared;
 mod subjects;
 mod teams;
+mod template;
 mod terms;
 mod theirs;
 mod together;
@@ -61,9 +63,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use document::Parts;
 use duel::{HEAD, Line, Row, Scale};
 use machine::Machine;
+use template::Parts;
 
 const COMMAND: &str = "cargo bench -p weakly-benches --bench report -- --write";
 /// The repository.
@@ -119,7 +121,9 @@ fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Err
     parts.insert("machine", machine.table());
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     parts.insert("duration", format!("{minutes:.0} minutes"));
-    fs::write(docs.join("PERFORMANCE.md"), document::fill(parts))?;
+    let document = fs::read_to_string(Path::new(ROOT).join("docs/PERFORMANCE.md"))?;
+    let document = template::fill(&document, parts).ok_or("the document lacks a chapter")?;
+    fs::write(docs.join("PERFORMANCE.md"), document)?;
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md"))?;
     match document::front(&readme, &all, &machine.caption()) {
         Some(readme) => fs::write(root.join("README.md"), readme)?,
@@ -136,7 +140,8 @@ fn grow(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Erro
     })?;
     let path = docs.join("PERFORMANCE.md");
     let document = fs::read_to_string(&path)?;
-    let document = document::grow(&document, parts).ok_or("the document has no such chapter")?;
+    let document = template::chapter(&document, template::GROWTH, parts)
+        .ok_or("the document has no such chapter")?;
     Ok(fs::write(path, document)?)
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Barrier};
+use std::thread::{self, JoinHandle};
 
 use weakly::Strong;
 
@@ -11,7 +13,7 @@ use crate::chance::{Numbers, Words, shuffle};
 use crate::duel::{Sample, time};
 use crate::peers::Pointer;
 use crate::shared::{Shared, SharedInterner};
-use crate::teams::{Plan, Team};
+use crate::teams::{Plan, Team, alone};
 
 /// Each thread clones a handle to the one object and drops the clone.
 pub(crate) fn clone_drop<P>(plan: Plan) -> Sample
@@ -44,9 +46,12 @@ fn gathered<M: Shared>(size: usize) -> (M, Vec<M::Object>) {
     (map, objects)
 }
 
-/// Each thread looks up objects that are present, starting at another place, and continuing where its last
+/// Each thread does something with objects that are present, starting at another place, and continuing where its last
 /// sample ended.
-pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
+fn over<M: Shared>(
+    plan: Plan,
+    operation: impl Fn(&M, &M::Object) -> u64 + Copy + Send + 'static,
+) -> Sample {
     let gathered = Arc::new(gathered::<M>(plan.size));
     Team::sample(plan, |number| {
         let (gathered, mut at) = (gathered.clone(), plan.start(number));
@@ -58,7 +63,7 @@ pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
                 while left > 0 {
                     let some = left.min(plan.size - at);
                     for object in &objects[at..at + some] {
-                        sum = sum.wrapping_add(map.get(object).unwrap_or_default());
+                        sum = sum.wrapping_add(operation(map, object));
                     }
                     left -= some;
                     at = (at + some) % plan.size;
@@ -66,6 +71,19 @@ pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
                 black_box(sum);
             })
         })
+    })
+}
+
+/// Each thread looks up objects that are present.
+pub(crate) fn get<M: Shared>(plan: Plan) -> Sample {
+    over::<M>(plan, |map, object| map.get(object).unwrap_or_default())
+}
+
+/// Each thread gives objects that are present another value.
+pub(crate) fn replace<M: Shared>(plan: Plan) -> Sample {
+    over::<M>(plan, |map, object| {
+        map.insert(object, 1);
+        0
     })
 }
 
@@ -100,10 +118,16 @@ pub(crate) fn mixed<M: Shared>(plan: Plan) -> Sample {
 /// Every operation inserts a new object, and drops one of those that the thread owns: its share of all objects,
 /// in random order.
 pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
+    churn_beside::<M, 0>(plan)
+}
+
+/// The same while other threads, which have used the map, are parked.
+pub(crate) fn churn_beside<M: Shared, const PARKED: usize>(plan: Plan) -> Sample {
     let (map, mut all) = gathered::<M>(plan.size);
     let map = Arc::new(map);
+    let used = map.clone();
     let share = plan.size / plan.threads;
-    Team::sample(plan, |_| {
+    let mut churn = Team::sample(plan, |_| {
         let mut own = all.split_off(all.len() - share);
         let (map, mut at) = (map.clone(), 0);
         Box::new(move |watch| {
@@ -114,7 +138,84 @@ pub(crate) fn churn<M: Shared>(plan: Plan) -> Sample {
                 }
             })
         })
+    });
+    // They end with each sample: the other side is measured without them.
+    Box::new(move || {
+        let _parked = Parked::of(PARKED, &used);
+        churn()
     })
+}
+
+/// A new thread churns a map of its own, while others, which have used another, are parked.
+pub(crate) fn newcomer<M: Shared, const OTHERS: usize>(plan: Plan) -> Sample {
+    Box::new(move || {
+        let newcomer = move || {
+            let (map, mut own) = gathered::<M>(plan.size);
+            let mut churn = || {
+                for turn in 0..plan.operations {
+                    let place = &mut own[turn % plan.size];
+                    renew(&map, place, turn as u64);
+                }
+            };
+            // Caches are warm then, and a table as large as it will be.
+            churn();
+            alone(churn) / plan.operations as f64
+        };
+        last_of::<M, OTHERS, _>(newcomer)
+    })
+}
+
+/// What a new thread does, while others are parked that have used a map, not that of the new thread.
+pub(crate) fn last_of<M: Shared, const OTHERS: usize, R: Send + 'static>(
+    work: impl FnOnce() -> R + Send + 'static,
+) -> R {
+    let _others = Parked::of(OTHERS, &Arc::new(M::with_capacity(1)));
+    thread::spawn(work).join().expect("it does not panic")
+}
+
+/// Threads that have used a map, and wait for the end of this.
+struct Parked {
+    // Dropped first.
+    wake: Vec<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Parked {
+    /// All of them have used the map.
+    fn of<M: Shared>(number: usize, map: &Arc<M>) -> Self {
+        let used = Arc::new(Barrier::new(number + 1));
+        let (wake, threads) = (0..number)
+            .map(|_| {
+                let (map, used) = (map.clone(), used.clone());
+                let (wake, wakes) = mpsc::channel();
+                let park = move || {
+                    let mut object = M::object(1);
+                    map.insert(&object, 1);
+                    renew(&*map, &mut object, 2);
+                    map.before_drop(&object);
+                    drop((object, map));
+                    used.wait();
+                    // An error: the sender is gone.
+                    _ = wakes.recv();
+                };
+                // There may be thousands.
+                let thread = thread::Builder::new().stack_size(1 << 17).spawn(park);
+                (wake, thread.expect("the system has room for a thread"))
+            })
+            .unzip();
+        used.wait();
+        Parked { wake, threads }
+    }
+}
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        self.wake.clear();
+        for thread in self.threads.drain(..) {
+            // If it panicked, its message is already printed.
+            _ = thread.join();
+        }
+    }
 }
 
 /// Every operation inserts a new object, which nobody uses afterwards: the map keeps it, and another goes.

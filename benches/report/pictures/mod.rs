@@ -14,6 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::duel::Scale;
+use crate::embed::embed;
 use crate::machine::Machine;
 use draw::Chart;
 
@@ -55,39 +56,6 @@ pub(crate) fn write(
         println!("{}\n\n{tables}\n", chart.title);
         all.push((name, tables));
     }
-    embed(folder, &pictures)?;
+    embed(folder)?;
     Ok(all)
-}
-
-/// Rustdoc's pages cannot link to files of the repository. So the pictures are link definitions with the pictures
-/// in them, which the documentation includes before a text that refers to them: the first definition wins.
-fn embed(folder: &Path, pictures: &Path) -> Result<(), Box<dyn Error>> {
-    let mut definitions =
-        String::from("[comment]: # (Written by the report: the pictures, for rustdoc.)\n");
-    for (name, _) in PICTURES {
-        if let Ok(svg) = fs::read(pictures.join(format!("{name}.svg"))) {
-            let data = base64(&svg);
-            definitions += &format!("[picture-{name}]: data:image/svg+xml;base64,{data}\n");
-        }
-    }
-    // A paragraph of another text must not follow at once.
-    definitions.push('\n');
-    Ok(fs::write(folder.join("PICTURES.md"), definitions)?)
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, at| {
-            bits << 8 | u32::from(three.get(at).copied().unwrap_or_default())
-        });
-        for digit in 0..4 {
-            text.push(match digit <= three.len() {
-                true => DIGITS[(bits >> (18 - 6 * digit)) as usize % 64] as char,
-                false => '=',
-            });
-        }
-    }
-    text
 }

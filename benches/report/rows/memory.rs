@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use weakly::{Strong, concurrent};
 
+use super::shared::LIVING;
 use super::{ByContent, K5, Ours, OursLocal, Pairs, SetByContent, Theirs, TheirsLocal, Values};
 use crate::duel::{Row, Sample, Unit};
 use crate::footprint::{
-    entries, kept_by_the_dead, largest, names, side_tables, three_passes, weak_handles,
+    entries, first_entry, kept_by_the_dead, largest, names, side_tables, three_passes, weak_handles,
 };
 use crate::memory::Bulky;
 use crate::shared::{Alone, OneLocked, Papaya};
@@ -113,6 +114,13 @@ pub(super) fn all() -> Vec<Row> {
             |words| [names::<SharedWords>(words), names::<OneLocked>(words)],
         )
         .at_most(62.0),
+        row(
+            "bytes of a map of one entry, beside 4,000",
+            "alone",
+            1,
+            |_| [first_entry::<Shared, LIVING>(), first_entry::<Shared, 0>()],
+        )
+        .at_most(3.0 * 1024.0),
         row(
             "bytes a node, at most: tree and three maps",
             "the tree",

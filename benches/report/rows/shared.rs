@@ -10,7 +10,9 @@ use crate::shared::{
     Reserved, Sharded,
 };
 use crate::teams::{Clock, Plan};
-use crate::together::{churn, end, get, hit, longest_death, miss, mixed, turnover};
+use crate::together::{
+    churn, churn_beside, end, get, hit, longest_death, miss, mixed, newcomer, replace, turnover,
+};
 
 /// Lookups of each thread in a sample: so many that the start does not count.
 const TOGETHER: usize = 1 << 15;
@@ -19,9 +21,13 @@ const TURNOVER: usize = 1 << 13;
 /// Deaths, and ends, beside threads that churn.
 const FEW: usize = 1 << 10;
 
+/// Threads that live beside one that uses a map alone.
+pub(super) const LIVING: usize = 4_000;
+
 const GET: &str = "shared: get";
 const GET_DESTRUCTIBLE: &str = "shared: get, values with destructors";
 const MIXED: &str = "shared: 95 % get, 5 % churn";
+const REPLACE: &str = "shared: replace";
 const CHURN: &str = "shared: churn";
 const DEATH: &str = "shared: longest death beside";
 const END: &str = "shared: end of a map of ten, beside";
@@ -46,6 +52,7 @@ pub(super) type Side = fn(Plan) -> Sample;
 pub(super) fn maps() -> Vec<Row> {
     let mut rows = lookups();
     rows.extend(changes());
+    rows.extend(existing());
     rows.extend(beside());
     rows
 }
@@ -99,6 +106,13 @@ fn changes() -> Vec<Row> {
             row("dashmap", [mixed::<Map>, mixed::<DashMap>]),
         ]);
     }
+    for threads in [1, 2] {
+        let row = |peer, sides| row(REPLACE, peer, threads, K3, sides);
+        rows.extend([
+            row("papaya", [replace::<Map>, replace::<Papaya>]),
+            row("dashmap", [replace::<Map>, replace::<DashMap>]),
+        ]);
+    }
     rows.push(against_one(MIXED, K3, mixed::<Map>).goal(1.2));
     for size in [K3, K4, K5] {
         for (threads, goal) in [(1, 1.5), (2, 1.2)] {
@@ -122,6 +136,31 @@ fn changes() -> Vec<Row> {
     let sides: [Side; 2] = [churn::<Reserved>, churn::<Map>];
     rows.push(row(&made, "insert", 1, K3, sides).goal(2.5));
     rows
+}
+
+/// What a thread pays because other threads exist.
+fn existing() -> Vec<Row> {
+    let mut rows = Vec::new();
+    rows.extend(parked::<16>());
+    rows.extend(parked::<64>());
+    rows.extend(parked::<256>());
+    let operation = format!("shared: churn, new, beside {LIVING} living");
+    let sides: [Side; 2] = [newcomer::<Map, LIVING>, newcomer::<Map, 0>];
+    // Each sample starts all these threads.
+    rows.push(row(&operation, "alone", 1, K3, sides).rounds(11).goal(1.05));
+    rows
+}
+
+/// Others have used the map, and are parked.
+fn parked<const PARKED: usize>() -> [Row; 3] {
+    let operation = format!("{CHURN} beside {PARKED} parked");
+    let ours: Side = churn_beside::<Map, PARKED>;
+    let row = |peer, theirs| row(&operation, peer, 1, K3, [ours, theirs]);
+    [
+        row("none parked", churn::<Map>).goal(1.25),
+        row("papaya", churn_beside::<Papaya, PARKED>),
+        row("dashmap", churn_beside::<DashMap, PARKED>),
+    ]
 }
 
 /// What a thread pays beside others that churn.
@@ -247,9 +286,16 @@ fn contest(
     clock: Clock,
     sides: [(usize, Side); 2],
 ) -> Row {
-    let changes = [CHURN, MEMO_MISS, INTERNER_MISS, INTERNER_CHURN, EVICT]
-        .iter()
-        .any(|name| operation.contains(name));
+    let changes = [
+        CHURN,
+        REPLACE,
+        MEMO_MISS,
+        INTERNER_MISS,
+        INTERNER_CHURN,
+        EVICT,
+    ]
+    .iter()
+    .any(|name| operation.contains(name));
     let operations = match clock {
         Clock::First => FEW,
         _ if changes || operation.contains(INTERNER_HIT) => TURNOVER,

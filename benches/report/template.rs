@@ -1,0 +1,85 @@
+//! The template of the document, in which names in braces stand for what is measured, and those chapters of the document that
+//! are also written by themselves.
+
+use std::collections::BTreeMap;
+
+const TEMPLATE: &str = include_str!("performance.md");
+
+/// How a chapter begins, and how it ends, in the template and so in the document.
+pub(crate) type Marks = [&'static str; 2];
+
+pub(crate) const GROWTH: Marks = [
+    "<!-- growth: written by the report -->",
+    "<!-- end of growth -->",
+];
+pub(crate) const LINES: Marks = [
+    "<!-- lines: written by the count of cache lines -->",
+    "<!-- end of lines -->",
+];
+pub(crate) const SCALING: Marks = [
+    "<!-- scaling: written by the run on many processors -->",
+    "<!-- end of scaling -->",
+];
+
+/// What stands for each name.
+pub(crate) type Parts = BTreeMap<&'static str, String>;
+
+/// The template with its names replaced, but for the chapters that other programs write: those are the ones of a document.
+/// Nothing if it has no such chapters.
+///
+/// # Panics
+///
+/// If the template does not name each part once, or names anything else.
+pub(crate) fn fill(document: &str, parts: Parts) -> Option<String> {
+    let others = [LINES, SCALING];
+    let template = others
+        .iter()
+        .try_fold(TEMPLATE.to_owned(), |template, &marks| {
+            replaced(&template, marks, "")
+        })?;
+    others
+        .iter()
+        .try_fold(filled(&template, parts), |filled, &marks| {
+            let [_, chapter, _] = between(document, marks)?;
+            replaced(&filled, marks, chapter)
+        })
+}
+
+/// A document one chapter of which is that of the template, with its names replaced. Nothing if it has no such chapter.
+///
+/// # Panics
+///
+/// If the chapter of the template does not name each part once, or names anything else.
+pub(crate) fn chapter(document: &str, marks: Marks, parts: Parts) -> Option<String> {
+    let [_, chapter, _] = between(TEMPLATE, marks)?;
+    replaced(document, marks, &filled(chapter, parts))
+}
+
+fn filled(template: &str, mut parts: Parts) -> String {
+    let mut document = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').expect("a brace is closed");
+        let part = parts.remove(name);
+        document += before;
+        document += &part.unwrap_or_else(|| panic!("nothing is measured for {{{name}}}"));
+        rest = after;
+    }
+    let unused: Vec<_> = parts.keys().collect();
+    assert!(unused.is_empty(), "the template does not name {unused:?}");
+    document + rest
+}
+
+/// A text in three parts: before its two marks, between them, and after them.
+fn between(text: &str, [begin, end]: Marks) -> Option<[&str; 3]> {
+    let (before, rest) = text.split_once(begin)?;
+    let (inside, after) = rest.split_once(end)?;
+    Some([before, inside, after])
+}
+
+/// A text with something else between its two marks.
+pub(crate) fn replaced(text: &str, marks: Marks, inside: &str) -> Option<String> {
+    let [before, _, after] = between(text, marks)?;
+    let [begin, end] = marks;
+    Some(format!("{before}{begin}{inside}{end}{after}"))
+}
