@@ -188,6 +188,7 @@ fn grace_needs_its_rules() {
         (TakenFirst, Scene::ComesAndGoes, "D1"),
         (NumbersOrder, Scene::ComesAndGoes, "D1"),
         (EndsFirst, Scene::EndsInside, "D1"),
+        (NumbersFirst, Scene::EndsInside, "D1"),
         (AllAreRead, Scene::EndsInside, "D1"),
         (CheckedOrders, Scene::EndsInside, "D1"),
     ] {

@@ -28,6 +28,8 @@ pub(crate) enum Rule {
     EndsFirst,
     /// The number is given back with Release, and read with Acquire (N2).
     NumbersOrder,
+    /// A thread that looks reads the numbers before `ends` (D6).
+    NumbersFirst,
     /// A number that was given back has all participants read (D6).
     AllAreRead,
     /// Who believes `checked` sees the numbers that its writer saw (D6).
@@ -346,6 +348,17 @@ impl Grace {
                     s.checked[t] = checked;
                     31
                 });
+            }
+            (_, 31) if !self.has(NumbersFirst) => {
+                return s.loads(t, ENDS, Acquire, |s, ends| match ends != s.checked[t] {
+                    true if t != WRITER => 34,
+                    true => 33,
+                    false => 39,
+                });
+            }
+            (_, 39) => {
+                let next = |number| if number == 1 { 33 } else { 36 };
+                return s.loads(t, NUMBERS, Acquire, |_, number| next(number));
             }
             (_, 31) => {
                 let acquire = Acquire.if_(self.has(NumbersOrder));

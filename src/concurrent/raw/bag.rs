@@ -1,6 +1,7 @@
 //! The bag of a participant: the objects that its thread has unlinked, and that nobody has destroyed yet (D7 of
 //! [`domain`](super::domain)).
 
+use core::mem;
 use std::vec::Vec;
 
 use super::retired::Retired;
@@ -112,6 +113,11 @@ impl<C> Bag<C> {
         });
         // Relaxed: as in `put`.
         self.len.store(len, Relaxed);
+    }
+
+    /// Takes all objects, with their room: to end a table takes no memory for that.
+    pub(super) fn end(&self) -> Vec<Retired<C>> {
+        self.lock().with(mem::take)
     }
 
     /// How many entries are there: what the thread of the bag has done before it put an entry there that this does not see yet

@@ -549,9 +549,7 @@ impl<C> Domain<C> {
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let all = self.deferred.take_all();
         self.destroy(all, panics);
-        let mut all = Vec::new();
-        self.bags(|bag| bag.take(usize::MAX, &mut all));
-        self.destroy(all, panics);
+        self.bags(|bag| self.destroy(bag.end(), panics));
     }
 
     /// Destroys all of them, even if some destructors panic.

@@ -202,7 +202,7 @@ impl<'d, C> Writing<'d, C> {
     #[inline]
     pub(super) fn retire(&self, retired: Retired<C>) {
         self.unlinked.set(true);
-        self.retire_earlier(retired);
+        self.add(retired);
     }
 
     /// Takes what is too large to wait in a bag.
@@ -212,9 +212,18 @@ impl<'d, C> Writing<'d, C> {
         self.batch.set(1);
     }
 
-    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1).
+    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1). A thread that was
+    /// inside already has made none, and makes one when it leaves.
     #[inline]
     pub(super) fn retire_earlier(&self, retired: Retired<C>) {
+        if self.inside.participant.depth.get() != 1 {
+            self.unlinked.set(true);
+        }
+        self.add(retired);
+    }
+
+    #[inline]
+    fn add(&self, retired: Retired<C>) {
         self.make_room(1);
         match self.first.take() {
             None => self.first.set(Some(retired)),

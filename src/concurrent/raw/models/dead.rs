@@ -171,9 +171,10 @@ impl Table {
         node.is_some()
     }
 
-    /// From now on a thread gathers two, once there are two threads (D7 of `domain`).
+    /// From now on a thread gathers two, as if two threads had come (D7 of `domain`).
     pub(super) fn gather(&self) {
         self.raw.domain.set_room(2);
+        self.raw.domain.participants.pretend(2);
     }
 
     /// Destroys what is in the bags of all threads; returns how many.

@@ -35,6 +35,22 @@ fn beside_a_reader() {
     });
 }
 
+/// The thread that reaps is inside already: it has not made a barrier since the death.
+#[test]
+fn beside_a_reader_and_inside() {
+    model(0, [0], |table, [a]| {
+        let reader = with(&table, |table| look_twice(table, 0));
+        {
+            let _outer = table.raw.read();
+            drop(a);
+            reap_and_remove(&table, 7);
+        }
+        reader.join().unwrap();
+        drop(table.raw.write());
+        assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
+
 /// Two reap at once: each is inside when the other looks.
 #[test]
 fn two_at_once() {
@@ -68,6 +84,22 @@ fn in_one_bag_with_a_removal() {
         table.empty_bags();
         drop(table.raw.write());
         assert_eq!(table.raw.waiting(), 0, "left behind");
+    });
+}
+
+/// A thread that was never inside takes what has died, beside the only thread that was: "alone" is no reason not to look.
+#[test]
+fn by_a_thread_that_was_never_inside() {
+    model(0, [0], |table, [a]| {
+        let other = with(&table, move |table| {
+            drop(a);
+            table.drain();
+        });
+        look_twice(&table, 0);
+        look_twice(&table, 0);
+        other.join().unwrap();
+        drop(table.raw.write());
+        assert_eq!((table.raw.len(), table.raw.waiting()), (0, 0));
     });
 }
 

@@ -2,8 +2,10 @@
 
 use loom::sync::Arc;
 
+use super::super::Place;
 use super::dead::{Table, death, model, some, with};
 use super::reap::reap_and_remove;
+use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, Woken};
 
@@ -176,6 +178,37 @@ fn a_task_polls_while_a_thread_gathers_the_dead() {
         assert!(!sleeps || table.raw.bagged() == 0, "it sleeps on");
         assert_sleep(&table, sleeps, &woken);
     });
+}
+
+/// D7: a third thread takes the bag, and has the batch in hand. The task may sleep: that thread destroys the batch.
+#[test]
+fn a_task_polls_and_purges_while_a_thread_takes_a_bag() {
+    some(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
+        table.gather();
+        with(&table, |table| table.remove(0)).join().unwrap();
+        assert_eq!(table.raw.bagged(), 1);
+        let woken = Woken::new();
+        let taker = spawn_taker(&table);
+        let reader = with(&table, |table| table.look(1));
+        if !table.poll(&woken) {
+            table.purge();
+            assert!(table.poll(&woken), "nothing is left to be purged");
+        }
+        taker.join().unwrap();
+        reader.join().unwrap();
+        drop(table.raw.write());
+        assert_eq!(table.raw.waiting(), 0, "left behind");
+        table.raw.set_waker(None);
+    });
+}
+
+/// A thread that empties the bag of thread 1.
+fn spawn_taker(table: &Arc<Table>) -> loom::thread::JoinHandle<()> {
+    let table = Arc::clone(table);
+    spawn(2, move || {
+        let none = table.raw.take_dead(Place::Bag(1), usize::MAX);
+        assert!(none.is_none());
+    })
 }
 
 /// It was woken before; an operation destroys what it was woken for, and arms the waker without passing the stripes.
