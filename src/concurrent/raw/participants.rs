@@ -16,7 +16,7 @@ use std::boxed::Box;
 use super::bag::Bag;
 use super::deferred::Visit;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, barrier, store_load};
+use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 
 /// The visit of a participant whose thread is not inside.
 pub(super) const OUTSIDE: usize = usize::MAX;
@@ -183,20 +183,22 @@ impl<C> Participant<C> {
     /// The bag of this thread (D4).
     #[inline]
     pub(super) fn bag_or_new(&self) -> &Bag<C> {
-        self.bag().unwrap_or_else(|| self.make_bag())
+        first_load(None, || self.bag()).unwrap_or_else(|| self.make_bag())
     }
 
     #[cold]
     #[inline(never)]
     fn make_bag(&self) -> &Bag<C> {
-        let new = Box::new(Bag::new());
-        // The allocator may have used the table.
-        if let Some(there) = self.bag() {
-            return there;
+        let new = Box::into_raw(Box::new(Bag::new()));
+        // The allocator may have used the table, and made a bag.
+        // Release: with `bag`: it is initialised. Acquire on failure: likewise.
+        let there = (self.bag).compare_exchange(ptr::null_mut(), new, Release, Acquire);
+        if let Err(there) = there {
+            // SAFETY: made here, and no other thread has seen it.
+            drop(unsafe { Box::from_raw(new) });
+            // SAFETY: as in `bag`.
+            return unsafe { &*there };
         }
-        let new = Box::into_raw(new);
-        // Release: with `bag`: it is initialised.
-        self.bag.store(new, Release);
         // With `Domain::be_prompt`.
         barrier();
         // SAFETY: as in `bag`.

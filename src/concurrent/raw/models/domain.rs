@@ -378,10 +378,7 @@ fn two_unlinkers_and_a_taker() {
 fn the_inclusion_of_a_second_thread() {
     models::check(|| {
         let world = World::<2>::empty();
-        let other = with(&world, 1, |world| {
-            world.look();
-            world.look();
-        });
+        let other = with(&world, 1, World::look);
         world.replace(1);
         world.replace(2);
         other.join().unwrap();
