@@ -63,6 +63,9 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
+    /// How many tables they have that threads share.
+    pub(crate) const TABLES: usize = 6;
+
     pub(crate) fn new() -> Self {
         let (bounded, named) = (WeakMap::new(), WeakValueMap::new());
         bounded.set_ceiling(Limit::entries(LIMIT), |_| 1);

@@ -61,8 +61,8 @@ impl Book {
         line.resident += resident;
     }
 
-    /// From a sixth of the run on, memory was flat, and perhaps the resident set.
-    pub(crate) fn check(&self, also_resident: bool) {
+    /// From a sixth of the run on, memory was flat, but for so many bytes, and perhaps the resident set.
+    pub(crate) fn check(&self, bound: isize, also_resident: bool) {
         let last = self.0.last().unwrap();
         last.print();
         assert!(last.checked > last.made, "hardly anything was checked");
@@ -70,12 +70,12 @@ impl Book {
         let first = sixths.next().unwrap();
         let (reference, usual) = (first.last().unwrap().live[2], median(first));
         println!(
-            "at a sixth {reference} bytes are live, until then {usual} KiB resident, at most {}",
+            "at a sixth {reference} bytes are live, then at most {bound} more or less; until then {usual} KiB resident, at most {}",
             status("VmHWM:")
         );
         for lines in sixths {
             for live in lines.iter().flat_map(|line| line.live) {
-                assert!((live - reference).abs() * 50 <= reference, "{live} bytes");
+                assert!((live - reference).abs() <= bound, "{live} bytes");
             }
             let now = median(lines);
             println!("then {now} KiB");
