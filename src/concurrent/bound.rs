@@ -9,33 +9,58 @@
 //!
 //! What has to go because of that goes when the operation has left the table: see [`settle`](super::settle).
 
+use core::sync::atomic::{AtomicBool, AtomicUsize};
 use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
+use super::raw::SweepPosition;
 use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
 use crate::keep::shared::{Listener, Round, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
-use crate::sync::const_fn;
+use crate::sync;
 
-/// What the ends of nodes use: what dead entries leave, if that is to be kept, and what bounds the table.
+/// What a table has besides its entries: what the ends of nodes use, which is what dead entries leave, if that is to be kept, and
+/// what bounds the table; counts; and where its sweep is. It is made when it is first used: an empty table is small.
 pub(crate) struct Ends<K, T, V, N> {
     pub(super) kept: Kept<K, V>,
     bound: OnceLock<Box<Bound<K, T, V, N>>>,
+    pub(super) counts: Counts,
+    /// Whether there have been entries that have to be polled, if the type does not tell (see
+    /// [`is_swept`](super::table::Table::is_swept)).
+    pub(super) swept: AtomicBool,
+    /// The sweep position.
+    pub(super) position: SweepPosition,
+}
+
+/// What a table counts.
+#[derive(Default)]
+pub(super) struct Counts {
+    /// Invalidations.
+    pub(super) invalidations: sync::AtomicUsize,
+    /// Entries that went because an object had died, and that were not unlinked by its death.
+    pub(super) dead: AtomicUsize,
+    /// Entries that went although no object had died, and values that were made and not kept.
+    pub(super) discarded: AtomicUsize,
+    /// Entries that were put.
+    pub(super) inserted: AtomicUsize,
+}
+
+impl<K, T, V, N> Default for Ends<K, T, V, N> {
+    fn default() -> Self {
+        Ends {
+            kept: Kept::new(),
+            bound: OnceLock::new(),
+            counts: Counts::default(),
+            swept: AtomicBool::new(false),
+            position: SweepPosition::new(),
+        }
+    }
 }
 
 impl<K, T, V, N> Ends<K, T, V, N> {
-    const_fn! {
-        pub(super) fn new() -> Self {
-            Ends {
-                kept: Kept::new(),
-                bound: OnceLock::new(),
-            }
-        }
-    }
-
     #[inline]
     pub(super) fn bound(&self) -> Option<&Bound<K, T, V, N>> {
         self.bound.get().map(|bound| &**bound)

@@ -2,6 +2,8 @@
 
 use core::task::{Context, Poll, Waker};
 
+use super::bound::Ends;
+use super::kept::Kept;
 use super::node::{KeyKind, Node};
 use super::raw::{Entry, Place, Registered, Taken};
 use super::table::{Pin, Table};
@@ -60,7 +62,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let pin = self.pin();
             let mut unlinked = 0;
             for _ in 0..operations.min(pin.sweeps_around()) {
-                pin.sweep(&self.position, |node| {
+                pin.sweep(&self.ends().position, |node| {
                     let stale = unlinked < most && node.is_stale();
                     unlinked += usize::from(stale && self.unlink(&pin, node));
                 });
@@ -185,7 +187,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline]
     fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<K, T, V>>> {
         let taken = self.nodes.take_dead(place, most)?;
-        if self.kept().is_on_request() {
+        if self.is_on_request() {
             taken.each(Node::keep);
         }
         Some(taken)
@@ -199,7 +201,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let swept = self.unlink_dead(true, &mut panics);
         self.take_back(&mut panics);
         panics.resume();
-        !swept || self.nodes.dead() != 0 || self.nodes.bagged() != 0 || self.kept().len() != 0
+        !swept
+            || self.nodes.dead() != 0
+            || self.nodes.bagged() != 0
+            || self.kept().map_or(0, Kept::len) != 0
     }
 
     /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have been kept. Returns how
@@ -307,7 +312,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     pub(crate) fn reclaim(&self) -> Reclaim {
-        if self.kept().is_on_request() {
+        if self.is_on_request() {
             Reclaim::OnRequest
         } else {
             Reclaim::OnUse
@@ -316,7 +321,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     pub(crate) fn set_reclaim(&self, reclaim: Reclaim) {
         let before = self.reclaim();
-        self.kept().set_on_request(reclaim == Reclaim::OnRequest);
+        if reclaim != before {
+            let kept = &self.nodes.begin_concern().kept;
+            kept.set_on_request(reclaim == Reclaim::OnRequest);
+        }
         if reclaim == Reclaim::OnUse && before == Reclaim::OnRequest {
             let mut panics = FirstPanic::default();
             self.destroy_kept(usize::MAX, &mut panics);
@@ -337,7 +345,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         // its bag after the look at that takes it out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
-        if is_idle && self.kept().call_at_next(cell) {
+        if is_idle && self.ends().kept.call_at_next(cell) {
             Poll::Pending
         } else {
             Poll::Ready(())
@@ -350,7 +358,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Turn::with(self, MAX_NESTED, |turn| {
             let mut destroyed = 0;
             while turn.is_some() && destroyed < most {
-                let Some(left) = self.kept().take() else {
+                let Some(left) = self.kept().and_then(Kept::take) else {
                     break;
                 };
                 destroyed += 1;
@@ -367,9 +375,9 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.nodes.set_waker(None));
-        panics.catch(|| self.nodes.context().end());
+        panics.catch(|| self.nodes.known_context().map_or((), Ends::end));
         // A floor may live on. What only this table has found is found no more.
-        let bound = self.nodes.context().bound();
+        let bound = self.nodes.known_context().and_then(Ends::bound);
         if let Some(bound) = bound.filter(|bound| bound.is_floor()) {
             let reader = self.nodes.read();
             for node in reader.entries() {

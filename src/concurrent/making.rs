@@ -523,7 +523,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         let own = |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&self.flight));
         // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
         if table.is_swept() && node.is_stale() {
-            table.count(&table.dead);
+            table.count(|counts| &counts.dead);
             self.uncounted = false;
             return None;
         }
@@ -532,7 +532,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
             self.linked = false;
             self.uncounted = false;
         } else if node.is_expired() {
-            table.count(&table.dead);
+            table.count(|counts| &counts.dead);
             self.uncounted = false;
         }
         put
@@ -554,7 +554,7 @@ impl<K: Compare<T>, T: Watches, V> Drop for Leader<'_, K, T, V> {
             return;
         }
         if self.uncounted {
-            self.table.count(&self.table.discarded);
+            self.table.count(|counts| &counts.discarded);
         }
         if !self.linked {
             return self.flight.complete();

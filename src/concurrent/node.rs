@@ -100,6 +100,9 @@ impl<K: KeyKind, T, V> Node<K, T, V> {
     }
 }
 
+/// What bounds a table.
+pub(super) type BoundOf<K, T, V> = Bound<<K as KeyKind>::Key, T, V, Node<K, T, V>>;
+
 impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
     /// Ends its registrations. Not under a lock: that may free hooks.
     #[inline]

@@ -5,7 +5,7 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::bound::{Bound, Ceiling, Kind};
-use super::node::{KeyKind, Node};
+use super::node::{BoundOf, KeyKind, Node};
 use super::raw::Registered;
 use super::table::Table;
 use super::turn::Turn;
@@ -14,8 +14,6 @@ use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
-/// What bounds a table.
-pub(super) type BoundOf<K, T, V> = Bound<<K as KeyKind>::Key, T, V, Node<K, T, V>>;
 type CeilingOf<K, T, V> = Ceiling<<K as KeyKind>::Key, T, V>;
 
 /// A node that has been found or inserted, and the bound of its table, which has to be told.
@@ -41,7 +39,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// anything has happened.
     #[inline]
     pub(super) fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
-        let bound = self.ends().bound()?;
+        let bound = self.bound()?;
         self.weigh_for(bound, node)
     }
 
@@ -58,7 +56,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// pinned: nothing, as a rule.
     #[inline]
     pub(super) fn news_of<'g>(&'g self, node: &'g Node<K, T, V>) -> Option<News<'g, K, T, V>> {
-        let bound = self.ends().bound()?;
+        let bound = self.bound()?;
         let is_news = node.stamp().is_some_and(|stamp| bound.is_news(stamp));
         is_news.then_some(News { bound, node })
     }
@@ -97,7 +95,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if !bound.is_floor() {
             self.nodes.be_prompt();
         }
-        self.ends().set_bound(bound);
+        self.nodes.begin_concern().set_bound(bound);
         if self.is_new() {
             return;
         }
@@ -115,7 +113,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// goes last.
     #[inline]
     pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
-        self.ends().bound().map(|_| Settling(self))
+        self.bound().map(|_| Settling(self))
     }
 
     /// The end of an operation without a panic: destructors run here. `due`: something has to go.
@@ -130,7 +128,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// After an operation that may have unlinked something: settles if something has to go, or was let go.
     #[inline]
     pub(super) fn settle_if(&self, due: bool) {
-        if due || self.ends().bound().is_some_and(Bound::is_leaving) {
+        if due || self.bound().is_some_and(Bound::is_leaving) {
             self.settle();
         }
     }
@@ -141,7 +139,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(&self) {
-        match self.ends().bound().map(|bound| &bound.kind) {
+        match self.bound().map(|bound| &bound.kind) {
             Some(Kind::Floor(floor)) => floor.settle(),
             Some(Kind::Ceiling(ceiling)) => self.unlink_all(ceiling),
             None => {}
@@ -191,7 +189,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     fn ceiling(&self) -> Option<&CeilingOf<K, T, V>> {
-        match &self.ends().bound()?.kind {
+        match &self.bound()?.kind {
             Kind::Ceiling(ceiling) => Some(ceiling),
             Kind::Floor(_) => None,
         }
@@ -228,7 +226,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Whether a listener is told what goes.
     pub(super) fn is_heard(&self) -> bool {
-        self.ends().bound().is_some_and(Bound::is_heard)
+        self.bound().is_some_and(Bound::is_heard)
     }
 
     /// # Panics

@@ -18,20 +18,20 @@ use core::cell::Cell;
 use core::mem;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::bound::Ends;
+use super::bound::{Counts, Ends};
 use super::flight::Overtaken;
 use super::inside::{self, Asking};
 use super::kept::Kept;
-use super::node::{Compare, KeyKind, Node};
-use super::raw::{Match, Put, RawTable, Registered, SweepPosition, Unlinked, Writer};
+use super::node::{BoundOf, Compare, KeyKind, Node};
+use super::raw::{Match, Put, RawTable, Registered, Unlinked, Writer};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::sync::{self, barrier, const_fn};
+use crate::sync::{barrier, const_fn};
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
@@ -57,26 +57,13 @@ pub(crate) struct Race<'t, K: KeyKind, T: Watches, V> {
 
 impl<K: KeyKind, T: Watches, V> Drop for Race<'_, K, T, V> {
     fn drop(&mut self) {
-        self.table.count(&self.table.discarded);
+        self.table.count(|counts| &counts.discarded);
     }
 }
 
 pub(crate) struct Table<K: KeyKind, T: Registered, V> {
     /// The nodes; their context is what is kept of dead entries, and what bounds the table.
     pub(super) nodes: RawTable<Node<K, T, V>>,
-    /// How many invalidations there were.
-    invalidations: sync::AtomicUsize,
-    /// Entries that went because an object had died, and that were not unlinked by its death.
-    pub(super) dead: AtomicUsize,
-    /// Entries that went although no object had died, and values that were made and not kept.
-    pub(super) discarded: AtomicUsize,
-    /// Entries that were [put](Self::put).
-    inserted: AtomicUsize,
-    /// Whether there have been entries that have to be polled, if the type does not tell (see
-    /// [`is_swept`](Self::is_swept)).
-    swept: AtomicBool,
-    /// The sweep position.
-    pub(super) position: SweepPosition,
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
@@ -88,13 +75,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         /// Allocates nothing.
         pub(crate) fn new() -> Self {
             Table {
-                nodes: RawTable::new(Ends::new()),
-                invalidations: sync::AtomicUsize::new(0),
-                dead: AtomicUsize::new(0),
-                discarded: AtomicUsize::new(0),
-                inserted: AtomicUsize::new(0),
-                swept: AtomicBool::new(false),
-                position: SweepPosition::new(),
+                nodes: RawTable::new(),
             }
         }
     }
@@ -111,11 +92,24 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.core_or_new()
     }
 
+    /// What is kept of dead entries, if anything has ever been.
     #[inline]
-    pub(super) fn kept(&self) -> &Kept<K::Key, V> {
-        &self.ends().kept
+    pub(super) fn kept(&self) -> Option<&Kept<K::Key, V>> {
+        Some(&self.nodes.known_context()?.kept)
     }
 
+    #[inline]
+    pub(super) fn is_on_request(&self) -> bool {
+        let ends = self.nodes.concern();
+        ends.is_some_and(|ends| ends.kept.is_on_request())
+    }
+
+    #[inline]
+    pub(super) fn bound(&self) -> Option<&BoundOf<K, T, V>> {
+        self.nodes.concern()?.bound()
+    }
+
+    /// Made now, if nothing has used it.
     #[inline]
     pub(super) fn ends(&self) -> &Ends<K::Key, T, V, Node<K, T, V>> {
         self.nodes.context()
@@ -135,7 +129,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline]
     pub(super) fn is_swept(&self) -> bool {
         // Relaxed: a thread that misses it sees it the next time.
-        T::SWEPT.unwrap_or_else(|| self.swept.load(Relaxed))
+        T::SWEPT.unwrap_or_else(|| {
+            let ends = self.nodes.known_context();
+            ends.is_some_and(|ends| ends.swept.load(Relaxed))
+        })
     }
 
     /// The number of entries.
@@ -153,38 +150,45 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread that may look at them,
     /// or with something that is kept.
     pub(crate) fn pending_dead(&self) -> usize {
-        self.nodes.dead() + self.nodes.waiting() + self.kept().len()
+        self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, Kept::len)
     }
 
-    /// Counts an entry that has gone, if this table counts them.
+    /// Counts one more, if this table counts.
     #[inline]
-    pub(super) fn count(&self, gone: &AtomicUsize) {
+    pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
         if T::COUNTED {
             // Relaxed: a count.
-            gone.fetch_add(1, Relaxed);
+            which(&self.ends().counts).fetch_add(1, Relaxed);
         }
+    }
+
+    fn counted(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) -> usize {
+        let ends = self.nodes.known_context();
+        ends.map_or(0, |ends| which(&ends.counts).load(Relaxed))
     }
 
     /// How many entries have gone because an object had died. For a table whose watches are
     /// [counted](Watches::COUNTED).
     pub(crate) fn dead(&self) -> usize {
-        self.dead.load(Relaxed).wrapping_add(self.nodes.unlinked())
+        self.counted(|counts| &counts.dead)
+            .wrapping_add(self.nodes.unlinked())
     }
 
     /// How many entries have gone although no object had died, or were not kept.
     pub(crate) fn discarded(&self) -> usize {
-        self.discarded.load(Relaxed)
+        self.counted(|counts| &counts.discarded)
     }
 
     /// How many entries were put.
     pub(crate) fn inserted(&self) -> usize {
-        self.inserted.load(Relaxed)
+        self.counted(|counts| &counts.inserted)
     }
 
     /// How many invalidations there were.
     pub(super) fn invalidations(&self) -> usize {
         // Acquire: with `begin_invalidation`: what the caller has changed before that.
-        self.invalidations.load(Acquire)
+        let ends = self.nodes.known_context();
+        ends.map_or(0, |ends| ends.counts.invalidations.load(Acquire))
     }
 
     /// Begins to invalidate the entries with some hashes, or all: the caller then removes those that are there. A value whose
@@ -199,7 +203,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         hashes: impl FnOnce() -> Option<H>,
     ) -> Option<H> {
         // Release: with `invalidations`.
-        self.invalidations.fetch_add(1, Release);
+        self.ends().counts.invalidations.fetch_add(1, Release);
         barrier();
         let hashes = hashes();
         self.pass(hashes.as_ref().map(AsRef::as_ref));
@@ -231,7 +235,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// An entry that is about to be inserted. With a pin, in the memory of one that was reclaimed, if there is one.
-    #[inline]
+    // Always: see `RawTable::entry`.
+    #[inline(always)]
     pub(super) fn ready<'t>(
         &'t self,
         pin: Option<&Pin<'t, K, T, V>>,
@@ -241,7 +246,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         value: V,
     ) -> NewNode<'t, K, T, V> {
         if T::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
-            self.swept.store(true, Relaxed);
+            self.ends().swept.store(true, Relaxed);
         }
         let make = || Node::new(hash, key, value, watch.into_inner());
         match pin {
@@ -285,7 +290,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             };
             let asking = Asking::about(self, hash);
             if let Some(swapped) = self.swap(&pin, &mut node, &asking, expected) {
-                self.count(&self.inserted);
+                self.count(|counts| &counts.inserted);
                 overtaken.set(swapped.old.and_then(Node::flight));
                 let entry = held.take().zip(swapped.old.and_then(Node::ready));
                 settles = self.meet_new(swapped, weight);
@@ -333,7 +338,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             self.reap(&pin, taken);
             node = self.ready(Some(&pin), hash, key, watch, value);
             if let Some(race) = &race {
-                node.unless_changed(&self.invalidations, race.begun);
+                node.unless_changed(&self.ends().counts.invalidations, race.begun);
             }
             let weight = self.weigh(&node);
             let expected = |now: Option<&Node<K, T, V>>| {
@@ -353,7 +358,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
                 None if node.is_expired() => {
                     mem::forget(race);
-                    self.count(&self.dead);
+                    self.count(|counts| &counts.dead);
                 }
                 None => drop(race),
             }
@@ -492,7 +497,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
     #[inline]
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
-        let on_request = self.kept().is_on_request();
+        let on_request = self.is_on_request();
         let mut panics = FirstPanic::default();
         // If what this asks panics, the entry may be dead.
         let (mut stale, mut dead) = (false, true);
@@ -505,9 +510,15 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             node.keep();
         }
         if node.ready().is_some() {
-            self.count(if stale { &self.dead } else { &self.discarded });
+            self.count(|counts| {
+                if stale {
+                    &counts.dead
+                } else {
+                    &counts.discarded
+                }
+            });
         }
-        if let (Some(bound), Some(stamp)) = (self.ends().bound(), node.stamp()) {
+        if let (Some(bound), Some(stamp)) = (self.bound(), node.stamp()) {
             if !stale {
                 node.set_gone(Gone::Removed);
             }

@@ -341,3 +341,14 @@ fn collections_do_not_wait_for_each_other<C: Shared>() {
         assert_eq!((other.counts(), count.get()), ((0, 0, 0), C::owned(20)));
     });
 }
+
+/// What the chapter *costs* says of an empty collection.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn small_an_empty_collection_takes_one_or_two_cache_lines() {
+    assert_eq!(size_of::<WeakMap<weakly::Strong<u8>, u8>>(), 64);
+    assert_eq!(
+        size_of::<weakly::concurrent::WeakHashMap<weakly::Strong<u8>, u8>>(),
+        128
+    );
+}

@@ -19,7 +19,7 @@ use std::vec::Vec;
 
 use super::participants::Participant;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
 
 /// Slots of the first directory.
 const FIRST: usize = if cfg!(weakly_loom) { 4 } else { 8 };
@@ -33,22 +33,22 @@ type Slot<C> = AtomicPtr<Participant<C>>;
 #[repr(C)]
 pub(super) struct Participants<C> {
     /// The number of slots, less one.
-    mask: AtomicUsize,
+    mask: AtomicU32,
+    /// How many participants there are.
+    included: AtomicU32,
     /// The slots of the directory, or null.
     slots: AtomicPtr<Slot<C>>,
     directory: AtomicPtr<Directory<C>>,
-    /// How many participants there are.
-    included: AtomicUsize,
-    /// The directory, for the thread that adds a participant. (So it does not load the atomics before it changes them,
-    /// which would hide the loads of other threads from loom; see `sync`.)
-    last: Mutex<Last<C>>,
 }
 
-/// A pointer that changes threads.
-type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
+/// The directory, for the thread that adds a participant, which has a lock. (So it does not load the atomics before it changes
+/// them, which would hide the loads of other threads from loom; see `sync`.) An atomic is a pointer that changes threads.
+pub(super) type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
 
 pub(super) struct Directory<C> {
     slots: Box<[Slot<C>]>,
+    /// All participants, in the order in which they came, and then nulls.
+    all: Box<[Slot<C>]>,
     /// Which numbers have come, as bits of words.
     came: Box<[AtomicUsize]>,
     /// The place of the first word among the words of all numbers.
@@ -84,9 +84,11 @@ impl<C> Memory for Room<C> {
     type Size = Size;
 
     fn allocate(size: Size) -> Self {
-        let slots = (0..size.slots).map(|_| AtomicPtr::new(ptr::null_mut()));
+        let nulls = |len| (0..len).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Room(Some(Box::new(Directory {
-            slots: slots.collect(),
+            slots: nulls(size.slots),
+            // At least half of the slots are free.
+            all: nulls(size.slots / 2),
             came: (0..size.words).map(|_| AtomicUsize::new(0)).collect(),
             first_word: size.first_word,
             older: ptr::null_mut(),
@@ -136,8 +138,11 @@ impl<C> Directory<C> {
         while self.participant(at).is_some() {
             at += 1;
         }
-        // Release: with `participant` and `Participants::at_home`.
+        // Release, both: with `participant`, `each` and `Participants::at_home`: the participant is initialised.
         self.slot(at).store(participant, Release);
+        if let Some(free) = self.all.iter().find(|one| one.load(Relaxed).is_null()) {
+            free.store(participant, Release);
+        }
         // Relaxed: P2. The barriers order this, or the caller of a sum does.
         self.came[number / WORD - self.first_word].fetch_or(1 << (number % WORD), Relaxed);
     }
@@ -164,38 +169,14 @@ impl<C> Directory<C> {
 }
 
 impl<C> Participants<C> {
-    /// Without participants. In models, those of their threads are there, unless a model is about how they come.
-    #[cfg(weakly_loom)]
-    pub(super) fn new() -> Participants<C> {
-        let all = Self::empty();
-        (0..3).for_each(|number| _ = all.get(number));
-        all.pretend(0);
-        all
-    }
-
-    #[cfg(not(weakly_loom))]
-    pub(super) const fn new() -> Participants<C> {
-        Self::empty()
-    }
-
     const_fn! {
-        pub(super) fn empty() -> Participants<C> {
+        pub(super) fn new() -> Participants<C> {
             Participants {
-                mask: AtomicUsize::new(0),
+                mask: AtomicU32::new(0),
+                included: AtomicU32::new(0),
                 slots: AtomicPtr::new(ptr::null_mut()),
                 directory: AtomicPtr::new(ptr::null_mut()),
-                included: AtomicUsize::new(0),
-                last: Mutex::new(Last::new(ptr::null_mut())),
             }
-        }
-    }
-
-    /// The participant of this thread, which has this number. A thread that comes for the first time is included.
-    #[inline(always)]
-    pub(super) fn get(&self, number: usize) -> &Participant<C> {
-        match self.at_home(number) {
-            Some(participant) => participant,
-            None => self.find_or_include(number),
         }
     }
 
@@ -207,9 +188,9 @@ impl<C> Participants<C> {
     }
 
     #[inline(always)]
-    fn at_home(&self, number: usize) -> Option<&Participant<C>> {
+    pub(super) fn at_home(&self, number: usize) -> Option<&Participant<C>> {
         // Acquire: P1.
-        let mask = self.mask.load(Acquire);
+        let mask = self.mask.load(Acquire) as usize;
         let slots = self.slots.load(Acquire);
         if slots.is_null() {
             return None;
@@ -227,20 +208,11 @@ impl<C> Participants<C> {
         unsafe { self.directory.load(Acquire).as_ref() }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn find_or_include(&self, number: usize) -> &Participant<C> {
-        match self.directory().and_then(|now| now.find(number)) {
-            Some(participant) => participant,
-            None => self.include(number),
-        }
-    }
-
     /// Adds a participant for this thread.
-    pub(super) fn include(&self, number: usize) -> &Participant<C> {
+    pub(super) fn include(&self, last: &Mutex<Last<C>>, number: usize) -> &Participant<C> {
         // The allocator may use the table, and then this thread is included when it returns.
         let mut new = Some(Box::new(Participant::new(number)));
-        let last = self.last.with_room(
+        let last = last.with_room(
             |last, room: &mut Room<C>| match Self::wanted(last, number) {
                 Some(wanted) if room.size() != Some(wanted) => Err(wanted),
                 _ => Ok(()),
@@ -286,11 +258,11 @@ impl<C> Participants<C> {
     fn replace(&self, last: &mut Last<C>, mut larger: Box<Directory<C>>) {
         larger.older = *last.get_mut();
         if let Some(last) = Self::last(last) {
-            for at in 0..last.slots.len() {
-                if let Some(there) = last.participant(at) {
-                    // Relaxed: as just read.
-                    larger.add(there.number, last.slot(at).load(Relaxed));
-                }
+            // Acquire: with `Directory::add`.
+            let all = last.all.iter().map(|one| one.load(Acquire));
+            for one in all.take_while(|one| !one.is_null()) {
+                // SAFETY: a participant lasts as long as the table.
+                larger.add(unsafe { (*one).number }, one);
             }
         }
         let (mask, slots) = (larger.slots.len() - 1, larger.slots.as_ptr());
@@ -298,19 +270,19 @@ impl<C> Participants<C> {
         // Release, all three: P1; and the directory is initialised.
         self.directory.store(*last.get_mut(), Release);
         self.slots.store(slots.cast_mut(), Release);
-        self.mask.store(mask, Release);
+        self.mask.store(mask as u32, Release);
     }
 
     /// As if so many threads had come.
     #[cfg(weakly_loom)]
     pub(super) fn pretend(&self, included: usize) {
-        self.included.store(included, Relaxed);
+        self.included.store(included as u32, Relaxed);
     }
 
     /// How many participants there are. A hint.
     #[inline]
     pub(super) fn included(&self) -> usize {
-        self.included.load(Relaxed)
+        self.included.load(Relaxed) as usize
     }
 
     /// How many slots the directory has.
@@ -328,7 +300,14 @@ impl<C> Participants<C> {
     /// Visits all participants, also those of threads that are gone.
     #[inline]
     pub(super) fn each(&self, look: impl FnMut(&Participant<C>)) {
-        self.each_among(|_| usize::MAX, look);
+        let Some(now) = self.directory() else { return };
+        // Acquire: with `Directory::add`.
+        // SAFETY: a participant lasts as long as the table.
+        let all = now
+            .all
+            .iter()
+            .map_while(|one| unsafe { one.load(Acquire).as_ref() });
+        all.for_each(look);
     }
 
     /// Visits the participants with numbers that `among` returns, as bits: it is asked for each word of numbers.
@@ -363,8 +342,8 @@ impl<C> Drop for Participants<C> {
         let mut next = self.directory.load(Relaxed);
         let mut participants = Vec::new();
         if let Some(now) = self.directory() {
-            let all = now.slots.iter().map(|slot| slot.load(Relaxed));
-            participants.extend(all.filter(|there| !there.is_null()));
+            let all = now.all.iter().map(|one| one.load(Relaxed));
+            participants.extend(all.take_while(|one| !one.is_null()));
         }
         while !next.is_null() {
             // SAFETY: made by `Room::allocate`, and no thread reads it any more.
@@ -382,6 +361,19 @@ mod tests {
     use super::*;
     use std::{thread, vec};
 
+    struct All(Participants<()>, Mutex<Last<()>>);
+
+    impl All {
+        fn new() -> Self {
+            All(Participants::new(), Mutex::new(Last::new(ptr::null_mut())))
+        }
+
+        fn get(&self, number: usize) -> &Participant<()> {
+            let there = self.0.find(number);
+            there.unwrap_or_else(|| self.0.include(&self.1, number))
+        }
+    }
+
     /// Numbers come in any order, dense and sparse: each has one participant, which never moves, and none is missed.
     #[test]
     fn each_number_has_its_participant() {
@@ -393,24 +385,27 @@ mod tests {
             vec![4_000, 0, 8, 16, 64, 63, 4_096, 100_000],
             (0..20).map(|n| n * 4_096).collect(),
         ] {
-            let all = Participants::<()>::new();
+            let all = All::new();
             let mut places = Vec::new();
             for (before, number) in numbers.iter().enumerate() {
-                assert_eq!(all.included(), before);
-                assert!(all.find(*number).is_none());
+                assert_eq!(all.0.included(), before);
+                assert!(all.0.find(*number).is_none());
                 places.push(ptr::from_ref(all.get(*number)));
             }
             for (number, place) in numbers.iter().zip(places) {
                 assert!(ptr::eq(all.get(*number), place));
-                assert!(ptr::eq(all.find(*number).unwrap(), place));
+                assert!(ptr::eq(all.0.find(*number).unwrap(), place));
                 assert_eq!(all.get(*number).number, *number);
             }
             let mut seen = Vec::new();
-            all.each(|one| seen.push(one.number));
-            let mut sorted = numbers.clone();
+            all.0.each(|one| seen.push(one.number));
+            assert_eq!(seen, numbers);
+            let (mut sorted, mut among) = (numbers.clone(), Vec::new());
             sorted.sort_unstable();
-            assert_eq!(seen, sorted);
-            assert!(all.slots() <= FIRST.max(2 * SPARSE * numbers.len()));
+            all.0
+                .each_among(|_| usize::MAX, |one| among.push(one.number));
+            assert_eq!(among, sorted);
+            assert!(all.0.slots() <= FIRST.max(2 * SPARSE * numbers.len()));
         }
     }
 
@@ -418,13 +413,13 @@ mod tests {
     #[test]
     fn lookups_beside_replacements() {
         for _ in 0..if cfg!(miri) { 1 } else { 100 } {
-            let all = &Participants::<()>::new();
+            let all = &All::new();
             let own = ptr::from_ref(all.get(0b1_1111_1101)).addr();
             thread::scope(|scope| {
                 scope.spawn(|| {
                     (0..64).for_each(|number| assert_eq!(all.get(number).number, number));
                 });
-                while all.included() <= 64 {
+                while all.0.included() <= 64 {
                     assert_eq!(ptr::from_ref(all.get(0b1_1111_1101)).addr(), own);
                 }
             });
@@ -434,9 +429,9 @@ mod tests {
     /// A participant takes 128 bytes, and a directory for one number some 200, whatever the number is.
     #[test]
     fn a_large_number_takes_no_more_memory() {
-        let all = Participants::<()>::new();
+        let all = All::new();
         all.get(100_000);
-        let now = all.directory().unwrap();
+        let now = all.0.directory().unwrap();
         assert_eq!((now.slots.len(), now.came.len()), (FIRST, 1));
     }
 }

@@ -49,17 +49,18 @@
 //! To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of Read-Copy Update",
 //! 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline", 2019.
 
-use core::iter;
+use core::{iter, ptr};
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::bag::{Bag, ROOM};
 use super::deferred::{DeferredList, NOBODY, Visit};
-use super::directory::Participants;
-use super::participants::{OUTSIDE, Participant, Seen, assert_apart};
+use super::directory::{Last, Participants};
+use super::participants::{OUTSIDE, Participant, Seen};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicUsize, barrier, const_fn};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicUsize, Mutex, barrier, const_fn};
 use crate::thread::{ThreadNumber, in_use};
 
 /// How often a thread that has unlinked something checks whether those inside have left, before it goes to the deferred
@@ -79,22 +80,38 @@ const MOST_WITH_DESTRUCTORS: usize = 16;
 /// Every so many reads of a thread, one does extra work.
 pub(super) const NTH: usize = 32;
 
-/// The participants at a table, its deferred list, and the context of its destructors.
+/// The participants at a table, its deferred list, and the context of its destructors: what a lookup reads, and behind a
+/// pointer the rest, which is there as soon as a thread has come. So a table that is empty takes few bytes.
 #[repr(C)]
-pub(super) struct Domain<C> {
+pub(super) struct Domain<C: Default> {
     /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of the deferred list.
     pub(super) named: AtomicUsize,
-    /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
-    checked: AtomicUsize,
     pub(super) participants: Participants<C>,
+    pub(super) rest: AtomicPtr<Rest<C>>,
     /// How many objects a thread may gather in its bag before it looks (D7), as far as the size of the table goes.
-    room: AtomicUsize,
+    room: AtomicU16,
     /// D8: no thread gathers.
     prompt: AtomicBool,
     /// Whether objects have destructors of users: then a thread gathers less.
     has_destructors: bool,
+    /// Whether the context concerns each operation (for the table).
+    pub(super) concerns: AtomicBool,
+}
+
+pub(super) struct Rest<C> {
     pub(super) deferred: DeferredList<C>,
+    /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
+    checked: AtomicUsize,
+    /// See [`Participants`].
+    last: Mutex<Last<C>>,
     context: C,
+}
+
+impl<C> Rest<C> {
+    #[inline]
+    pub(super) fn context(&self) -> &C {
+        &self.context
+    }
 }
 
 impl Visit {
@@ -104,26 +121,106 @@ impl Visit {
     };
 }
 
-impl<C> Domain<C> {
+impl<C: Default> Domain<C> {
+    #[cfg(not(weakly_loom))]
+    pub(super) const fn new(has_destructors: bool) -> Self {
+        Self::without_threads(has_destructors)
+    }
+
+    /// In models, the participants of their threads are there, unless a model is about how they come.
+    #[cfg(weakly_loom)]
+    pub(super) fn new(has_destructors: bool) -> Self {
+        let domain = Self::without_threads(has_destructors);
+        (0..3).for_each(|number| _ = domain.participant(number));
+        domain.participants.pretend(0);
+        domain
+    }
+
     const_fn! {
-        pub(super) fn new(context: C, has_destructors: bool) -> Domain<C> {
-            assert_apart!(Domain<C>, named, participants);
+        pub(super) fn without_threads(has_destructors: bool) -> Domain<C> {
             Domain {
                 named: AtomicUsize::new(NOBODY),
-                checked: AtomicUsize::new(0),
                 participants: Participants::new(),
-                room: AtomicUsize::new(1),
+                rest: AtomicPtr::new(ptr::null_mut()),
+                room: AtomicU16::new(1),
                 prompt: AtomicBool::new(false),
                 has_destructors,
-                deferred: DeferredList::new(),
-                context,
+                concerns: AtomicBool::new(false),
             }
         }
     }
 
+    /// The rest. A thread has come.
+    #[inline]
+    pub(super) fn known(&self) -> &Rest<C> {
+        self.rest().expect("a thread has come")
+    }
+
+    /// The rest, if anything has used it.
+    #[inline]
+    pub(super) fn rest(&self) -> Option<&Rest<C>> {
+        // Acquire: with `make_rest`: it is initialised.
+        // SAFETY: it lasts as long as this.
+        unsafe { self.rest.load(Acquire).as_ref() }
+    }
+}
+
+impl<C: Default> Domain<C> {
+    #[inline]
+    pub(super) fn rest_or_new(&self) -> &Rest<C> {
+        self.rest().unwrap_or_else(|| self.make_rest())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_rest(&self) -> &Rest<C> {
+        let new = Box::into_raw(Box::new(Rest {
+            deferred: DeferredList::new(),
+            checked: AtomicUsize::new(0),
+            last: Mutex::new(Last::new(ptr::null_mut())),
+            context: C::default(),
+        }));
+        // Release: it is initialised. Acquire on failure: so is the winner's.
+        let there = self
+            .rest
+            .compare_exchange(ptr::null_mut(), new, Release, Acquire);
+        let rest = there.map_or_else(
+            |there| {
+                // SAFETY: made here, and no other thread has seen it.
+                drop(unsafe { Box::from_raw(new) });
+                there
+            },
+            |_| new,
+        );
+        // SAFETY: as in `rest`.
+        unsafe { &*rest }
+    }
+
     #[inline]
     pub(super) fn context(&self) -> &C {
-        &self.context
+        &self.rest_or_new().context
+    }
+
+    /// The participant of this thread, which has this number. A thread that comes for the first time is included.
+    #[inline(always)]
+    pub(super) fn participant(&self, number: usize) -> &Participant<C> {
+        match self.participants.at_home(number) {
+            Some(participant) => participant,
+            None => self.find_or_include(number),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_or_include(&self, number: usize) -> &Participant<C> {
+        match self.participants.find(number) {
+            Some(participant) => participant,
+            None => self.include(number),
+        }
+    }
+
+    pub(super) fn include(&self, number: usize) -> &Participant<C> {
+        self.participants.include(&self.rest_or_new().last, number)
     }
 
     /// The visits of the threads that are inside.
@@ -148,7 +245,8 @@ impl<C> Domain<C> {
             return self.participants.each(each);
         }
         // Acquire: with `check`: the numbers below are not older than those that were seen there.
-        let checked = self.checked.load(Acquire);
+        let Some(rest) = self.rest() else { return };
+        let checked = rest.checked.load(Acquire);
         let mut ended = false;
         let in_use = |word| {
             let numbers = in_use().word(word);
@@ -176,7 +274,9 @@ impl<C> Domain<C> {
         if !left {
             // Release: with `look`: that a number has been taken since. With Relaxed a model found a thread that was left
             // inside, under a number that the reader still took to be free.
-            self.checked.store(ends, Release);
+            self.rest()
+                .into_iter()
+                .for_each(|rest| rest.checked.store(ends, Release));
         }
     }
 
@@ -276,7 +376,7 @@ impl<C> Domain<C> {
 
     /// The number of entries deferred, and in bags.
     pub(super) fn waiting(&self) -> usize {
-        self.deferred.entries() + self.bagged()
+        self.rest().map_or(0, |rest| rest.deferred.entries()) + self.bagged()
     }
 
     /// The number of entries in bags.
@@ -295,7 +395,7 @@ impl<C> Domain<C> {
     /// Sets how many objects a thread may gather, as far as the size of the table goes.
     pub(super) fn set_room(&self, room: usize) {
         // Relaxed: a hint.
-        self.room.store(room, Relaxed);
+        self.room.store(room as u16, Relaxed);
     }
 
     /// D8: from now on no thread gathers.
@@ -330,7 +430,7 @@ impl<C> Domain<C> {
             false => (2 * included).max(FEWEST),
         };
         // Relaxed: a hint.
-        most.min(self.room.load(Relaxed)).min(ROOM)
+        most.min(self.room.load(Relaxed).into()).min(ROOM)
     }
 
     /// D7: puts what this thread has unlinked into its bag. Once there are `batch`, they are destroyed, if no thread is inside
@@ -427,7 +527,7 @@ impl<C> Domain<C> {
     /// thread looked last, and its own thread has put nothing more there.
     pub(super) fn next_idle_bag(&self) -> Option<usize> {
         let number = ThreadNumber::current();
-        let own = self.participants.get(number.get());
+        let own = self.participant(number.get());
         let found = own.next_bag.look(self.participants.slots(), |at| {
             let Some(other) = self.participants.in_slot(at) else {
                 return Seen::Absent;
@@ -451,7 +551,7 @@ impl<C> Domain<C> {
         progress: impl Fn(usize) -> (usize, usize),
     ) -> Option<usize> {
         let number = ThreadNumber::current();
-        let own = self.participants.get(number.get());
+        let own = self.participant(number.get());
         let mut is_full = false;
         let found = own.next_list.look(lists, |at| match progress(at) {
             (0, _) => Seen::Nothing,
@@ -487,14 +587,13 @@ impl<C> Domain<C> {
     #[inline]
     pub(super) fn begin_change(&self) -> usize {
         let number = ThreadNumber::current();
-        self.participants.get(number.get()).count_change()
+        self.participant(number.get()).count_change()
     }
 
     /// See [`Participant::stays_at`].
     pub(super) fn stays_at(&self) -> Option<usize> {
         let number = ThreadNumber::current();
-        self.participants
-            .get(number.get())
+        self.participant(number.get())
             .stays_at
             .get()
             .map(usize::from)
@@ -525,7 +624,7 @@ impl<C> Domain<C> {
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
-        let unseen = self.deferred.add(
+        let unseen = self.known().deferred.add(
             all.collect(),
             |each| self.visits(each),
             |visit| self.lasts(visit),
@@ -540,15 +639,16 @@ impl<C> Domain<C> {
     #[inline(never)]
     pub(super) fn look_back(&self) {
         let mut panics = FirstPanic::default();
-        let unseen = (self.deferred).take(|visit| self.lasts(visit), |number| self.name(number));
+        let deferred = &self.known().deferred;
+        let unseen = deferred.take(|visit| self.lasts(visit), |number| self.name(number));
         self.destroy(unseen.flatten(), &mut panics);
         panics.resume();
     }
 
     /// Destroys what is deferred: no thread is inside, and none will be.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
-        let all = self.deferred.take_all();
-        self.destroy(all, panics);
+        let Some(rest) = self.rest() else { return };
+        self.destroy(rest.deferred.take_all(), panics);
         self.bags(|bag| self.destroy(bag.end(), panics));
     }
 
@@ -559,10 +659,22 @@ impl<C> Domain<C> {
         all: impl IntoIterator<Item = Retired<C>>,
         panics: &mut FirstPanic,
     ) {
+        let context = self.known().context();
         for retired in all {
             // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was unlinked. Or none is
             // inside, and none will be.
-            panics.catch(|| unsafe { retired.destroy(&self.context) });
+            panics.catch(|| unsafe { retired.destroy(context) });
+        }
+    }
+}
+
+impl<C: Default> Drop for Domain<C> {
+    fn drop(&mut self) {
+        // Relaxed: no other thread is there.
+        let rest = self.rest.load(Relaxed);
+        if !rest.is_null() {
+            // SAFETY: made by `make_rest`, and no thread uses it any more.
+            drop(unsafe { Box::from_raw(rest) });
         }
     }
 }

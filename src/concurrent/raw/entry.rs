@@ -13,8 +13,8 @@ pub(in super::super) trait Entry {
     /// object [that nothing is registered with](Registered::register_first) has no entry.
     const BY_ADDRESS: bool = false;
 
-    /// What the table passes to [`end`](Self::end), as long as there are entries.
-    type Context;
+    /// What the table passes to [`end`](Self::end), as long as there are entries. It is made when it is first used.
+    type Context: Default;
 
     /// How it watches objects.
     type Watch: Registered;

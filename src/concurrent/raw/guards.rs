@@ -15,11 +15,11 @@ use crate::sync::Ordering::*;
 use crate::sync::store_load;
 use crate::thread::ThreadNumber;
 
-impl<C> Domain<C> {
+impl<C: Default> Domain<C> {
     #[inline(always)]
     pub(super) fn enter(&self) -> Inside<'_, C> {
         let number = ThreadNumber::current();
-        let participant = self.participants.get(number.get());
+        let participant = self.participant(number.get());
         let depth = participant.depth.get();
         if depth == 0 {
             participant.sit_down();
@@ -35,14 +35,14 @@ impl<C> Domain<C> {
 }
 
 /// A thread that is inside.
-pub(super) struct Inside<'d, C> {
+pub(super) struct Inside<'d, C: Default> {
     domain: &'d Domain<C>,
     participant: &'d Participant<C>,
     /// Dropped after everything else: a borrowed number goes back then.
     number: ThreadNumber,
 }
 
-impl<C> Inside<'_, C> {
+impl<C: Default> Inside<'_, C> {
     /// Counts entries inserted or, if negative, removed. `counted`: whether the table [counts](super::Entry::is_counted)
     /// them.
     #[inline]
@@ -89,16 +89,16 @@ impl<C> Inside<'_, C> {
 }
 
 /// A guard of a thread that is inside to read.
-pub(super) struct Reading<'d, C>(Inside<'d, C>);
+pub(super) struct Reading<'d, C: Default>(Inside<'d, C>);
 
-impl<'d, C> Reading<'d, C> {
+impl<'d, C: Default> Reading<'d, C> {
     #[inline]
     pub(super) fn new(domain: &'d Domain<C>) -> Self {
         Reading(domain.enter())
     }
 }
 
-impl<C> Reading<'_, C> {
+impl<C: Default> Reading<'_, C> {
     /// Counts this read, and returns whether it is the n-th.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {
@@ -109,7 +109,7 @@ impl<C> Reading<'_, C> {
     }
 }
 
-impl<C> Drop for Reading<'_, C> {
+impl<C: Default> Drop for Reading<'_, C> {
     #[inline]
     fn drop(&mut self) {
         if self.0.leave(false) && self.0.must_look() {
@@ -119,7 +119,7 @@ impl<C> Drop for Reading<'_, C> {
 }
 
 /// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
-pub(super) struct Writing<'d, C> {
+pub(super) struct Writing<'d, C: Default> {
     inside: Inside<'d, C>,
     /// D7: how many this thread gathers before it looks. Zero until it is to unlink something.
     batch: Cell<usize>,
@@ -130,7 +130,7 @@ pub(super) struct Writing<'d, C> {
     here: PhantomData<*mut ()>,
 }
 
-impl<'d, C> Writing<'d, C> {
+impl<'d, C: Default> Writing<'d, C> {
     #[inline]
     pub(super) fn new(domain: &'d Domain<C>) -> Self {
         Writing {
@@ -142,7 +142,9 @@ impl<'d, C> Writing<'d, C> {
             here: PhantomData,
         }
     }
+}
 
+impl<C: Default> Writing<'_, C> {
     #[inline]
     pub(super) fn count(&self, counted: bool, by: isize) {
         self.inside.count(counted, by);
@@ -237,7 +239,7 @@ impl<'d, C> Writing<'d, C> {
     }
 }
 
-impl<C> Drop for Writing<'_, C> {
+impl<C: Default> Drop for Writing<'_, C> {
     #[inline]
     fn drop(&mut self) {
         let first = self.first.take();

@@ -133,12 +133,12 @@ const UNUSED_WORDS: usize = (128 - 2 * size_of::<Cursor>() - 8) / size_of::<usiz
 /// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
 /// size of a page.
 macro_rules! assert_apart {
-    ($type:ty, $($field:ident),+) => {
+    ($type:ty, $($($field:ident).+),+) => {
         #[cfg(not(weakly_loom))]
         const {
             let align = align_of::<$type>();
             assert!(align == 64 || align == 128);
-            $(assert!($crate::concurrent::raw::participants::VISIT % align != core::mem::offset_of!($type, $field) % align);)+
+            $(assert!($crate::concurrent::raw::participants::VISIT % align != core::mem::offset_of!($type, $($field).+) % align);)+
         }
     };
 }

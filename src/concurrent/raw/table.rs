@@ -19,7 +19,8 @@ use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 
-#[repr(C)]
+/// One cache line: an empty table takes no more. What is read seldom, or written often, is elsewhere.
+#[repr(C, align(64))]
 pub(in super::super) struct RawTable<N: Entry> {
     pub(super) domain: Domain<N::Context>,
     /// The first array, or null. What deaths use instead is in the core: threads that are inside do not look there.
@@ -36,12 +37,12 @@ unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {
 
 impl<N: Entry> RawTable<N> {
     const_fn! {
-        pub(in super::super) fn new(context: N::Context) -> RawTable<N> {
-            assert_apart!(RawTable<N>, current);
+        pub(in super::super) fn new() -> RawTable<N> {
+            assert_apart!(RawTable<N>, current, domain.named, domain.participants, domain.rest);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(context, N::PROMPT),
+                domain: Domain::new(N::PROMPT),
                 owns: PhantomData,
             }
         }
@@ -60,12 +61,38 @@ impl<N: Entry> RawTable<N> {
         self.domain.context()
     }
 
+    /// From now on, the context [concerns](Self::concern) each operation.
+    pub(in super::super) fn begin_concern(&self) -> &N::Context {
+        let context = self.context();
+        // Release: with `concern`: the context is there.
+        self.domain.concerns.store(true, Release);
+        context
+    }
+
+    /// The context, if it concerns each operation.
+    #[inline]
+    pub(in super::super) fn concern(&self) -> Option<&N::Context> {
+        // Acquire: with `begin_concern`.
+        match self.domain.concerns.load(Acquire) {
+            true => self.known_context(),
+            false => None,
+        }
+    }
+
+    /// The same, if anything has used it.
+    #[inline]
+    pub(in super::super) fn known_context(&self) -> Option<&N::Context> {
+        Some(self.domain.rest()?.context())
+    }
+
     /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the table. Its memory
     /// is allocated before it is made: if that fails, nothing has been made. The caller limits its lifetime to that of
     /// the handles to the objects that it [is yet to be registered](super::entry::Registered::register) with.
-    #[inline]
+    // Always: to pass what an entry is made of by memory costs 10 ns.
+    #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
-        Unlinked::new(Box::new_uninit(), make, self.context())
+        let context = self.context();
+        Unlinked::new(Box::new_uninit(), make, context)
     }
 
     /// What deaths use, if there has been an array.
@@ -368,10 +395,10 @@ impl<'t, N: Entry> Writer<'t, N> {
     }
 
     /// As [`RawTable::entry`].
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
         let place = self.spare.take().unwrap_or_else(Box::new_uninit);
-        Unlinked::new(place, make, self.table.context())
+        Unlinked::new(place, make, self.table.domain.known().context())
     }
 
     /// # Safety

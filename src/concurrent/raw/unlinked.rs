@@ -18,7 +18,7 @@ pub(in super::super) struct Unlinked<'t, N: Entry> {
 
 impl<'t, N: Entry> Unlinked<'t, N> {
     /// Makes an entry in this memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(
         mut place: Box<MaybeUninit<N>>,
         make: impl FnOnce() -> N,

@@ -35,7 +35,7 @@ impl Writing<'_, ()> {
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
     {
-        let domain = Domain::new((), false);
+        let domain = Domain::<()>::new(false);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         thread::scope(|scope| {
@@ -49,8 +49,8 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             let inside = Writing::new(domain);
             inside.retire_nothing();
             drop(inside);
-            assert_eq!(domain.deferred.batches(), 1);
-            let deferred = domain.deferred.lock();
+            assert_eq!(domain.rest_or_new().deferred.batches(), 1);
+            let deferred = domain.rest_or_new().deferred.lock();
             scope.spawn(move || {
                 drop(Reading::new(domain));
                 read.send(()).unwrap();
@@ -58,7 +58,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
             reads.recv().unwrap();
             drop((deferred, go));
         });
-        assert!(domain.deferred.batches() == 0);
+        assert!(domain.rest_or_new().deferred.batches() == 0);
     }
 }
 
@@ -66,7 +66,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
 /// looks.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
-    let domain = Domain::new((), false);
+    let domain = Domain::<()>::new(false);
     let (domain, (came, comes)) = (&domain, channel());
     let (go, goes) = channel::<()>();
     thread::scope(|scope| {
@@ -83,11 +83,15 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
         inside.retire_nothing();
         drop(inside);
         drop(Reading::new(domain));
-        assert_eq!(domain.deferred.batches(), 1, "that one is inside");
+        assert_eq!(
+            domain.rest_or_new().deferred.batches(),
+            1,
+            "that one is inside"
+        );
         drop(go);
     });
     drop(Reading::new(domain));
-    assert!(domain.deferred.batches() == 0);
+    assert!(domain.rest_or_new().deferred.batches() == 0);
 }
 
 /// Nor does it, however many threads there are, and have been.
@@ -97,7 +101,7 @@ fn nor_however_many_threads_there_are() {
     // One, at least, for each bit of a word beside the one that something waits for.
     let many = if cfg!(miri) { 66 } else { 400 };
     {
-        let domain = Domain::new((), false);
+        let domain = Domain::<()>::new(false);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         let all_there = &Barrier::new(many + 1);
@@ -124,13 +128,13 @@ fn nor_however_many_threads_there_are() {
             let inside = Writing::new(domain);
             inside.retire_nothing();
             drop(inside);
-            assert_eq!(domain.deferred.batches(), 1);
-            let deferred = domain.deferred.lock();
+            assert_eq!(domain.rest_or_new().deferred.batches(), 1);
+            let deferred = domain.rest_or_new().deferred.lock();
             waits.wait();
             (0..many).for_each(|_| reads.recv().unwrap());
             drop((deferred, go));
         });
-        assert!(domain.deferred.batches() == 0);
+        assert!(domain.rest_or_new().deferred.batches() == 0);
     }
 }
 
@@ -139,7 +143,7 @@ fn nor_however_many_threads_there_are() {
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 100 } else { 2_000 };
-    let domain = Domain::new((), false);
+    let domain = Domain::<()>::new(false);
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {
         let inside = Writing::new(&domain);
@@ -171,7 +175,7 @@ fn threads_that_are_gone_are_not_looked_at() {
 /// it may look at is not destroyed, whoever has its number.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
-    let domain = Domain::new((), false);
+    let domain = Domain::<()>::new(false);
     let stay = || core::mem::forget(Reading::new(&domain));
     let visit = || drop(Reading::new(&domain));
     let retire = || Writing::new(&domain).retire_nothing();
@@ -200,7 +204,7 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
 /// D2: A thread looks once for the end of a visit that lasts, and then not again, but it looks for the next visit.
 #[test]
 fn a_visit_that_lasts_is_looked_for_once() {
-    let domain = &Domain::new((), false);
+    let domain = &Domain::<()>::new(false);
     let (came, comes) = channel();
     let (go, goes) = channel::<()>();
     let visits = || {
@@ -233,7 +237,7 @@ fn a_visit_that_lasts_is_looked_for_once() {
 #[test]
 fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
-    let domain = Domain::new((), false);
+    let domain = Domain::<()>::new(false);
     let (first, second) = (&Barrier::new(2), &Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -250,8 +254,11 @@ fn deferred_is_given_back() {
             drop(inside);
         }
         assert_eq!(domain.waiting(), many);
-        assert_eq!(domain.deferred.batches(), many);
+        assert_eq!(domain.rest_or_new().deferred.batches(), many);
         second.wait();
     });
-    assert_eq!((domain.waiting(), domain.deferred.batches()), (0, 0));
+    assert_eq!(
+        (domain.waiting(), domain.rest_or_new().deferred.batches()),
+        (0, 0)
+    );
 }

@@ -227,7 +227,7 @@ fn run<const N: usize>(
 ) -> impl Fn() + Send + Sync + 'static {
     move || {
         let table = Table {
-            raw: RawTable::new(()),
+            raw: RawTable::new(),
         };
         table.raw.make_room_for(capacity);
         let objects = keys.map(|key| {

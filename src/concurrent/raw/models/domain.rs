@@ -5,7 +5,6 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread::JoinHandle;
 
-use super::super::directory::Participants;
 use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
 use super::super::retired::{Retire, Retired};
@@ -34,7 +33,7 @@ impl<const BATCH: usize> World<BATCH> {
 
     /// As if so many threads had come.
     fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
-        let domain = Domain::new((), has_destructors);
+        let domain = Domain::new(has_destructors);
         domain.set_room(BATCH);
         domain.participants.pretend(threads);
         Arc::new(World {
@@ -50,8 +49,7 @@ impl<const BATCH: usize> World<BATCH> {
     /// No thread has come.
     fn empty() -> Arc<Self> {
         let mut world = Self::new();
-        let domain = &mut Arc::get_mut(&mut world).unwrap().domain;
-        domain.participants = Participants::empty();
+        Arc::get_mut(&mut world).unwrap().domain = Domain::without_threads(false);
         world
     }
 
@@ -285,13 +283,13 @@ fn a_reader_and_a_writer_come() {
 fn a_lookup_and_a_replaced_directory() {
     models::check(|| {
         let world = World::<1>::empty();
-        let own = core::ptr::from_ref(world.domain.participants.get(0));
+        let own = core::ptr::from_ref(world.domain.participant(0));
         let other = with(&world, 4, |world| {
-            let new = world.domain.participants.include(4);
+            let new = world.domain.include(4);
             assert_eq!(new.number, 4);
         });
         for _ in 0..2 {
-            assert!(core::ptr::eq(world.domain.participants.get(0), own));
+            assert!(core::ptr::eq(world.domain.participant(0), own));
         }
         other.join().unwrap();
     });

@@ -56,7 +56,7 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn with_capacity(capacity: usize, keys: &[u64]) -> Arc<Self> {
         let table = Table {
-            raw: RawTable::new(()),
+            raw: RawTable::new(),
             ends: std::sync::Arc::default(),
         };
         table.raw.make_room_for(capacity);

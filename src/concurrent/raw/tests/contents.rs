@@ -11,7 +11,7 @@ use super::*;
 
 /// Random operations, compared with the map of the standard library.
 fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let mut truth = HashMap::new();
     let mut random = Random(1);
     for step in 0..steps as u64 {
@@ -65,7 +65,7 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
 /// Also where hashes alternate in one bucket.
 #[test]
 fn all_entries_of_a_hash_are_in_one_part() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     for key in 0..12 {
         table.insert(Node::new(if key % 2 == 0 { 1 } else { 5 }, key, key));
     }
@@ -107,7 +107,7 @@ fn as_a_map_of_poor_hashes() {
 #[test]
 fn thousands_of_equal_hashes() {
     let many = if cfg!(miri) { 40 } else { 2000 };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     for key in 0..many {
         assert_eq!(table.insert(Node::new(42, key, key)), None);
     }
@@ -125,7 +125,7 @@ fn thousands_of_equal_hashes() {
 /// Comparisons see only entries of the same hash.
 #[test]
 fn comparisons_see_equal_hashes_only() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.make_room_for(10);
     for key in 0..100 {
         // The same tag and the same bucket.
@@ -144,7 +144,7 @@ fn comparisons_see_equal_hashes_only() {
 /// A comparison that panics leaves the table as it was, and the entry that was to be inserted is destroyed.
 #[test]
 fn comparisons_that_panic() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::new(1, 1, 10));
     let ends = Arc::default();
     let put = catch_unwind(AssertUnwindSafe(|| {
@@ -170,7 +170,7 @@ fn comparisons_that_panic() {
 /// A comparison may change the table, even the same entry and the same bucket: then it is called again.
 #[test]
 fn comparisons_that_change_the_table() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::new(1, 1, 10));
     let asked = Cell::new(0);
     let writer = table.write();
@@ -217,7 +217,7 @@ fn comparisons_that_change_the_table() {
 #[test]
 fn entries_while_it_grows() {
     let many = if cfg!(miri) { 70 } else { 3000 };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     for key in 0..many {
         table.insert(Node::new(spread(key), key, key));
         if key % 7 == 0 {
@@ -233,7 +233,7 @@ fn entries_while_it_grows() {
 #[test]
 fn what_is_shown_lasts() {
     let many = if cfg!(miri) { 50 } else { 1000 };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::new(5, 5, 55));
     let reader = table.read();
     let shown = reader.get(5, |_| true).expect("it is there");
@@ -256,7 +256,7 @@ fn what_is_shown_lasts() {
 /// An array that is too long becomes as short as a new one would be; all entries stay.
 #[test]
 fn shrinks() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let many = if cfg!(miri) { 200 } else { 5_000 };
     for key in 0..many {
         table.insert(Node::new(spread(key), key, key));
@@ -293,7 +293,7 @@ fn shrinks() {
 /// Marks are no entries, but take room as entries do: the array grows for them, and stays as long as they want.
 #[test]
 fn grows_for_marks() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let many = if cfg!(miri) { 200 } else { 5_000 };
     let is_long = || {
         let writer = table.write();
@@ -323,7 +323,7 @@ fn grows_for_marks() {
 #[test]
 fn a_scan_while_arrays_grow_and_shrink() {
     let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     for key in 0..12 {
         table.insert(Node::new(spread(key), key, key));
     }

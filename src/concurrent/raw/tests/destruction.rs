@@ -19,7 +19,7 @@ fn ends() -> Arc<AtomicUsize> {
 #[test]
 fn at_once() {
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::counted(1, 1, &ends));
     table.insert(Node::counted(1, 1, &ends));
     assert_eq!(ends.load(Relaxed), 1, "replaced");
@@ -35,7 +35,7 @@ fn at_once() {
 #[test]
 fn when_the_outer_leaves() {
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::counted(1, 1, &ends));
     let outer = table.read();
     let inner = table.read();
@@ -71,7 +71,7 @@ fn guest<'s>(
 #[test]
 fn by_the_last_that_leaves() {
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::counted(1, 1, &ends));
     thread::scope(|scope| {
         let first = guest(scope, &table);
@@ -95,7 +95,7 @@ fn by_the_last_that_leaves() {
 #[test]
 fn without_destructors() {
     let ends = ends();
-    let table = RawTable::<Node<false>>::new(());
+    let table = RawTable::<Node<false>>::new();
     table.insert(Node::counted(1, 1, &ends));
     let outer = table.read();
     table.take(1, 1);
@@ -114,7 +114,7 @@ fn without_destructors() {
 fn many_threads_inside() {
     let many = if cfg!(miri) { 20 } else { 100 };
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::counted(1, 1, &ends));
     thread::scope(|scope| {
         let mut guests: Vec<_> = (0..many).map(|_| guest(scope, &table)).collect();
@@ -146,7 +146,7 @@ fn panicked_with(run: impl FnOnce()) -> u64 {
 #[test]
 fn destructors_that_panic() {
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let fill = || {
         for key in 0..10 {
             table.insert(panicking(key, &ends));
@@ -206,7 +206,7 @@ fn destructors_that_use_the_table() {
         }
     }
     static TABLE: OnceLock<RawTable<Chain>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| RawTable::new(()));
+    let table = TABLE.get_or_init(RawTable::new);
     for key in 0..20 {
         let chain = Box::new(Chain { table, key });
         let mut chain = table.entry(|| *chain);
@@ -234,9 +234,9 @@ fn ends_have_the_context() {
             ended.lock().unwrap().push(self.0);
         }
     }
-    let ended = Arc::new(Mutex::new(Vec::new()));
+    let table = RawTable::<Recorded>::new();
+    let ended = Arc::clone(table.context());
     let now = || core::mem::take(&mut *ended.lock().unwrap());
-    let table = RawTable::<Recorded>::new(Arc::clone(&ended));
     let put = |number, same, expected| {
         let mut entry = table.entry(|| Recorded(number));
         _ = table.write().put(&mut entry, |_, _| same, |_| expected);
@@ -261,7 +261,7 @@ fn ends_have_the_context() {
 /// The destructors of thread-locals may use a table, even those that run after ours.
 #[test]
 fn in_the_destructor_of_a_thread_local() {
-    static TABLE: RawTable<Node> = RawTable::new(());
+    static TABLE: RawTable<Node> = RawTable::new();
     struct Last(mpsc::Sender<Option<u64>>);
     impl Drop for Last {
         fn drop(&mut self) {
@@ -316,7 +316,7 @@ fn numbers_are_given_back() {
 /// An array may still be deferred when the table is dropped: a guard that was forgotten is inside for ever.
 #[test]
 fn an_old_array_goes_with_the_table() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.insert(Node::new(spread(0), 0, 0));
     core::mem::forget(table.read());
     for key in 1..100 {
@@ -329,7 +329,7 @@ fn an_old_array_goes_with_the_table() {
 #[test]
 fn memory_that_was_reaped() {
     let ends = ends();
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let with_spare = || {
         let writer = table.write();
         let place = Box::new_uninit();

@@ -20,7 +20,7 @@ fn steps() -> u64 {
 fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     let ends = Arc::new(AtomicUsize::new(0));
     let made = AtomicUsize::new(0);
-    let table = RawTable::<Node<PROMPT>>::new(());
+    let table = RawTable::<Node<PROMPT>>::new();
     let make = |key: u64, version: u64| {
         made.fetch_add(1, Relaxed);
         let mut node = Node::counted(hash(key), key, &ends);

@@ -39,7 +39,7 @@ fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (Has
 }
 
 fn filled(entries: u64, hash: impl Fn(u64) -> u64) -> RawTable<Node> {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     for key in 0..entries {
         table.insert(Node::new(hash(key), key, key));
     }
@@ -107,7 +107,7 @@ fn what_is_removed_meanwhile_hides_no_other() {
 #[test]
 fn it_follows_what_moves() {
     let entries = if cfg!(miri) { 100 } else { 1_200_u64 };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let position = SweepPosition::new();
     let last_shown: Vec<Cell<u64>> = (0..entries).map(Cell::new).collect();
     for now in 0..entries {
@@ -127,7 +127,7 @@ fn it_follows_what_moves() {
 #[test]
 fn in_the_middle_of_a_move() {
     let buckets = if cfg!(miri) { 64 } else { 256 };
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     table.make_room_for(4 * buckets);
     let mut moving = 0;
     for key in 0..7 * buckets as u64 {
@@ -166,7 +166,7 @@ fn threads_share_a_round() {
 
 #[test]
 fn an_empty_table_shows_nothing() {
-    let table = RawTable::<Node>::new(());
+    let table = RawTable::<Node>::new();
     let position = SweepPosition::new();
     assert!(shown(&table, &position, 3).0.is_empty());
     table.insert(Node::new(1, 1, 1));
