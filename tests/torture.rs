@@ -14,9 +14,10 @@
 //!
 //! After a breath, and a small one of all threads, the allocator's live bytes are read, and the resident set of the process,
 //! when the C library has given back what it can. From a sixth of the run to its end, all readings of the bytes are as far from
-//! the last one before as the bags and the participants of all threads at all tables take, at most ([`bound`]). The resident set has holes of what was freed: in each sixth of the run the median (of the means
-//! of the lines of the table) is within 10 % of the first sixth's. That is checked if a time is given, and the C library has
-//! one heap: of all others it keeps what is free at their ends, by what it has learnt, which are some MiB each.
+//! the last one before as the bags and the participants of all threads at all tables take, at most ([`bound`]). The resident
+//! set has holes of what was freed, too: in each sixth of the run the median (of the means of the lines of the table) is within
+//! 10 % of the first sixth's, and those bytes. That is checked if a time is given, and the C library has one heap: of all others
+//! it keeps what is free at their ends, by what it has learnt, which are some MiB each.
 //!
 //! An hour: `MALLOC_ARENA_MAX=1 WEAKLY_TORTURE_SECONDS=3600 cargo test --release --test torture -- --nocapture`;
 //! `WEAKLY_TORTURE_SEED=2` for another one. Without, it takes a few small breaths.

@@ -79,10 +79,8 @@ impl Book {
             }
             let now = median(lines);
             println!("then {now} KiB");
-            assert!(
-                !also_resident || now.abs_diff(usual) * 10 <= usual,
-                "{now} KiB"
-            );
+            let most = usual / 10 + bound.unsigned_abs() / 1024;
+            assert!(!also_resident || now.abs_diff(usual) <= most, "{now} KiB");
         }
     }
 }
