@@ -66,17 +66,6 @@ impl<K, T, V, N> Ends<K, T, V, N> {
         self.bound.get().map(|bound| &**bound)
     }
 
-    /// The end of the table: what is there is not told.
-    pub(super) fn end(&self) {
-        if let Some(Bound {
-            kind: Kind::Ceiling(ceiling),
-            ..
-        }) = self.bound()
-        {
-            ceiling.listener.set(None);
-        }
-    }
-
     /// # Panics
     /// If there is one already.
     #[track_caller]
@@ -175,13 +164,6 @@ impl<K, T, V, N> Bound<K, T, V, N> {
 
     pub(super) fn is_floor(&self) -> bool {
         matches!(self.kind, Kind::Floor(_))
-    }
-
-    /// Lets go what has to go from a floor.
-    pub(super) fn settle(&self) {
-        if let Kind::Floor(floor) = &self.kind {
-            floor.settle();
-        }
     }
 
     /// Whether a listener is told what goes.

@@ -2,7 +2,6 @@
 
 use core::task::{Context, Poll, Waker};
 
-use super::bound::Ends;
 use super::kept::Kept;
 use super::node::{KeyKind, Node};
 use super::raw::{Entry, Place, Registered, Taken};
@@ -20,13 +19,6 @@ const CHUNK: usize = 16;
 const MAX_NESTED: usize = 16;
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// Destroys some of the dead, if there are any, and polls some of the entries that have to be polled.
-    #[inline]
-    pub(crate) fn tidy(&self) {
-        self.sweep_some();
-        self.drain_some();
-    }
-
     /// Destroys some of the dead, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
@@ -153,11 +145,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Destroys or retires what was taken before the thread entered.
     #[inline]
-    pub(super) fn reap(&self, pin: &Pin<'_, K, T, V>, taken: Option<Taken<'_, Node<K, T, V>>>) {
-        if let Some(taken) = taken {
-            pin.reap(taken);
-            self.nodes.arm_if_idle();
-        }
+    pub(super) fn reap(&self, pin: &Pin<'_, K, T, V>, taken: Taken<'_, Node<K, T, V>>) {
+        pin.reap(taken);
+        self.nodes.arm_if_idle();
     }
 
     #[cold]
@@ -375,19 +365,7 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.nodes.set_waker(None));
-        panics.catch(|| self.nodes.known_context().map_or((), Ends::end));
-        // A floor may live on. What only this table has found is found no more.
-        let bound = self.nodes.known_context().and_then(Ends::bound);
-        if let Some(bound) = bound.filter(|bound| bound.is_floor()) {
-            let reader = self.nodes.read();
-            for node in reader.entries() {
-                if let Some(stamp) = node.stamp() {
-                    panics.catch(|| bound.leave(node, stamp));
-                }
-            }
-            panics.catch(|| drop(reader));
-            panics.catch(|| bound.settle());
-        }
+        panics.catch(|| self.end_bound());
         panics.resume();
     }
 }

@@ -48,6 +48,7 @@ mod standby;
 pub(crate) use seat::Seat;
 
 use core::any::Any;
+use core::cell::Cell;
 use core::mem;
 use core::ptr;
 use core::task::{Context, Waker};
@@ -509,20 +510,28 @@ impl Drop for Poller<'_> {
 /// waiters of a thread go on, also if the operation panics: then the panic of a waker is dropped.
 /// (Tasks that make a value together go on making it.)
 #[derive(Default)]
-pub(super) struct Overtaken(Option<Arc<Making>>);
+pub(super) struct Overtaken(Cell<Option<Arc<Making>>>);
 
 impl Overtaken {
     /// Notes the flight of the node that was replaced.
     #[inline]
-    pub(super) fn set(&mut self, flight: Option<Arc<Making>>) {
-        self.0 = flight.filter(|flight| !flight.is_of_tasks());
+    pub(super) fn set(&self, flight: Option<Arc<Making>>) {
+        self.0.set(flight.filter(|flight| !flight.is_of_tasks()));
+    }
+
+    /// # Panics
+    /// If a waker does.
+    #[inline]
+    pub(super) fn wake(self) {
+        let flight = self.0.take();
+        mem::forget(self);
+        if let Some(flight) = flight {
+            flight.wake_waiters();
+        }
     }
 }
 
 impl Drop for Overtaken {
-    /// # Panics
-    /// If a waker does.
-    #[inline]
     fn drop(&mut self) {
         if let Some(flight) = self.0.take() {
             flight.wake_waiters();

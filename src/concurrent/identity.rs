@@ -57,7 +57,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
             is_it.then(|| hold(watch, value)).flatten()
         };
         let show = |held, _: &_, value: &_| show(held, value);
-        self.read(hash, |there| *there == address, hold, lost, show)
+        self.read_where(hash, |node| *node.key() == address, hold, lost, show)
     }
 
     /// Removes the entry of an object: see [`remove_where`](Self::remove_where).
@@ -74,7 +74,7 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T,
             is_it.then(|| hold(entry)).flatten()
         };
         let show = |held, _: &_, value: &_| show(held, value);
-        let shown = self.remove(hash, |there| *there == address, hold_it, show);
+        let shown = self.remove_where(hash, |node| *node.key() == address, hold_it, show);
         // T5
         drop(hold);
         shown

@@ -10,11 +10,11 @@ use std::vec::Vec;
 use crate::hash::HashValue;
 use crate::sync::{Exclusive, Own, make_room};
 
-/// How often in a row an operation may find what this thread has put there itself since it looked last. Once is no
-/// proof: a closure may set the entry if there is none, and find next time what it has set.
+/// How many nodes in a row a change may find that its own thread has put there. One is no proof: a closure may set the
+/// entry if there is none, and find next time what it has set.
 const OWN: usize = 2;
 
-/// What an operation tries to change: the address of a table, which is borrowed meanwhile, and a hash.
+/// What a change is about: the address of a table, which is borrowed meanwhile, and a hash.
 #[derive(Clone, Copy, PartialEq)]
 struct Subject {
     table: *const (),
@@ -28,21 +28,29 @@ impl Subject {
     }
 }
 
-/// What a thread notes while some of its operations try again. It is empty otherwise.
+/// A change that tries again.
+struct Trying {
+    subject: Subject,
+    /// How much was noted when it began.
+    from: usize,
+    /// How many nodes in a row it has found that its own thread has put there.
+    own: usize,
+}
+
+/// What a thread notes while some of its changes try again. It is empty otherwise.
 #[derive(Default)]
 struct Notes {
-    /// What each of them tries to change.
-    trying: Vec<Subject>,
-    /// The addresses of the nodes that the thread has put there. Exact: the operation pins the nodes of its table, so none
-    /// of them is freed, and its address given to another, until the operation ends.
+    trying: Vec<Trying>,
+    /// The addresses of the nodes that the thread has put there. Exact: the change pins the nodes of its table, so none
+    /// of them is freed, and its address given to another, until the change ends.
     put: Vec<(Subject, *const ())>,
 }
 
 crate::sync::thread_local! {
-    /// How many operations of this thread try again.
+    /// How many changes of this thread try again.
     static TRYING: Cell<usize> = const { Cell::new(0) };
     /// They are not in the thread's participant at the table: a thread whose thread-locals are gone borrows another with
-    /// each operation.
+    /// each change.
     static NOTES: Own<Notes> = const {
         Own::new(Notes {
             trying: Vec::new(),
@@ -62,14 +70,15 @@ pub(super) fn has_put<T, N>(table: &T, hash: HashValue, node: &N) {
 #[cold]
 #[inline(never)]
 fn note(subject: Subject, node: *const ()) {
+    let is_tried = |trying: &[Trying]| trying.iter().any(|trying| trying.subject == subject);
     NOTES.with(|notes| {
         notes.with_room(
-            |Notes { trying, put }, memory| match trying.contains(&subject) {
+            |Notes { trying, put }, memory| match is_tried(trying) {
                 true => make_room(put, 1, memory),
                 false => Ok(()),
             },
             |Notes { trying, put }, _| {
-                if trying.contains(&subject) {
+                if is_tried(trying) {
                     put.push((subject, node));
                 }
             },
@@ -77,151 +86,113 @@ fn note(subject: Subject, node: *const ()) {
     });
 }
 
-/// An operation that asks user code about an entry, and pins all nodes of the table meanwhile. From its second try on,
-/// what its thread puts is noted until it ends. The first time, nothing is noted: usually that is the only one.
-pub(super) struct Asking {
-    subject: Subject,
-    noting: Cell<bool>,
-    closure: Finds,
-    same: Finds,
+/// The tries of a change, which pins all nodes of its table meanwhile. From the second node on that they find, what the thread
+/// puts is noted until the change ends. Before that nothing is noted: usually they find only one.
+pub(super) struct Tries {
+    /// The node that was found last, or null.
+    last: Cell<*const ()>,
+    state: Cell<State>,
 }
 
-/// What one piece of user code has been shown.
-#[derive(Default)]
-struct Finds {
-    /// Whether it has been asked, and an entry been found.
-    once: Cell<bool>,
-    /// How much was noted then.
-    seen: Cell<usize>,
-    /// How often in a row it was this thread that had put what was found.
-    own: Cell<usize>,
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Unnoted,
+    Noted,
+    /// The change would try for ever.
+    SetsItsOwn,
 }
 
-impl Asking {
-    pub(super) fn about<T>(table: &T, hash: HashValue) -> Self {
-        Asking {
-            subject: Subject::new(table, hash),
-            noting: Cell::new(false),
-            closure: Finds::default(),
-            same: Finds::default(),
+impl Tries {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Tries {
+            last: Cell::new(ptr::null()),
+            state: Cell::new(State::Unnoted),
         }
     }
 
-    /// Calls the closure about what is there.
-    ///
-    /// # Panics
-    /// If this thread itself has put there what is there now, and did so the time before.
+    /// A try has found this node. Returns whether the change may go on. If not, it has to end, and [`end`](Self::end) panics.
     #[inline]
-    #[track_caller]
-    pub(super) fn ask<R>(&self, there: Option<*const ()>, closure: impl FnOnce() -> R) -> R {
-        if self.closure.once.replace(true) {
-            self.is_asked_again(there);
+    pub(super) fn found<T, N>(&self, table: &T, hash: HashValue, there: &N) -> bool {
+        let there = ptr::from_ref(there).cast();
+        let last = self.last.replace(there);
+        if last.is_null() || last == there {
+            return self.state.get() != State::SetsItsOwn;
         }
-        closure()
+        self.found_again(Subject::new(table, hash), there)
     }
 
     #[cold]
     #[inline(never)]
-    #[track_caller]
-    fn is_asked_again(&self, there: Option<*const ()>) {
-        let noted = self.begin();
-        self.find(&self.closure, there, noted);
-    }
-
-    /// Asks user code whether a node is the one that is sought: one node after the other, and from the first again if
-    /// the one that was found has been replaced.
-    ///
-    /// # Panics
-    /// As [`ask`](Self::ask), for the node that it finds.
-    #[inline]
-    #[track_caller]
-    pub(super) fn is_sought<N>(&self, there: &N, same: impl FnOnce() -> bool) -> bool {
-        if self.same.once.get() {
-            return self.is_sought_again(ptr::from_ref(there).cast(), same);
+    fn found_again(&self, subject: Subject, there: *const ()) -> bool {
+        if self.state.get() == State::SetsItsOwn {
+            return false;
         }
-        let found = same();
-        self.same.once.set(found);
-        found
-    }
-
-    /// The same, for a search before the first that counts.
-    #[inline]
-    #[track_caller]
-    pub(super) fn is_sought_still<N>(&self, there: &N, same: impl FnOnce() -> bool) -> bool {
-        if self.same.once.get() {
-            return self.is_sought_again(ptr::from_ref(there).cast(), same);
-        }
-        same()
-    }
-
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn is_sought_again(&self, there: *const (), same: impl FnOnce() -> bool) -> bool {
-        let noted = self.begin();
-        let found = same();
-        if found {
-            self.find(&self.same, Some(there), noted);
-        }
-        found
-    }
-
-    /// Begins to note, unless it has begun. Returns how much is noted.
-    #[cold]
-    fn begin(&self) -> usize {
-        NOTES.with(|notes| {
+        let goes_on = NOTES.with(|notes| {
             notes.with_room(
-                |notes, memory| match self.noting.get() {
-                    true => Ok(()),
-                    false => make_room(&mut notes.trying, 1, memory),
+                |notes, memory| match self.state.get() {
+                    State::Unnoted => make_room(&mut notes.trying, 1, memory),
+                    _ => Ok(()),
                 },
                 |Notes { trying, put }, _| {
-                    if !self.noting.replace(true) {
-                        trying.push(self.subject);
+                    if self.state.get() == State::Unnoted {
+                        self.state.set(State::Noted);
                         TRYING.with(|trying| trying.set(trying.get() + 1));
-                        self.closure.seen.set(put.len());
-                        self.same.seen.set(put.len());
+                        let (from, own) = (put.len(), 0);
+                        trying.push(Trying { subject, from, own });
                     }
-                    put.len()
+                    let this = trying.iter_mut().rfind(|this| this.subject == subject);
+                    this.is_none_or(|this| {
+                        let is_own = put[this.from..].contains(&(subject, there));
+                        this.own = if is_own { this.own + 1 } else { 0 };
+                        this.own < OWN
+                    })
                 },
             )
-        })
+        });
+        if !goes_on {
+            self.state.set(State::SetsItsOwn);
+        }
+        goes_on
     }
 
-    /// Checks what was found against what was noted up to then.
-    #[cold]
+    /// # Panics
+    /// If the change would have tried for ever.
+    #[inline]
     #[track_caller]
-    fn find(&self, finds: &Finds, there: Option<*const ()>, noted: usize) {
-        let from = finds.seen.replace(noted);
-        let own = there.is_some_and(|there| {
-            NOTES.with(|notes| notes.enter().put[from..noted].contains(&(self.subject, there)))
+    pub(super) fn end(self) {
+        if self.state.get() != State::Unnoted {
+            self.end_notes();
+        }
+        mem::forget(self);
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn end_notes(&self) {
+        let state = self.state.replace(State::Unnoted);
+        TRYING.with(|trying| trying.set(trying.get() - 1));
+        let ended = NOTES.with(|notes| {
+            let mut notes = notes.enter();
+            // Changes nest, so this one's is the last.
+            notes.trying.pop();
+            notes.trying.is_empty().then(|| mem::take(&mut *notes))
         });
-        finds.own.set(if own { finds.own.get() + 1 } else { 0 });
+        drop(ended);
         assert!(
-            finds.own.get() < OWN,
+            state != State::SetsItsOwn,
             "the closure sets the entry that it is asked about, so it would be called again for ever"
         );
     }
 }
 
-impl Drop for Asking {
-    #[inline]
+impl Drop for Tries {
+    /// After a panic.
     fn drop(&mut self) {
-        if self.noting.get() {
-            end();
+        if self.state.get() != State::Unnoted {
+            self.state.set(State::Noted);
+            self.end_notes();
         }
     }
-}
-
-#[cold]
-#[inline(never)]
-fn end() {
-    TRYING.with(|trying| trying.set(trying.get() - 1));
-    let ended = NOTES.with(|notes| {
-        let mut notes = notes.enter();
-        // Operations nest, so this one's is the last.
-        notes.trying.pop();
-        notes.trying.is_empty().then(|| mem::take(&mut *notes))
-    });
-    drop(ended);
 }

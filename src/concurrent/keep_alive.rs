@@ -285,8 +285,9 @@ impl<P: SharedRef> Inner<P> {
         let wanted = |entry: Option<(&_, &(usize, u64))>| {
             entry.and_then(|(_, (_, turn))| (*turn <= until).then_some(()))
         };
-        let is_it = |there: &Address| *there == address;
-        self.evicted.remove(hash, is_it, wanted, |(), _, _| ());
+        let is_it = |node: &Node<ByKey<_, _>, _, _>| *node.key() == address;
+        self.evicted
+            .remove_where(hash, is_it, wanted, |(), _, _| ());
     }
 
     /// The same, for all objects.

@@ -13,7 +13,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a dead entry evicts that, if
     /// the entry is `lost`: if no lookup finds it any more.
     #[inline]
-    pub(super) fn read_where<S: Into<Match>, H, R>(
+    pub(crate) fn read_where<S: Into<Match>, H, R>(
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<K, T, V>) -> S,
@@ -40,12 +40,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             }
         };
         let found = show(held, key, value);
+        // Apart from the end of most, which have nothing to keep for it.
         if let Some(news) = self.news_of(node) {
-            // Apart from the end of most, which have nothing to keep for it.
-            let settling = self.settling();
-            let settles = self.tell(news, None);
+            let settling = self.hit(news);
             drop(reader);
-            self.settle_after(settling, settles);
+            settling.end();
             return Some(found);
         }
         // Not in the destructor of its object, which may look it up once more.

@@ -1,19 +1,17 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::cell::Cell;
-use core::mem;
 use core::panic::AssertUnwindSafe;
-use core::ptr;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use super::change::{Change, Upkeep};
 use super::flight::{Making, Unmet};
-use super::inside::Asking;
 use super::node::{Compare, KeyKind, Node};
 use super::raw::Match;
-use super::table::{NewNode, Pin, Swapped, Table};
+use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
@@ -261,7 +259,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// The value that is there now.
     #[inline]
-    pub(super) fn find_where<R>(
+    pub(crate) fn find_where<R>(
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<K, T, V>) -> bool,
@@ -282,10 +280,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             }
         };
         if let Some(news) = news {
-            let settling = self.settling();
-            let settles = self.tell(news, None);
+            let settling = self.hit(news);
             drop(reader);
-            self.settle_after(settling, settles);
+            settling.end();
             return found;
         }
         drop(reader);
@@ -322,8 +319,6 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                     Making::wait(flight, until)?;
                 }
                 self.unlink_flight(hash, flight);
-            } else {
-                self.tidy();
             }
             // No search before it: what one finds, and the other does not, because an `Eq` says now this, now that,
             // would be sought for ever.
@@ -350,66 +345,49 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     where
         K::FlightKey: Clone,
     {
-        /// Completes the flight if it gets no leader.
-        struct Leaderless<'f>(&'f Making);
-        impl Drop for Leaderless<'_> {
-            fn drop(&mut self) {
-                self.0.complete();
-            }
-        }
-        let leaderless = Leaderless(&flight);
-        let mut node = self.nodes.entry(|| Node::InFlight {
-            hash,
-            key: key.clone(),
-            flight: Arc::clone(&flight),
-        });
-        // What is there, or the entry that is of no use.
-        let (there, useless) = (Cell::new(None), Cell::new(ptr::null()));
-        let pin = self.pin();
-        let put = self.swap(&pin, &mut node, &Asking::about(self, hash), |now| {
-            useless.set(ptr::null());
-            let found = now.map(|now| match now {
-                Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
-                Node::Ready { watch, value, .. } => read(watch, value).ok_or_else(|| {
-                    useless.set(ptr::from_ref(now));
-                    Absent::Nothing
-                }),
+        let mut leader = Leader::new(self, hash, flight);
+        let mut standby = None;
+        let found = self.change(Upkeep::All, |change, found| {
+            let mut node = change.pin.entry(|| Node::InFlight {
+                hash,
+                key: key.clone(),
+                flight: Arc::clone(&leader.flight),
             });
-            let free = found.is_none();
-            drop(there.replace(found));
-            free
-        });
-        if put.is_none() {
-            let found = there.take().unwrap_or(Err(Absent::Nothing));
-            let useless = useless.get();
-            if !useless.is_null() {
-                let is_useless = |now: &_| ptr::eq(now, useless);
-                if let Some(node) = self.unlink_if(&pin, hash, is_useless, |_| true) {
-                    self.end(node);
+            // What is there, and the entry if it is of no use.
+            let (there, useless) = (Cell::new(None), Cell::new(None));
+            let put = change.put(
+                &mut node,
+                |now| {
+                    let found = now.map(|now| match now {
+                        Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
+                        Node::Ready { watch, value, .. } => {
+                            read(watch, value).ok_or(Absent::Nothing)
+                        }
+                    });
+                    useless.set(now.filter(|_| matches!(found, Some(Err(Absent::Nothing)))));
+                    let free = found.is_none();
+                    drop(there.replace(found));
+                    free
+                },
+                |_| leader.linked = true,
+            );
+            if put.is_some() {
+                // User code may run from here on. It may ask for this very key: nothing is being made yet.
+                standby = Some(Making::stand_by(&leader.flight));
+            } else {
+                if let Some(useless) = useless.get() {
+                    self.unlink(change.pin, useless);
                 }
+                *found = there.take();
             }
-            // T5
-            drop((pin, node));
-            return found.map(Wanted::There);
-        }
-        mem::forget(leaderless);
-        let mut leader = Leader {
-            table: self,
-            hash,
-            flight,
-            uncounted: false,
-            linked: true,
-            left: false,
-        };
-        // User code may run from here on, and not before the flight has a leader, which completes it on a panic.
-        // That code may ask for this very key: nothing is being made yet.
-        let standby = Making::stand_by(&leader.flight);
-        drop(pin);
-        leader.uncounted = standby.begin();
-        if leader.uncounted {
-            Ok(Wanted::Ours(leader))
-        } else {
-            Err(Absent::Nothing)
+        });
+        match standby.map(|standby| standby.begin()) {
+            None => found.unwrap_or(Err(Absent::Nothing)).map(Wanted::There),
+            Some(false) => Err(Absent::Nothing),
+            Some(true) => {
+                leader.uncounted = true;
+                Ok(Wanted::Ours(leader))
+            }
         }
     }
 
@@ -443,20 +421,26 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         self.left = true;
     }
 
-    /// Who ends what was left to tasks.
+    fn new(table: &'a Table<K, T, V>, hash: HashValue, flight: Arc<Making>) -> Self {
+        Leader {
+            table,
+            hash,
+            flight,
+            uncounted: false,
+            linked: false,
+            left: false,
+        }
+    }
+
+    /// The thread that ends a flight which was left to tasks.
     pub(super) fn of_tasks(
         table: &'a Table<K, T, V>,
         hash: HashValue,
         flight: Arc<Making>,
     ) -> Self {
-        Leader {
-            table,
-            hash,
-            flight,
-            uncounted: true,
-            linked: true,
-            left: false,
-        }
+        let mut leader = Leader::new(table, hash, flight);
+        (leader.uncounted, leader.linked) = (true, true);
+        leader
     }
 
     /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
@@ -481,61 +465,48 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         end: impl FnOnce(thread::Result<M>) -> R,
     ) -> R {
         let table = self.table;
-        let settling = table.settling();
-        let mut settles = false;
-        let ended;
-        {
-            // User code may run when these two are dropped, a value that is not kept and what `pin` destroys: last,
-            // when the flight is complete and no guard is left (T4).
-            let (mut node, mut pin) = (None, None);
-            let mut leader = self;
+        let ended = table.change(Upkeep::Nothing, |change, ended| {
+            // User code may run when a value is dropped that is not kept: last, when the flight is complete (T4).
+            let (mut node, mut leader) = (None, self);
             // A7 of `work`
             let tasks = leader.flight.is_of_tasks();
             let tasks = tasks.then(|| Arc::clone(&leader.flight));
             let place = || {
                 let (key, watch, value, made) = made();
                 let node = node.insert(table.ready(None, leader.hash, key, watch, value));
-                // Before the entry is linked, and before a waker is called: both are user code, which may panic.
-                let weight = table.weigh(node);
-                let pin = pin.insert(table.pin());
-                if let Some(swapped) = leader.put(pin, node) {
-                    settles = table.meet_new(swapped, weight);
-                }
+                leader.put(change, node);
                 made
             };
             let made = catch_unwind(AssertUnwindSafe(|| match &tasks {
                 Some(tasks) => Making::poll(tasks, place),
                 None => place(),
             }));
-            ended = end(made);
+            *ended = Some(end(made));
+        });
+        match ended {
+            Some(ended) => ended,
+            None => unreachable!("it has ended"),
         }
-        table.settle_after(settling, settles);
-        ended
     }
 
     /// Puts a node in the place of the flight's.
-    fn put<'g>(
-        &mut self,
-        pin: &'g Pin<'_, K, T, V>,
-        node: &mut NewNode<'_, K, T, V>,
-    ) -> Option<Swapped<'g, Node<K, T, V>>> {
+    fn put(&mut self, change: &Change<'_, 'a, K, T, V>, node: &mut NewNode<'_, K, T, V>) {
         let table = self.table;
-        let own = |now: Option<&Node<K, T, V>>| now.is_some_and(|now| now.is_led_by(&self.flight));
         // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
-        if table.is_swept() && node.is_stale() {
+        let is_dead = table.is_swept() && node.is_stale();
+        if !is_dead {
+            let own =
+                |now: Option<&Node<_, _, _>>| now.is_some_and(|now| now.is_led_by(&self.flight));
+            let (linked, uncounted) = (&mut self.linked, &mut self.uncounted);
+            let is_linked = |_: Option<&_>| (*linked, *uncounted) = (false, false);
+            if change.put(node, own, is_linked).is_some() {
+                return;
+            }
+        }
+        if is_dead || node.is_expired() {
             table.count(|counts| &counts.dead);
             self.uncounted = false;
-            return None;
         }
-        let put = table.swap(pin, node, &Asking::about(table, self.hash), own);
-        if put.is_some() {
-            self.linked = false;
-            self.uncounted = false;
-        } else if node.is_expired() {
-            table.count(|counts| &counts.dead);
-            self.uncounted = false;
-        }
-        put
     }
 
     /// Unlinks the flight's node, if it is still linked.

@@ -2,6 +2,7 @@
 
 mod awaiting;
 mod bound;
+mod change;
 mod common;
 mod content;
 mod cyclic;
@@ -23,6 +24,7 @@ mod lookup;
 mod making;
 mod map;
 mod node;
+mod operations;
 mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
@@ -62,7 +64,8 @@ pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Failed, Leader, Wanted, cycle, made_by};
+pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
-pub(crate) use table::{Race, Table};
+pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
 pub(crate) use work::{Plan, fallible, infallible, running, work};

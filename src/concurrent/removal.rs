@@ -3,6 +3,7 @@
 use core::ptr;
 use std::vec::Vec;
 
+use super::change::Upkeep;
 use super::node::{KeyKind, Node};
 use super::table::Table;
 use super::watch::{Watches, WatchesOne};
@@ -12,21 +13,17 @@ use crate::panics::FirstPanic;
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Removes the entries that are not `wanted`; stale entries go with the sweep.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&K::Key, &T, &V) -> bool) {
-        self.tidy();
         if self.nodes.is_new() {
             return;
         }
-        let settling = self.settling();
-        {
-            let pin = self.pin();
-            for node in pin.entries() {
+        _ = self.change(Upkeep::All, |change, _: &mut Option<()>| {
+            for node in change.pin.entries() {
                 let unwanted = |(key, watch, value)| !wanted(key, watch, value);
                 if node.live_entry().is_some_and(unwanted) {
-                    self.unlink(&pin, node);
+                    self.unlink(change.pin, node);
                 }
             }
-        }
-        self.settle_after(settling, false);
+        });
     }
 
     /// The hashes of the entries for an object: see [`WatchesOne::hashes_of`].
@@ -49,8 +46,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         mut unwanted: impl FnMut(&T) -> bool,
         mut unwanted_keys: impl FnMut(&K::FlightKey) -> bool,
     ) -> usize {
-        self.tidy();
-        self.unlink_each(hashes, |node| match node {
+        self.unlink_each(Upkeep::All, hashes, |node| match node {
             Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
             Node::InFlight { key, .. } => unwanted_keys(key),
         })
@@ -60,47 +56,48 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// place of one meanwhile goes too, if it is unwanted.
     fn unlink_each(
         &self,
+        upkeep: Upkeep,
         hashes: Option<&[HashValue]>,
         mut unwanted: impl FnMut(&Node<K, T, V>) -> bool,
     ) -> usize {
         if self.nodes.is_new() {
             return 0;
         }
-        let (mut removed, mut panics) = (0, FirstPanic::default());
-        let pin = self.pin();
-        let mut end = |node: &Node<K, T, V>| {
-            removed += usize::from(node.ready().is_some());
-            panics.catch(|| _ = self.end(node));
-        };
-        if let Some(hashes) = hashes {
-            // Buckets and entries are not cached, as a rule, and each miss takes longer than the rest.
-            for (at, hash) in hashes.iter().enumerate() {
-                if let Some(later) = hashes.get(at + 8) {
-                    pin.prefetch(later.bits());
-                }
-                if let Some(soon) = hashes.get(at + 4) {
-                    pin.prefetch_entries(soon.bits());
-                }
-                pin.remove_all(hash.bits(), &mut unwanted, &mut end);
-            }
-        } else {
-            for node in pin.entries() {
-                if !unwanted(node) {
-                    continue;
-                }
-                let hash = node.hash();
-                let unlinked = self.unlink_if(&pin, hash, |now| ptr::eq(now, node), |_| true);
-                if let Some(node) = unlinked {
-                    end(node);
-                } else {
-                    // Perhaps another has replaced it.
+        let mut removed = 0;
+        _ = self.change(upkeep, |change, _: &mut Option<()>| {
+            let (pin, mut panics) = (change.pin, FirstPanic::default());
+            let mut end = |node: &Node<K, T, V>| {
+                removed += usize::from(node.ready().is_some());
+                panics.catch(|| _ = self.end(node));
+            };
+            if let Some(hashes) = hashes {
+                // Buckets and entries are not cached, as a rule, and each miss takes longer than the rest.
+                for (at, hash) in hashes.iter().enumerate() {
+                    if let Some(later) = hashes.get(at + 8) {
+                        pin.prefetch(later.bits());
+                    }
+                    if let Some(soon) = hashes.get(at + 4) {
+                        pin.prefetch_entries(soon.bits());
+                    }
                     pin.remove_all(hash.bits(), &mut unwanted, &mut end);
                 }
+            } else {
+                for node in pin.entries() {
+                    if !unwanted(node) {
+                        continue;
+                    }
+                    let hash = node.hash();
+                    let unlinked = self.unlink_if(pin, hash, |now| ptr::eq(now, node), |_| true);
+                    if let Some(node) = unlinked {
+                        end(node);
+                    } else {
+                        // Perhaps another has replaced it.
+                        pin.remove_all(hash.bits(), &mut unwanted, &mut end);
+                    }
+                }
             }
-        }
-        panics.catch(|| drop(pin));
-        panics.catch(|| self.settle_if(false));
-        panics.resume();
+            panics.resume();
+        });
         removed
     }
 
@@ -111,7 +108,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             return;
         }
         let mut panics = FirstPanic::default();
-        panics.catch(|| _ = self.unlink_each(None, |_| true));
+        panics.catch(|| _ = self.unlink_each(Upkeep::Nothing, None, |_| true));
         panics.catch(|| _ = self.purge());
         panics.resume();
     }

@@ -1,10 +1,11 @@
 //! How a table lets go what is beyond its limit.
 
+use core::cell::Cell;
 use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Ceiling, Kind};
+use super::bound::{Bound, Ceiling, Ends, Kind};
 use super::node::{BoundOf, KeyKind, Node};
 use super::raw::Registered;
 use super::table::Table;
@@ -24,12 +25,45 @@ pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
 
 /// The end of an operation that may put something beyond the limit, or unlink something. If the operation panics, it settles
 /// all the same, or what was let go would stay; a second panic is dropped.
-pub(super) struct Settling<'t, K: KeyKind, T: Watches, V>(&'t Table<K, T, V>);
+pub(super) struct Settling<'t, K: KeyKind, T: Watches, V> {
+    table: &'t Table<K, T, V>,
+    /// Whether something has to go.
+    due: Cell<bool>,
+}
+
+impl<K: KeyKind, T: Watches, V> Settling<'_, K, T, V> {
+    /// The bound is told of a node that the caller has pinned, with its [weight](Table::weigh), if that is known.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell(&self, News { bound, node }: News<'_, K, T, V>, weight: Option<usize>) {
+        let due = match (&bound.kind, node) {
+            (Kind::Floor(floor), _) => floor.meet(node, weight),
+            (
+                Kind::Ceiling(ceiling),
+                Node::Ready {
+                    stamp, hash, value, ..
+                },
+            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value, weight),
+            _ => false,
+        };
+        self.due.set(self.due.get() | due);
+    }
+
+    /// The end without a panic. The caller has left the table: destructors run here.
+    #[inline]
+    pub(super) fn end(self) {
+        let (table, due) = (self.table, self.due.get());
+        mem::forget(self);
+        if due || table.bound().is_some_and(Bound::is_leaving) {
+            table.settle();
+        }
+    }
+}
 
 impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.0.settle());
+        panics.catch(|| self.table.settle());
         panics.forget();
     }
 }
@@ -61,31 +95,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         is_news.then_some(News { bound, node })
     }
 
-    /// A node has been inserted, of which this is the [weight](Self::weigh), and the caller has it pinned. Returns whether the
-    /// caller has to [settle](Self::settle) when it has left.
-    #[inline]
-    pub(super) fn meet(&self, node: &Node<K, T, V>, weight: Option<usize>) -> bool {
-        self.news_of(node)
-            .is_some_and(|news| self.tell(news, weight))
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn tell(
-        &self,
-        News { bound, node }: News<'_, K, T, V>,
-        weight: Option<usize>,
-    ) -> bool {
-        match (&bound.kind, node) {
-            (Kind::Floor(floor), _) => floor.meet(node, weight),
-            (
-                Kind::Ceiling(ceiling),
-                Node::Ready {
-                    stamp, hash, value, ..
-                },
-            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value, weight),
-            _ => false,
-        }
+    /// Tells the bound of this table of a node that has been found. The caller ends the settling when it has left.
+    pub(super) fn hit(&self, news: News<'_, K, T, V>) -> Settling<'_, K, T, V> {
+        let (table, due) = (self, Cell::new(false));
+        let settling = Settling { table, due };
+        settling.tell(news, None);
+        settling
     }
 
     /// Sets the bound of this table: what is there is met at once.
@@ -99,13 +114,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.is_new() {
             return;
         }
+        let Some(settling) = self.settling() else {
+            return;
+        };
         let mut panics = FirstPanic::default();
         let reader = self.nodes.read();
         for node in reader.entries() {
-            panics.catch(|| _ = !node.is_stale() && self.meet(node, None));
+            panics.catch(|| {
+                let news = (!node.is_stale()).then(|| self.news_of(node)).flatten();
+                news.into_iter().for_each(|news| settling.tell(news, None));
+            });
         }
         panics.catch(|| drop(reader));
-        panics.catch(|| self.settle());
+        panics.catch(|| settling.end());
         panics.resume();
     }
 
@@ -113,24 +134,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// goes last.
     #[inline]
     pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
-        self.bound().map(|_| Settling(self))
-    }
-
-    /// The end of an operation without a panic: destructors run here. `due`: something has to go.
-    #[inline]
-    pub(super) fn settle_after(&self, settling: Option<Settling<'_, K, T, V>>, due: bool) {
-        if let Some(settling) = settling {
-            mem::forget(settling);
-            self.settle_if(due);
-        }
-    }
-
-    /// After an operation that may have unlinked something: settles if something has to go, or was let go.
-    #[inline]
-    pub(super) fn settle_if(&self, due: bool) {
-        if due || self.bound().is_some_and(Bound::is_leaving) {
-            self.settle();
-        }
+        self.bound().map(|_| Settling {
+            table: self,
+            due: Cell::new(false),
+        })
     }
 
     /// Lets go what has to. The caller has left the table: destructors run here.
@@ -261,5 +268,29 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(crate) fn retained_weight(&self) -> usize {
         self.ceiling()
             .map_or(0, |ceiling| ceiling.ring.with(|ring| ring.weight()))
+    }
+}
+
+impl<K: KeyKind, T: Registered, V> Table<K, T, V> {
+    /// The end of the table: a listener is not told of what is there. A floor may live on: what only this table has found is
+    /// found there no more.
+    pub(super) fn end_bound(&self) {
+        let Some(bound) = self.nodes.known_context().and_then(Ends::bound) else {
+            return;
+        };
+        let floor = match &bound.kind {
+            Kind::Ceiling(ceiling) => return ceiling.listener.set(None),
+            Kind::Floor(floor) => floor,
+        };
+        let mut panics = FirstPanic::default();
+        let reader = self.nodes.read();
+        for node in reader.entries() {
+            if let Some(stamp) = node.stamp() {
+                panics.catch(|| bound.leave(node, stamp));
+            }
+        }
+        panics.catch(|| drop(reader));
+        panics.catch(|| floor.settle());
+        panics.resume();
     }
 }

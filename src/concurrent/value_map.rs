@@ -173,14 +173,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
-        let is = |there: &K| Sought::is(sought, there);
-        let show = |held, key: &_, (): &()| show(held, key);
-        self.table.read(
+        self.table.read_where(
             hash,
-            is,
+            |node| Sought::is(sought, node.key()),
             |_, watch, ()| hold(watch),
             Watches::is_stale,
-            show,
+            |held, key, ()| show(held, key),
         )
     }
 
@@ -192,10 +190,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ) -> Option<R> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);
-        let is = |there: &K| Sought::is(sought, there);
         let hold_it = |entry: Option<(&_, &())>| hold(entry.map(|(watch, ())| watch));
         let show = |held, key: &_, (): &()| show(held, key);
-        let shown = self.table.remove(hash, is, hold_it, show);
+        let shown =
+            (self.table).remove_where(hash, |node| Sought::is(sought, node.key()), hold_it, show);
         // T5 of the table.
         drop(hold);
         shown
@@ -419,11 +417,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         E: Send + 'static,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        let is = |there: &K| *there == key;
-        let hold = |_: &_, watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
-        let found = self
-            .table
-            .read(hash, is, hold, Watches::is_stale, |value, _, ()| value);
+        let found = self.table.read_where(
+            hash,
+            |node| *node.key() == key,
+            |_, watch, ()| watch.upgrade(),
+            Watches::is_stale,
+            |value, _, ()| value,
+        );
         if let Some(value) = found {
             // T5
             drop((key, make));

@@ -199,18 +199,15 @@ where
                     return Begun::Own(flight);
                 }
                 Err(absent) => {
-                    match absent {
-                        Absent::InFlight(flight) => {
-                            if flight.is_in_the_way() {
-                                let work = flight.work().filter(|work| work.join());
-                                return match work {
-                                    Some(work) => Begun::Work(work, flight),
-                                    None => Begun::Thread(flight),
-                                };
-                            }
-                            table.unlink_flight(self.hash, &flight);
+                    if let Absent::InFlight(flight) = absent {
+                        if flight.is_in_the_way() {
+                            let work = flight.work().filter(|work| work.join());
+                            return match work {
+                                Some(work) => Begun::Work(work, flight),
+                                None => Begun::Thread(flight),
+                            };
                         }
-                        Absent::Nothing => table.tidy(),
+                        table.unlink_flight(self.hash, &flight);
                     }
                     let this: Arc<dyn AnyWork> = Arc::clone(&self) as _;
                     let flight = Making::of_work(Arc::downgrade(&this));

@@ -161,9 +161,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash: HashValue| {
             self.table.begin_invalidation(|| Some([hash]));
-            self.table.remove(
+            self.table.remove_where(
                 hash,
-                |there| key.is(there),
+                |node| key.is(node.key()),
                 |entry: Option<(&EntryWatches<_>, _)>| {
                     Some(entry.is_some_and(|(watches, _)| !watches.is_found_dead()))
                 },
@@ -229,8 +229,13 @@ impl<K: MemoKey, V> Memo<K, V> {
     ) -> Option<R> {
         let hash = self.hash_if_any(key)?;
         let show = |read, _: &_, _: &_| read;
-        self.table
-            .read(hash, |there| key.is(there), read, Watches::is_stale, show)
+        (self.table).read_where(
+            hash,
+            |node| key.is(node.key()),
+            read,
+            Watches::is_stale,
+            show,
+        )
     }
 
     /// The hash of a key; `None` if it has plain parts, and there never was an entry.
@@ -431,7 +436,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[track_caller]
     pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
         let hash = self.hash(key);
-        let found = self.table.find(hash, |there| key.is(there), Self::read);
+        let found = self
+            .table
+            .find_where(hash, |node| key.is(node.key()), Self::read);
         if found.is_ok() {
             self.hits.add();
         }

@@ -64,7 +64,7 @@ fn a_task_that_polls_while_an_entry_is_kept() {
         let ((), polled) = both(
             move || {
                 drop(a);
-                other.table.tidy();
+                other.table.drain_some();
             },
             || poll(&map),
         );

@@ -1,0 +1,180 @@
+//! What every operation does around its own work that changes a table: it destroys some of the dead, enters, leaves, lets go
+//! what is beyond a limit, and wakes the waiters of a flight that it has overtaken.
+
+use super::flight::Overtaken;
+use super::inside::{self, Tries};
+use super::node::{Compare, KeyKind, Node};
+use super::raw::{Match, Put};
+use super::settle::Settling;
+use super::table::{NewNode, Pin, Table};
+use super::watch::Watches;
+use crate::hash::HashValue;
+use crate::panics::FirstPanic;
+
+/// What a change destroys of the dead.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Upkeep {
+    /// It sweeps on, and destroys some of those that deaths have unlinked, before it enters.
+    All,
+    /// The same without the sweep, which would take the entry of the object for dead whose destructor makes this change. The
+    /// caller sweeps afterwards.
+    Unswept,
+    /// Nothing: a destructor might ask for the value that this thread is about to publish.
+    Nothing,
+}
+
+/// A change of a table, while its thread is inside.
+// Of references, so that the compiler keeps them in registers.
+pub(super) struct Change<'c, 't, K: KeyKind, T: Watches, V> {
+    table: &'t Table<K, T, V>,
+    pub(super) pin: &'c Pin<'t, K, T, V>,
+    tries: &'c Tries,
+    settling: Option<&'c Settling<'t, K, T, V>>,
+    /// The flight whose waiters go on when this thread has left.
+    overtaken: &'c Overtaken,
+}
+
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// Changes the table. T5: `body` leaves the result in the place that it is passed, and what `body` owns is dropped before
+    /// this returns the result.
+    ///
+    /// # Panics
+    /// If user code sets the entry about which it is asked, each time.
+    #[inline]
+    #[track_caller]
+    pub(super) fn change<'t, R>(
+        &'t self,
+        upkeep: Upkeep,
+        body: impl FnOnce(&Change<'_, 't, K, T, V>, &mut Option<R>),
+    ) -> Option<R> {
+        if upkeep == Upkeep::All {
+            self.sweep_some();
+        }
+        let settling = self.settling();
+        let (mut result, overtaken) = (None, Overtaken::default());
+        // The pin goes with this block, and not by `drop`: that would copy it.
+        {
+            let taken = match upkeep {
+                Upkeep::All | Upkeep::Unswept => self.take_some(),
+                Upkeep::Nothing => None,
+            };
+            let (pin, tries) = (self.pin(), Tries::new());
+            if let Some(taken) = taken {
+                self.reap(&pin, taken);
+            }
+            let change = Change {
+                table: self,
+                pin: &pin,
+                tries: &tries,
+                settling: settling.as_ref(),
+                overtaken: &overtaken,
+            };
+            body(&change, &mut result);
+            tries.end();
+        }
+        if let Some(settling) = settling {
+            settling.end();
+        }
+        overtaken.wake();
+        result
+    }
+}
+
+impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
+    /// Whether it may go on, after a try has found this.
+    #[inline]
+    fn may_go_on(&self, hash: HashValue, there: Option<&Node<K, T, V>>) -> bool {
+        there.is_none_or(|there| self.tries.found(self.table, hash, there))
+    }
+
+    /// The entry that is `sought`. The error is that the change has to end: see [`Tries::found`].
+    #[inline]
+    pub(super) fn find(
+        &self,
+        hash: HashValue,
+        mut sought: impl FnMut(&Node<K, T, V>) -> Match,
+    ) -> Result<Option<&'g Node<K, T, V>>, ()> {
+        loop {
+            let mut gone = false;
+            let there = self.pin.get(hash.bits(), |node| {
+                let ask = || gone |= self.pin.has_gone(node);
+                sought(node).is_it(&mut false, ask)
+            });
+            if there.is_some() || !gone {
+                return self.may_go_on(hash, there).then_some(there).ok_or(());
+            }
+        }
+    }
+
+    /// Unlinks the entry that is `sought`, if it is `wanted`, which is called once for each entry. `dead` becomes true if a
+    /// dead entry may have been the one. T2: the caller has to end what was unlinked.
+    #[inline]
+    pub(super) fn unlink<S: Into<Match>>(
+        &self,
+        hash: HashValue,
+        mut sought: impl FnMut(&Node<K, T, V>) -> S,
+        dead: &mut bool,
+        mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
+    ) -> Option<&'g Node<K, T, V>> {
+        loop {
+            let (mut gone, mut unwanted) = (false, false);
+            let is_sought = |node: &Node<K, T, V>| {
+                let ask = || gone |= self.pin.has_gone(node);
+                sought(node).into().is_it(dead, ask)
+            };
+            let is_wanted = |node: &_| {
+                unwanted = !self.may_go_on(hash, Some(node)) || !wanted(node);
+                !unwanted
+            };
+            let node = self.table.unlink_if(self.pin, hash, is_sought, is_wanted);
+            if node.is_some() || unwanted || !gone {
+                return node;
+            }
+        }
+    }
+
+    /// Inserts a node, or replaces the one with its key, if what is there is `expected`, and returns what was replaced.
+    /// Otherwise the node stays with the caller. `linked` is called before the code of a user that runs because of that.
+    ///
+    /// # Panics
+    /// If the end of the old node does, or the bound of the table, after both.
+    #[inline]
+    pub(super) fn put(
+        &self,
+        node: &mut NewNode<'_, K, T, V>,
+        expected: impl Fn(Option<&'g Node<K, T, V>>) -> bool,
+        linked: impl FnOnce(Option<&'g Node<K, T, V>>),
+    ) -> Option<Option<&'g Node<K, T, V>>>
+    where
+        K: Compare<T>,
+    {
+        let (table, hash) = (self.table, node.hash());
+        // User code, which may panic: before anything has happened.
+        let weight = table.weigh(node);
+        // Addresses are compared by no user's code.
+        let is_expected = |there| (K::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
+        let (old, new) = match self.pin.put(node, K::are_same, is_expected) {
+            Put::Added(new) => (None, new),
+            Put::Replaced { old, new } => (Some(old), new),
+            Put::Refused => return None,
+        };
+        inside::has_put(table, hash, new);
+        linked(old);
+        let mut panics = FirstPanic::default();
+        if let Some(old) = old {
+            panics.catch(|| _ = table.end(old));
+        }
+        // Also after a panic: else a limit would not know of the new node.
+        if let Some((settling, news)) = self.settling.zip(table.news_of(new)) {
+            panics.catch(|| settling.tell(news, weight));
+        }
+        panics.resume();
+        Some(old)
+    }
+
+    /// Notes what was replaced: if that was the flight of a thread, its waiters go on when this thread has left.
+    #[inline]
+    pub(super) fn overtake(&self, old: Option<&Node<K, T, V>>) {
+        self.overtaken.set(old.and_then(Node::flight));
+    }
+}

@@ -1,0 +1,203 @@
+//! The operations on one entry that change a table, each inside of a [change](super::change).
+
+use core::cell::Cell;
+use core::mem;
+use core::ptr;
+
+use super::change::Upkeep;
+use super::node::{Compare, KeyKind, Node};
+use super::raw::Match;
+use super::table::Table;
+use super::watch::{Unplaced, Watches};
+use crate::hash::HashValue;
+use crate::sync::barrier;
+
+/// The making of a value without a reservation. If its value is not inserted, it counts as discarded.
+pub(crate) struct Race<'t, K: KeyKind, T: Watches, V> {
+    table: &'t Table<K, T, V>,
+    /// The number of invalidations when it began: before it reads anything that one could be about.
+    begun: usize,
+}
+
+impl<K: KeyKind, T: Watches, V> Drop for Race<'_, K, T, V> {
+    fn drop(&mut self) {
+        self.table.count(|counts| &counts.discarded);
+    }
+}
+
+impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+    /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that is there, again when
+    /// another thread changes that, and returns `None` if an object of the entry is dead. `show` gets what `hold` returned
+    /// for the entry that was replaced, with its value.
+    #[inline]
+    pub(crate) fn put<H, R>(
+        &self,
+        hash: HashValue,
+        key: K::Key,
+        watch: Unplaced<'_, T>,
+        value: V,
+        hold: impl Fn(&T, &V) -> Option<H>,
+        show: impl FnOnce(H, &V) -> R,
+    ) -> Option<R> {
+        self.change(Upkeep::All, |change, shown| {
+            let mut node = self.ready(Some(change.pin), hash, key, watch, value);
+            let held = Cell::new(None);
+            let expected = |now: Option<&Node<K, T, V>>| {
+                let ready = now.and_then(Node::ready);
+                drop(held.replace(ready.and_then(|(watch, value)| hold(watch, value))));
+                true
+            };
+            let linked = |old: Option<&_>| {
+                self.count(|counts| &counts.inserted);
+                change.overtake(old);
+            };
+            if let Some(old) = change.put(&mut node, expected, linked) {
+                let entry = held.take().zip(old.and_then(Node::ready));
+                *shown = entry.map(|(held, (_, value))| show(held, value));
+            }
+        })
+    }
+
+    /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
+    pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
+        // An invalidation that finds no array has counted itself before: with the barrier there.
+        self.nodes.make_room_for(1);
+        barrier();
+        Race {
+            table: self,
+            begun: self.invalidations(),
+        }
+    }
+
+    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned. It inserts none either if
+    /// there was an [invalidation](Self::begin_invalidation) since the beginning of the race.
+    pub(crate) fn put_unless<R>(
+        &self,
+        hash: HashValue,
+        key: K::Key,
+        watch: Unplaced<'_, T>,
+        value: V,
+        read: impl Fn(&T, &V) -> Option<R>,
+        race: Option<Race<'_, K, T, V>>,
+    ) -> Option<R> {
+        self.change(Upkeep::All, |change, there| {
+            let mut node = self.ready(Some(change.pin), hash, key, watch, value);
+            if let Some(race) = &race {
+                node.unless_changed(&self.ends().counts.invalidations, race.begun);
+            }
+            let there = Cell::from_mut(there);
+            let expected = |now: Option<&Node<K, T, V>>| {
+                let of_use = now
+                    .and_then(Node::live)
+                    .and_then(|(watch, value)| read(watch, value));
+                let free = of_use.is_none();
+                drop(there.replace(of_use));
+                free
+            };
+            if change
+                .put(&mut node, expected, |old| change.overtake(old))
+                .is_some()
+            {
+                mem::forget(race);
+            } else if node.is_expired() {
+                mem::forget(race);
+                self.count(|counts| &counts.dead);
+            }
+        })
+    }
+
+    /// Changes the entry of a key: `alter` is shown the present entry, and returns the new one. It may be called
+    /// again when other threads change the same entry. T6: `hold` is as for [`put`](Self::put).
+    #[track_caller]
+    pub(crate) fn compute<'t, H, R>(
+        &'t self,
+        hash: HashValue,
+        key: &K::FlightKey,
+        hold: impl Fn(&T, &V) -> Option<H>,
+        mut alter: impl FnMut(Option<(&T, &V)>) -> (Option<(Unplaced<'t, T>, V)>, R),
+    ) -> R
+    where
+        K::FlightKey: Clone,
+    {
+        let answer = self.change(Upkeep::All, |change, answered| {
+            while answered.is_none() {
+                // Compares in the same order as `put`: with an `Eq` that is not symmetric, `put` would never succeed
+                // otherwise.
+                let Ok(there) = change.find(hash, |node| K::is_of(key, node)) else {
+                    break;
+                };
+                let held = there
+                    .and_then(Node::ready)
+                    .and_then(|(watch, value)| Some((hold(watch, value)?, watch, value)));
+                let shown = held.as_ref().map(|(_, watch, value)| (*watch, *value));
+                let (wanted, answer) = alter(shown);
+                let done = match (wanted, there) {
+                    (None, None | Some(Node::InFlight { .. })) => true,
+                    // Also if it is dead: if it is not linked any more, another may have taken its place.
+                    (None, Some(there)) => self.unlink(change.pin, there),
+                    (Some((watch, value)), there) => {
+                        let mut node = self.ready(None, hash, K::key(key), watch, value);
+                        let expected = |now: Option<&_>| match (now, there) {
+                            (Some(now), Some(there)) => ptr::eq(now, there),
+                            (None, None) => true,
+                            _ => false,
+                        };
+                        let overtakes = |old: Option<&_>| change.overtake(old);
+                        change.put(&mut node, expected, overtakes).is_some()
+                    }
+                };
+                if done {
+                    *answered = Some(answer);
+                }
+            }
+        });
+        match answer {
+            Some(answer) => answer,
+            None => unreachable!("it is done"),
+        }
+    }
+}
+
+impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+    /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about the entry, once for each
+    /// that is there, and returns `None` if the entry is not wanted; `show` gets what `hold` returned for the removed one. Where
+    /// the value is being made, `hold` is shown none, and a removal has the thread or the tasks that make the value return that
+    /// without keeping it.
+    pub(crate) fn remove_where<S: Into<Match>, H, R>(
+        &self,
+        hash: HashValue,
+        mut sought: impl FnMut(&Node<K, T, V>) -> S,
+        mut hold: impl FnMut(Option<(&T, &V)>) -> Option<H>,
+        show: impl FnOnce(H, &K::Key, &V) -> R,
+    ) -> Option<R> {
+        if self.nodes.is_new() {
+            return None;
+        }
+        let (mut sweeps, mut dead) = (true, false);
+        let removed = self.change(Upkeep::Unswept, |change, removed| {
+            let mut held = None;
+            let node = change.unlink(hash, &mut sought, &mut dead, |node| {
+                let ready = node.ready();
+                held = hold(ready);
+                // As in `read_where`.
+                let stays_stale =
+                    held.is_none() && ready.is_some_and(|(watch, _)| watch.is_stale());
+                sweeps = T::SWEPT != Some(false) && !stays_stale;
+                held.is_some()
+            });
+            if let Some(node) = node {
+                self.end(node);
+                let entry = node.entry().zip(held);
+                *removed = entry.map(|((key, _, value), held)| show(held, key, value));
+            }
+        });
+        if T::SWEPT != Some(false) && dead && removed.is_none() {
+            self.evict(hash);
+        }
+        // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
+        if sweeps {
+            self.sweep_some();
+        }
+        removed
+    }
+}
