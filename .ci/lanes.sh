@@ -9,20 +9,40 @@ export nightly=nightly-2026-10-30
 mkdir -p target/lanes
 # A script that a lane runs prints its titles where the lane does.
 { : >&3; } 2>/dev/null || exec 3>&1
+# The outermost script begins the clock, and the list of minutes.
+[[ -n ${BEGAN:-} ]] || rm -f target/lanes/*.step target/lanes/minutes
 : "${BEGAN:=$(date +%s)}"
 export BEGAN
 
 elapsed() { echo "$(($(date +%s) - BEGAN))"; }
 
-# Prints the title of the next step, to the terminal and to the lane's log, with the seconds before it: of the clock, and of
-# processor time, since the clock says little on a machine with other work.
-step() {
-    local file="target/lanes/${LANE:-alone}.times" title
-    times >"$file" # not in a substitution: it would be that one's
-    title="$* ($(elapsed) s; processor $(awk -F '[ms ]+' '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%d", s }' "$file") s)"
-    printf '\n=== %s\n' "$title"
-    [[ -z ${LANE:-} ]] || printf '=== %s: %s\n' "$LANE" "$title" >&3
+# Prints a line to the terminal and to the lane's log.
+say() {
+    printf '%s\n' "$*"
+    [[ -z ${LANE:-} ]] || printf '%s: %s\n' "$LANE" "$*" >&3
 }
+
+# Prints the minutes that the last step of this lane has taken, and the title of the next one, with the seconds before it: of the
+# clock, and of processor time, since the clock says little on a machine with other work. The processor time is that of this
+# shell; if another shell began the step, its is not known here.
+step() {
+    local lane=${LANE:-alone} now processor shell began spent last took
+    times >"target/lanes/$lane.times" # not in a substitution: it would be that one's
+    now=$(elapsed)
+    processor=$(awk -F '[ms ]+' '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%d", s }' "target/lanes/$lane.times")
+    if IFS='|' read -r shell began spent last 2>/dev/null <"target/lanes/$lane.step"; then
+        took=$(awk "BEGIN { printf \"%.1f min\", ($now - $began) / 60 }")
+        ((shell != BASHPID)) || took+=$(awk "BEGIN { printf \", processor %.1f min\", ($processor - $spent) / 60 }")
+        say "--- $last: $took"
+        echo "$took: $last" >>target/lanes/minutes
+    fi
+    echo "$BASHPID|$now|$processor|$*" >"target/lanes/$lane.step"
+    echo
+    say "=== $* ($now s; processor $processor s)"
+}
+
+# What each step has taken, the longest first.
+minutes() { sort -rn target/lanes/minutes; }
 
 # Runs tests, and fails if a program, or the documentation, ran none, or if one of the filters names none: cargo is content with
 # that.
@@ -68,6 +88,7 @@ end_lanes() {
 # Runs each of the named functions in a lane; the first that fails ends the others.
 run_lanes() {
     local lane pid status
+    step "the lanes: $*"
     trap end_lanes EXIT
     trap 'exit 130' INT TERM
     set -m
