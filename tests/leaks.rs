@@ -23,11 +23,11 @@ use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
 
-/// Runs `scenario` twice, because the first run may initialise something of the standard library.
-fn frees_everything(name: &str, scenario: impl Fn()) {
-    scenario();
+/// Runs `scenario` for some seeds, after a run for the first, which may initialise something of the standard library.
+fn frees_everything(name: &str, seeds: u64, scenario: impl Fn(u64)) {
+    scenario(0);
     let before = bytes_of_all_threads();
-    scenario();
+    (0..seeds).for_each(scenario);
     assert_eq!(bytes_of_all_threads() - before, 0, "{name}");
 }
 
@@ -54,31 +54,33 @@ fn steps(seed: u64) -> impl Iterator<Item = [u8; model::STEP]> {
 }
 
 fn scripts<P: Pointers>() {
-    for seed in 0..seeds() {
-        let ops = || steps(seed).map(Op::decode).filter(|op| !op.leaks());
-        for which in Which::ALL {
-            frees_everything(&format!("{which:?}"), || P::on(which, ops()));
-        }
+    for which in Which::ALL {
+        frees_everything(&format!("{which:?}"), seeds(), |seed| {
+            P::on(which, ops(seed));
+        });
     }
-    frees_everything("hostile", hostile::<P>);
+    frees_everything("hostile", 1, |_| hostile::<P>());
 }
 
 fn shared_scripts<P: SharedPointers>() {
-    for seed in 0..seeds() {
-        let ops = || steps(seed).map(Op::decode).filter(|op| !op.leaks());
-        for which in Shared::ALL {
-            frees_everything(&format!("shared: {which:?}"), || P::on_shared(which, ops()));
-        }
+    for which in Shared::ALL {
+        frees_everything(&format!("shared: {which:?}"), seeds(), |seed| {
+            P::on_shared(which, ops(seed));
+        });
     }
 }
 
+fn ops(seed: u64) -> impl Iterator<Item = Op> {
+    steps(seed).map(Op::decode).filter(|op| !op.leaks())
+}
+
 fn pointers<F: Tested>() {
-    for seed in 0..seeds() {
-        let ops = || steps(seed).map(script::Op::decode);
-        frees_everything("sized", || script::run::<Probe<F>, F>(ops()));
-        frees_everything("dyn", || script::run::<Dyn, F>(ops()));
-        frees_everything("str", || script::run::<Text, F>(ops()));
-    }
+    let ops = |seed| steps(seed).map(script::Op::decode);
+    frees_everything("sized", seeds(), |seed| {
+        script::run::<Probe<F>, F>(ops(seed));
+    });
+    frees_everything("dyn", seeds(), |seed| script::run::<Dyn, F>(ops(seed)));
+    frees_everything("str", seeds(), |seed| script::run::<Text, F>(ops(seed)));
 }
 
 /// Panics when dropped, if its text says so.
@@ -242,7 +244,7 @@ fn all_memory_is_freed() {
     shared_scripts::<UserOwn>();
     pointers::<weakly::ptr::Atomic>();
     pointers::<weakly::ptr::Local>();
-    frees_everything("finalizers", finalizers);
-    frees_everything("threads", threads);
+    frees_everything("finalizers", 1, |_| finalizers());
+    frees_everything("threads", 1, |_| threads());
     shared_collections_give_back();
 }
