@@ -60,8 +60,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
     pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
-        // An invalidation that finds no array has counted itself before: with the barrier there.
+        // An invalidation that finds no array has counted itself before, or has found no counts: with the barriers there.
         self.nodes.make_room_for(1);
+        _ = self.ends();
         barrier();
         Race {
             table: self,

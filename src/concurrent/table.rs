@@ -176,9 +176,15 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         &self,
         hashes: impl FnOnce() -> Option<H>,
     ) -> Option<H> {
-        // Release: with `invalidations`.
-        self.ends().counts.invalidations.fetch_add(1, Release);
-        barrier();
+        if self.nodes.known_context().is_none() {
+            // With that of `begin_race`. If there are no counts after it, what has begun has begun after this.
+            barrier();
+        }
+        if let Some(ends) = self.nodes.known_context() {
+            // Release: with `invalidations`.
+            ends.counts.invalidations.fetch_add(1, Release);
+            barrier();
+        }
         let hashes = hashes();
         self.pass(hashes.as_ref().map(AsRef::as_ref));
         hashes
