@@ -105,8 +105,18 @@ fn small_a_thread_gathers_a_bag_full_at_most() {
     gathers_at_most(40, BAG);
 }
 
+/// A table of many buckets is no small table.
+#[test]
+fn a_thread_gathers_in_a_very_large_collection() {
+    gathers_at_most_in(WeakMap::with_capacity(1_000_000), 1, 8);
+}
+
 fn gathers_at_most(others: usize, bag: usize) {
-    let (map, keys) = (large(), keys(scaled(1_000, 200)));
+    gathers_at_most_in(large(), others, bag);
+}
+
+fn gathers_at_most_in(map: WeakMap<Key, i32>, others: usize, bag: usize) {
+    let keys = keys(scaled(1_000, 200));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     beside(
         others,
@@ -456,5 +466,51 @@ fn small_a_purge_beside_threads_that_gather_ends() {
         });
         assert!(!map.purge());
         assert_eq!((map.len(), map.pending_dead()), (0, 0));
+    });
+}
+
+/// 165: A thread whose thread-locals are gone purges what is in a bag, while another thread takes over the number that it has
+/// borrowed. (Miri sees it read what the other writes.)
+#[test]
+fn small_a_late_thread_purges_beside_one_that_comes() {
+    struct Late(Arc<WeakMap<Key, Ends>>, Key);
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            self.0.remove_if(&self.1, |_| true);
+            self.0.purge();
+        }
+    }
+
+    std::thread_local! {
+        static LATE: std::cell::RefCell<Option<Late>> = const { std::cell::RefCell::new(None) };
+    }
+
+    let (map, key) = (Arc::new(large::<Ends>()), Strong::new(0));
+    let (ended, ends) = mpsc::channel();
+    let (came, comes) = mpsc::channel::<()>();
+    let comes = Mutex::new(comes);
+    map.insert(
+        &key,
+        Ends::new(move || {
+            ended.send(()).unwrap();
+            _ = comes.lock().unwrap().recv();
+        }),
+    );
+    beside(CROWD, || _ = map.with(&key, |_| ()), || ());
+    in_time(move || {
+        let (its_map, its_key) = (Arc::clone(&map), key.clone());
+        let comes = thread::spawn(move || {
+            ends.recv().unwrap();
+            its_map.with(&its_key, |_| ());
+            came.send(()).unwrap();
+        });
+        let late = thread::spawn(move || {
+            // First: so its destructor runs after ours.
+            LATE.with(|late| *late.borrow_mut() = Some(Late(map.clone(), key.clone())));
+            map.with(&key, |_| ());
+        });
+        late.join().unwrap();
+        comes.join().unwrap();
     });
 }

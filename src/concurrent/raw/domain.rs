@@ -395,7 +395,7 @@ impl<C: Default> Domain<C> {
     /// Sets how many objects a thread may gather, as far as the size of the table goes.
     pub(super) fn set_room(&self, room: usize) {
         // Relaxed: a hint.
-        self.room.store(room as u16, Relaxed);
+        self.room.store(room.min(ROOM) as u16, Relaxed);
     }
 
     /// D8: from now on no thread gathers.
@@ -601,9 +601,10 @@ impl<C: Default> Domain<C> {
 
     /// The number of this thread, if it is inside.
     fn own_number_if_inside(&self) -> Option<usize> {
-        let number = ThreadNumber::current().get();
-        let own = self.participants.find(number)?;
-        (own.depth.get() != 0).then_some(number)
+        // Held until the depth is read (D4): a borrowed number goes back when this is dropped.
+        let number = ThreadNumber::current();
+        let own = self.participants.find(number.get())?;
+        (own.depth.get() != 0).then_some(number.get())
     }
 
     /// Retires what was unlinked by others, and what threads that are inside may look at.
