@@ -285,7 +285,7 @@ impl<P: SharedRef> Inner<P> {
         let wanted = |entry: Option<(&_, &(usize, u64))>| {
             entry.and_then(|(_, (_, turn))| (*turn <= until).then_some(()))
         };
-        let is_it = |node: &Node<ByKey<_, _>, _, _>| *node.key() == address;
+        let is_it = |node: &Node<ByKey<_, true>, _, _>| *node.key() == address;
         self.evicted
             .remove_where(hash, is_it, wanted, |(), _, _| ());
     }
