@@ -127,12 +127,13 @@ impl<C: Default> Domain<C> {
         Self::without_threads(has_destructors)
     }
 
-    /// In models, the participants of their threads are there, unless a model is about how they come.
+    /// In models, the participants of their threads are there, unless a model is about how they come. As if one thread had come:
+    /// so a look asks which numbers are in use (see `FEW`).
     #[cfg(weakly_loom)]
     pub(super) fn new(has_destructors: bool) -> Self {
         let domain = Self::without_threads(has_destructors);
         (0..3).for_each(|number| _ = domain.participant(number));
-        domain.participants.pretend(0);
+        domain.participants.pretend(1);
         domain
     }
 

@@ -28,7 +28,7 @@ struct Thing {
 impl<const BATCH: usize> World<BATCH> {
     /// As if two threads had come, if a thread is to gather.
     fn new() -> Arc<Self> {
-        Self::after(if BATCH > 1 { 2 } else { 0 }, false)
+        Self::after(if BATCH > 1 { 2 } else { 1 }, false)
     }
 
     /// As if so many threads had come.
