@@ -36,13 +36,13 @@ macro_rules! shared_housekeeping {
             self.$entries.pending_dead()
         }
 
-        /// Returns when this collection destroys what its dead entries own.
+        /// Returns the policy by which this collection destroys the values and keys of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.$entries.reclaim()
         }
 
-        /// Chooses when this collection destroys what its dead entries own. The default is
+        /// Sets the policy by which this collection destroys the values and keys of dead entries. The default is
         /// [`Reclaim::OnUse`](crate::Reclaim::OnUse).
         ///
         /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until [`purge`](Self::purge),

@@ -57,7 +57,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 }
 
-/// An entry that was found, its parts, and what was asked about it.
+/// An entry that a lookup has found, its parts, and the answer of `hold` about the entry.
 type Found<'g, K, T, V, H> = (
     &'g Node<K, T, V>,
     (&'g <K as KeyKind>::Key, &'g T, &'g V),

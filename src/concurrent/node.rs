@@ -20,9 +20,9 @@ pub(crate) trait KeyKind {
     /// Whether the hash of an entry is that of the address of the one object that it watches: then no registration stores
     /// it.
     const BY_ADDRESS: bool = false;
-    /// What an entry has for that, beside its watch.
+    /// The key of an entry, beside its watch.
     type Key;
-    /// What the mark has that a value is being made: it watches nothing.
+    /// The key of a mark, which says that a thread makes the value. A mark watches no object.
     type FlightKey;
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
         /// What becomes of it. Set by the thread that has unlinked it.
         fate: AtomicU8,
-        /// What it remembers of the ring that bounds the table.
+        /// The place of the entry in the ring that bounds the table.
         stamp: Stamp,
         hash: HashValue,
         key: K::Key,
@@ -205,7 +205,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     /// weak handles.
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
     const BY_ADDRESS: bool = K::BY_ADDRESS;
-    /// What dead entries leave, if that is to be kept, and what bounds the table.
+    /// The list of values that the table keeps of dead entries, and the bound of the table.
     type Context = Ends<K::Key, T, V, Self>;
     type Watch = T;
 

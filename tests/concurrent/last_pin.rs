@@ -1,5 +1,5 @@
-//! Values that were unlinked while many threads had pinned the collection: the last of them that unpins drops
-//! these.
+//! Values that were unlinked while many threads had pinned the collection: the last thread that unpins drops these
+//! values, or the next operation of any thread does.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
@@ -12,7 +12,8 @@ use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::{Count, Ends, Owned};
 
 /// D65: If a destructor panics then, the panic surfaces in that operation, and everything else is dropped; at
-/// the end of a map likewise.
+/// the end of a map likewise. Two threads that unpin at the same moment may miss each other (D3 of the
+/// reclamation): then the next lookup drops the values.
 #[test]
 fn small_a_destructor_panics_when_the_last_leaves() {
     let threads = scaled(80, 12);
@@ -52,7 +53,8 @@ fn small_a_destructor_panics_when_the_last_leaves() {
         assert_eq!(ended.get(), 0, "they have pinned it");
         inside.wait();
     });
-    assert_eq!((ended.get(), panicked.load(Relaxed)), (4, 1));
+    let next = usize::from(panics(|| _ = map.get(&keys[5])));
+    assert_eq!((ended.get(), panicked.load(Relaxed) + next), (4, 1));
     assert!(panics(|| drop(map)));
     assert_eq!(ended.get(), 8);
 }

@@ -29,6 +29,17 @@ const WORD: usize = usize::BITS as usize;
 
 type Slot<C> = AtomicPtr<Participant<C>>;
 
+/// Slots on a cache line of their own: each operation reads one, and beside them could be memory that other threads write.
+#[repr(C, align(64))]
+struct Line<C>([Slot<C>; FIRST]);
+
+/// So many null slots, a multiple of [`FIRST`].
+fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
+    let null = |_| AtomicPtr::new(ptr::null_mut());
+    let line = |_| Line(core::array::from_fn(null));
+    (0..slots.div_ceil(FIRST)).map(line).collect()
+}
+
 /// All participants at a table.
 #[repr(C)]
 pub(super) struct Participants<C> {
@@ -46,9 +57,9 @@ pub(super) struct Participants<C> {
 pub(super) type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
 
 pub(super) struct Directory<C> {
-    slots: Box<[Slot<C>]>,
+    slots: Box<[Line<C>]>,
     /// All participants, in the order in which they came, and then nulls.
-    all: Box<[Slot<C>]>,
+    all: Box<[Line<C>]>,
     /// Which numbers have come, as bits of words.
     came: Box<[AtomicUsize]>,
     /// The place of the first word among the words of all numbers.
@@ -84,7 +95,6 @@ impl<C> Memory for Room<C> {
     type Size = Size;
 
     fn allocate(size: Size) -> Self {
-        let nulls = |len| (0..len).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Room(Some(Box::new(Directory {
             slots: nulls(size.slots),
             // At least half of the slots are free.
@@ -99,7 +109,7 @@ impl<C> Memory for Room<C> {
 impl<C> Directory<C> {
     fn size(&self) -> Size {
         Size {
-            slots: self.slots.len(),
+            slots: self.len(),
             first_word: self.first_word,
             words: self.came.len(),
         }
@@ -129,7 +139,23 @@ impl<C> Directory<C> {
 
     #[inline]
     fn slot(&self, at: usize) -> &Slot<C> {
-        &self.slots[at & (self.slots.len() - 1)]
+        let at = at & (self.len() - 1);
+        &self.slots[at / FIRST].0[at % FIRST]
+    }
+
+    /// The number of slots.
+    #[inline]
+    fn len(&self) -> usize {
+        self.slots.len() * FIRST
+    }
+
+    /// All participants, in the order in which they came.
+    #[inline]
+    fn all(&self) -> impl Iterator<Item = *mut Participant<C>> {
+        // Acquire: with `add`: the participant is initialised.
+        let all = self.all.iter().flat_map(|line| &line.0);
+        all.map(|one| one.load(Acquire))
+            .take_while(|one| !one.is_null())
     }
 
     /// Adds a participant with a new number, under the lock. There is room.
@@ -140,7 +166,8 @@ impl<C> Directory<C> {
         }
         // Release, both: with `participant`, `each` and `Participants::at_home`: the participant is initialised.
         self.slot(at).store(participant, Release);
-        if let Some(free) = self.all.iter().find(|one| one.load(Relaxed).is_null()) {
+        let mut all = self.all.iter().flat_map(|line| &line.0);
+        if let Some(free) = all.find(|one| one.load(Relaxed).is_null()) {
             free.store(participant, Release);
         }
         // Relaxed: P2. The barriers order this, or the caller of a sum does.
@@ -150,9 +177,7 @@ impl<C> Directory<C> {
     /// The size of a directory for one number more: this size, if this one has room.
     fn size_for(&self, number: usize) -> Size {
         let mut size = self.size();
-        let count = (0..size.slots)
-            .filter(|at| self.participant(*at).is_some())
-            .count();
+        let count = self.all().count();
         let shares_its_home = self.participant(number).is_some();
         if size.slots < 2 * (count + 1) || shares_its_home && size.slots < SPARSE * count {
             size.slots *= 2;
@@ -258,14 +283,12 @@ impl<C> Participants<C> {
     fn replace(&self, last: &mut Last<C>, mut larger: Box<Directory<C>>) {
         larger.older = *last.get_mut();
         if let Some(last) = Self::last(last) {
-            // Acquire: with `Directory::add`.
-            let all = last.all.iter().map(|one| one.load(Acquire));
-            for one in all.take_while(|one| !one.is_null()) {
+            for one in last.all() {
                 // SAFETY: a participant lasts as long as the table.
                 larger.add(unsafe { (*one).number }, one);
             }
         }
-        let (mask, slots) = (larger.slots.len() - 1, larger.slots.as_ptr());
+        let (mask, slots) = (larger.len() - 1, larger.slots.as_ptr().cast::<Slot<C>>());
         *last.get_mut() = Box::into_raw(larger);
         // Release, all three: P1; and the directory is initialised.
         self.directory.store(*last.get_mut(), Release);
@@ -288,7 +311,7 @@ impl<C> Participants<C> {
     /// How many slots the directory has.
     #[inline]
     pub(super) fn slots(&self) -> usize {
-        self.directory().map_or(0, |now| now.slots.len())
+        self.directory().map_or(0, Directory::len)
     }
 
     /// The participant in a slot, if one is there.
@@ -299,15 +322,10 @@ impl<C> Participants<C> {
 
     /// Visits all participants, also those of threads that are gone.
     #[inline]
-    pub(super) fn each(&self, look: impl FnMut(&Participant<C>)) {
+    pub(super) fn each(&self, mut look: impl FnMut(&Participant<C>)) {
         let Some(now) = self.directory() else { return };
-        // Acquire: with `Directory::add`.
         // SAFETY: a participant lasts as long as the table.
-        let all = now
-            .all
-            .iter()
-            .map_while(|one| unsafe { one.load(Acquire).as_ref() });
-        all.for_each(look);
+        now.all().for_each(|one| look(unsafe { &*one }));
     }
 
     /// Visits the participants with numbers that `among` returns, as bits: it is asked for each word of numbers.
@@ -340,11 +358,11 @@ impl<C> Drop for Participants<C> {
     fn drop(&mut self) {
         // Relaxed, both: no other thread is there.
         let mut next = self.directory.load(Relaxed);
-        let mut participants = Vec::new();
-        if let Some(now) = self.directory() {
-            let all = now.all.iter().map(|one| one.load(Relaxed));
-            participants.extend(all.take_while(|one| !one.is_null()));
-        }
+        let participants: Vec<_> = self
+            .directory()
+            .into_iter()
+            .flat_map(Directory::all)
+            .collect();
         while !next.is_null() {
             // SAFETY: made by `Room::allocate`, and no thread reads it any more.
             next = unsafe { Box::from_raw(next) }.older;
@@ -432,6 +450,6 @@ mod tests {
         let all = All::new();
         all.get(100_000);
         let now = all.0.directory().unwrap();
-        assert_eq!((now.slots.len(), now.came.len()), (FIRST, 1));
+        assert_eq!((now.len(), now.came.len()), (FIRST, 1));
     }
 }

@@ -34,7 +34,7 @@ pub(in super::super) trait Entry {
         true
     }
 
-    /// What it watches its objects with, if it does.
+    /// The watch of the entry's objects, if the entry has objects.
     #[inline]
     fn watch(&self) -> Option<&Self::Watch> {
         None

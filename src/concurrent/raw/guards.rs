@@ -118,7 +118,7 @@ impl<C: Default> Drop for Reading<'_, C> {
     }
 }
 
-/// A guard of a thread that is inside to write. What it has unlinked is retired when it has left.
+/// A guard of a thread that is inside to write. The thread retires the entries that it has unlinked when it has left.
 pub(super) struct Writing<'d, C: Default> {
     inside: Inside<'d, C>,
     /// D7: how many this thread gathers before it looks. Zero until it is to unlink something.

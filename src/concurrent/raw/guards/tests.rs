@@ -171,8 +171,8 @@ fn threads_that_are_gone_are_not_looked_at() {
     assert_eq!(domain.entries(), many);
 }
 
-/// D6: A thread that gives its number back while it is inside, as when it exits the process there, is looked at. What
-/// it may look at is not destroyed, whoever has its number.
+/// D6: A thread gives its number back while it is inside, as when it exits the process there. A look reads the participant of that
+/// thread, and the entries that the thread may be reading are not destroyed, whichever thread has the number by then.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
     let domain = Domain::<()>::new(false);
