@@ -6,29 +6,29 @@ use core::hash::{BuildHasher, Hash, Hasher};
 /// The bits of a hash that choose a bucket.
 const BUCKET: u64 = (1 << 24) - 1;
 
-/// A finished hash. The tables take hashes only in this form, so they cannot hash on their own or use the wrong
-/// hasher.
+/// A finished hash. The tables take hashes only in this form, so they cannot hash on their own or
+/// use the wrong hasher.
 ///
-/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag; a death finds its entry
-/// by them. (In a table of more than 2^24 buckets, those bits are part of the tag, too. Measured, that costs nothing up to
-/// 2^27.)
+/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag;
+/// a death finds its entry by them. (In a table of more than 2^24 buckets, those bits are part of
+/// the tag, too. Measured, that costs nothing up to 2^27.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HashValue(u32);
 
 impl HashValue {
     /// The hash of an address.
     ///
-    /// No attacker chooses addresses, so a multiplication is enough. But the low bits of the product, which
-    /// would choose the bucket, are poor for page-aligned objects, so the high bits take their place: with a
-    /// bare multiplication, a hit probes 7 groups at a stride of 4 KiB, and 438 at 2 MiB. The lowest four bits
-    /// of an address carry no information.
+    /// No attacker chooses addresses, so a multiplication is enough. But the low bits of the
+    /// product, which would choose the bucket, are poor for page-aligned objects, so the high bits
+    /// take their place: with a bare multiplication, a hit probes 7 groups at a stride of 4 KiB,
+    /// and 438 at 2 MiB. The lowest four bits of an address carry no information.
     ///
-    /// The factor was found by search. An allocator returns addresses at even strides, which a good factor
-    /// spreads more evenly than chance would. The golden ratio (Fibonacci hashing) does so in the highest bits
-    /// of the product, but the bucket is taken from the 33rd bit on: there an entry lay up to 6.5 places behind
-    /// its home bucket, where chance gives 1.7, and so in the next cache line. With this factor the mean is 0.2
-    /// and the worst case 1.2, over 19 strides from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets that
-    /// are three quarters full.
+    /// The factor was found by search. An allocator returns addresses at even strides, which a good
+    /// factor spreads more evenly than chance would. The golden ratio (Fibonacci hashing) does so
+    /// in the highest bits of the product, but the bucket is taken from the 33rd bit on: there an
+    /// entry lay up to 6.5 places behind its home bucket, where chance gives 1.7, and so in the
+    /// next cache line. With this factor the mean is 0.2 and the worst case 1.2, over 19 strides
+    /// from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets that are three quarters full.
     #[inline]
     pub(crate) fn of_addr(addr: *const ()) -> Self {
         const FACTOR: u64 = 0xc820_da07_ea4f_f093;
@@ -45,8 +45,8 @@ impl HashValue {
         Self::fold(hasher.hash_one(content))
     }
 
-    /// Keeps the bits of a hasher's result that hashbrown uses: the lowest, which choose a bucket, and the highest seven,
-    /// the tag by which it distinguishes the entries of a group.
+    /// Keeps the bits of a hasher's result that hashbrown uses: the lowest, which choose a bucket,
+    /// and the highest seven, the tag by which it distinguishes the entries of a group.
     #[inline(always)]
     pub(crate) fn fold(hash: u64) -> Self {
         HashValue((hash & BUCKET) as u32 | ((hash >> 57) as u32) << 24)
@@ -71,7 +71,8 @@ impl HashValue {
         self.0.into()
     }
 
-    /// The hash as hashbrown takes it: the lowest bits choose a bucket, the highest seven of 64 are the tag.
+    /// The hash as hashbrown takes it: the lowest bits choose a bucket, the highest seven of 64 are
+    /// the tag.
     #[inline]
     pub(crate) fn get(self) -> u64 {
         let hash = u64::from(self.0);
@@ -110,12 +111,12 @@ impl Hasher for AddrHasher {
     }
 }
 
-/// The default hasher of collections that are keyed by content. It is fast, and seeded anew for each
-/// collection, so that an attacker that chooses the keys cannot make them collide.
+/// The default hasher of collections that are keyed by content. It is fast, and seeded anew for
+/// each collection, so that an attacker that chooses the keys cannot make them collide.
 ///
-/// The seeds come from `std`. Without the feature `std` there is no source of randomness: the seeds then differ
-/// between runs only as far as addresses do, which does not stop an attacker. (The algorithm is that of the
-/// crate `ahash`, which is not part of the interface.)
+/// The seeds come from `std`. Without the feature `std` there is no source of randomness: the seeds
+/// then differ between runs only as far as addresses do, which does not stop an attacker. (The
+/// algorithm is that of the crate `ahash`, which is not part of the interface.)
 #[derive(Clone)]
 pub struct DefaultHashBuilder(ahash::RandomState);
 

@@ -1,5 +1,5 @@
-// Pages of rustdoc cannot link to files of the repository. So there the pictures are in the text, and the links lead to
-// modules. Before the README, since the first definition of a link wins.
+// Pages of rustdoc cannot link to files of the repository. So there the pictures are in the text,
+// and the links lead to modules. Before the README, since the first definition of a link wins.
 #![cfg_attr(doc, doc = include_str!("../docs/PICTURES.md"))]
 #![cfg_attr(doc, doc = "[docs/PERFORMANCE.md]: crate::guide::performance")]
 #![cfg_attr(doc, doc = "[guide]: crate::guide")]
@@ -34,8 +34,8 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]
 extern crate std;
 
-// The rooms. Each uses only those before it. Unsafe code is an error unless it is allowed here or for one file
-// of a room.
+// The rooms. Each uses only those before it. Unsafe code is an error unless it is allowed here or
+// for one file of a room.
 mod sync;
 
 #[cfg(feature = "std")]
@@ -119,14 +119,16 @@ pub use reference_queue::ReferenceQueue;
 pub use sync::__in_critical_section;
 pub use table::Reclaim;
 
-/// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies, collections are
-/// notified.
+/// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies,
+/// collections are notified.
 ///
-/// This is [`ptr::Strong`] with atomic counts. rustdoc lists the methods on that page. The most used are:
+/// This is [`ptr::Strong`] with atomic counts. rustdoc lists the methods on that page. The most
+/// used are:
 ///
 /// * [`new`](ptr::Strong::new), and `From` for `str`, slices and boxes;
 /// * [`new_cyclic`](ptr::Strong::new_cyclic), for a payload that refers to itself;
-/// * [`new_returning`](ptr::Strong::new_returning), for a payload that goes back to a pool, or to who closes it;
+/// * [`new_returning`](ptr::Strong::new_returning), for a payload that goes back to a pool, or to
+///   who closes it;
 /// * [`downgrade`](ptr::Strong::downgrade), which returns a [`Weak`];
 /// * [`finalize`](ptr::Strong::finalize), for code that runs when the object has died;
 /// * [`ptr_eq`](ptr::Strong::ptr_eq) and [`strong_count`](ptr::Strong::strong_count);
@@ -135,18 +137,19 @@ pub use table::Reclaim;
 pub type Strong<T> = ptr::Strong<T, ptr::Atomic>;
 /// A weak handle that threads can share, like [`std::sync::Weak`](alloc::sync::Weak).
 ///
-/// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used are:
+/// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used
+/// are:
 ///
 /// * [`new`](ptr::Weak::new), which never upgrades;
-/// * [`upgrade`](ptr::Weak::upgrade), [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains itself, and
-///   [`expect`](ptr::Weak::expect), which panics with it;
+/// * [`upgrade`](ptr::Weak::upgrade), [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains
+///   itself, and [`expect`](ptr::Weak::expect), which panics with it;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, ptr::Atomic>;
-/// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a `Vec`, an arena, on
-/// the stack. Its drop is the death of the value.
+/// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a
+/// `Vec`, an arena, on the stack. Its drop is the death of the value.
 ///
-/// This is [`ptr::Anchor`] for values that threads can share. rustdoc lists the methods on that page, with what to
-/// look out for.
+/// This is [`ptr::Anchor`] for values that threads can share. rustdoc lists the methods on that
+/// page, with what to look out for.
 pub type Anchor = ptr::Anchor<ptr::Atomic>;
 /// A weak handle to an [`Anchor`], which only knows who it was, and whether it is dead.
 ///
@@ -155,27 +158,30 @@ pub type AnchorRef = ptr::AnchorRef<ptr::Atomic>;
 /// The token of a finalizer that threads can share. See [`ptr::FinalizerToken`] for its methods.
 pub type Finalizer = ptr::FinalizerToken<ptr::Atomic>;
 
-/// What one thread has for itself: the handles, with plain counts instead of atomics, and namespaces of attributes.
+/// What one thread has for itself: the handles, with plain counts instead of atomics, and
+/// namespaces of attributes.
 pub mod local {
     #[doc(inline)]
     pub use crate::attribute::{LocalAttributeKey as AttributeKey, LocalAttributes as Attributes};
 
-    /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies, collections are
-    /// notified.
+    /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies,
+    /// collections are notified.
     ///
-    /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on that page.
-    /// The most used are listed at [`Strong`](crate::Strong).
+    /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on
+    /// that page. The most used are listed at [`Strong`](crate::Strong).
     pub type Strong<T> = crate::ptr::Strong<T, crate::ptr::Local>;
     /// A weak handle for one thread, like [`rc::Weak`](alloc::rc::Weak).
     ///
-    /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that page. The
-    /// most used are listed at [`Weak`](crate::Weak).
+    /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that
+    /// page. The most used are listed at [`Weak`](crate::Weak).
     pub type Weak<T> = crate::ptr::Weak<T, crate::ptr::Local>;
-    /// A field that makes its value a key of weak collections. This is [`ptr::Anchor`](crate::ptr::Anchor) for
-    /// values that stay on one thread.
+    /// A field that makes its value a key of weak collections. This is
+    /// [`ptr::Anchor`](crate::ptr::Anchor) for values that stay on one thread.
     pub type Anchor = crate::ptr::Anchor<crate::ptr::Local>;
-    /// A weak handle to an [`Anchor`]. This is [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one thread.
+    /// A weak handle to an [`Anchor`]. This is [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one
+    /// thread.
     pub type AnchorRef = crate::ptr::AnchorRef<crate::ptr::Local>;
-    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::ptr::FinalizerToken) for its methods.
+    /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::ptr::FinalizerToken)
+    /// for its methods.
     pub type Finalizer = crate::ptr::FinalizerToken<crate::ptr::Local>;
 }

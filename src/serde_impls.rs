@@ -1,21 +1,22 @@
-//! Serialisation, with the feature `serde`: a handle is written as its content, and read through an interner.
+//! Serialisation, with the feature `serde`: a handle is written as its content, and read through an
+//! interner.
 //!
-//! * [`Strong`] and [`local::Strong`](crate::local::Strong) implement `Serialize` and `Deserialize` as
-//!   their content does, sized or not. Each handle that is read is that of a new object: whether two handles were to
-//!   one object is not written.
+//! * [`Strong`] and [`local::Strong`](crate::local::Strong) implement `Serialize` and `Deserialize`
+//!   as their content does, sized or not. Each handle that is read is that of a new object: whether
+//!   two handles were to one object is not written.
 //! * [`ByIdentity`] implements `Serialize`: a term is written as a tree. It is not read by itself,
 //!   because two new objects are never the same: read its handle through an interner.
-//! * A weak handle implements neither. What it refers to belongs to somebody else, who writes it; a handle that is
-//!   read would be dead at once, since nobody would own its object.
+//! * A weak handle implements neither. What it refers to belongs to somebody else, who writes it; a
+//!   handle that is read would be dead at once, since nobody would own its object.
 //! * An [`Anchor`](crate::Anchor) implements neither, because an identity is not written:
 //!   `#[serde(skip)]` gives the value that is read a new one.
 //!
 //! # Equal contents, one handle
 //!
-//! `&mut Interner` and `&concurrent::Interner` are seeds (`DeserializeSeed`): what is read becomes the handle that the
-//! interner has for this content, or gets. O(size of the content), and nothing is allocated for a text that is there
-//! already, if the format keeps it in one piece. (A slice is first read into a `Vec`.) [`Each`] does the same for a
-//! sequence.
+//! `&mut Interner` and `&concurrent::Interner` are seeds (`DeserializeSeed`): what is read becomes
+//! the handle that the interner has for this content, or gets. O(size of the content), and nothing
+//! is allocated for a text that is there already, if the format keeps it in one piece. (A slice is
+//! first read into a `Vec`.) [`Each`] does the same for a sequence.
 //!
 //! ```
 //! use serde::de::{DeserializeSeed, IntoDeserializer, value::Error};
@@ -34,8 +35,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! A derived `Deserialize` has no place for a seed. There, let a function use an interner that threads share, and name
-//! it at the field: `#[serde(deserialize_with = "name")]`.
+//! A derived `Deserialize` has no place for a seed. There, let a function use an interner that
+//! threads share, and name it at the field: `#[serde(deserialize_with = "name")]`.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -102,8 +103,9 @@ impl<K: Serialize> Serialize for ByIdentity<K> {
 
 // === Seeds ===
 
-/// A seed for a sequence, each of whose contents is interned: `Each(&mut interner)`, or `Each(&interner)` if it is a
-/// [`concurrent::Interner`]. It gives a `Vec` of handles. See [the module](self).
+/// A seed for a sequence, each of whose contents is interned: `Each(&mut interner)`, or
+/// `Each(&interner)` if it is a [`concurrent::Interner`]. It gives a `Vec` of handles. See [the
+/// module](self).
 #[derive(Debug, Clone, Copy)]
 pub struct Each<I>(pub I);
 
@@ -173,8 +175,8 @@ where
     }
 }
 
-/// A content that can be read and interned as a handle of type `K`: a type that implements `Deserialize`, a slice of
-/// it, or `str`. Sealed.
+/// A content that can be read and interned as a handle of type `K`: a type that implements
+/// `Deserialize`, a slice of it, or `str`. Sealed.
 pub trait ReadContent<'de, K>: Read<'de, K> {}
 
 impl<'de, K, T: ?Sized + Read<'de, K>> ReadContent<'de, K> for T {}

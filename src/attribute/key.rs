@@ -6,12 +6,13 @@ use core::hash::{Hash, Hasher};
 
 use crate::panics::FirstPanic;
 
-/// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually empty. So a
-/// misspelt attribute, or a value of the wrong type, does not compile, and two attributes that are declared in
-/// different places are never the same.
+/// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually
+/// empty. So a misspelt attribute, or a value of the wrong type, does not compile, and two
+/// attributes that are declared in different places are never the same.
 ///
 /// Threads share the values, so these are `Send` and `Sync`. An attribute of other values is a
-/// [`local::AttributeKey`](crate::local::AttributeKey), for namespaces of one owner; so is each `AttributeKey`.
+/// [`local::AttributeKey`](crate::local::AttributeKey), for namespaces of one owner; so is each
+/// `AttributeKey`.
 ///
 /// ```
 /// # use core::ops::Range;
@@ -33,8 +34,10 @@ pub trait AttributeKey: 'static {
 
 /// The names of attributes that stay on one thread.
 pub(super) mod local {
-    /// Names an attribute of a namespace of one owner ([`local::Attributes`](crate::local::Attributes)), and gives the type of
-    /// its values, which may be any: a type of yours, usually empty. Each [`AttributeKey`](crate::AttributeKey) names one, too.
+    /// Names an attribute of a namespace of one owner
+    /// ([`local::Attributes`](crate::local::Attributes)), and gives the type of its values, which
+    /// may be any: a type of yours, usually empty. Each [`AttributeKey`](crate::AttributeKey) names
+    /// one, too.
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc};

@@ -10,12 +10,14 @@ use super::key::{AttributeId, AttributeKey, AttributeValue, ids, position};
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
 use crate::reference::Identify;
 
-/// One private attribute, of one type, of objects that you do not own: on any thread, and usable as a `static`. No
-/// other code sees it. It goes with its object, or all at once, with the map or by `clear`.
+/// One private attribute, of one type, of objects that you do not own: on any thread, and usable as
+/// a `static`. No other code sees it. It goes with its object, or all at once, with the map or by
+/// `clear`.
 ///
-/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its methods and its rules: objects and
-/// values have to be `Send` and `Sync`. On one thread, a field of the type [`WeakMap`](crate::WeakMap) is the same.
-/// The guide has [a chapter](crate::guide::attributes) about it.
+/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its
+/// methods and its rules: objects and values have to be `Send` and `Sync`. On one thread, a field
+/// of the type [`WeakMap`](crate::WeakMap) is the same. The guide has [a
+/// chapter](crate::guide::attributes) about it.
 ///
 /// ```
 /// use weakly::{Attribute, Strong};
@@ -38,24 +40,26 @@ use crate::reference::Identify;
 /// ```
 pub type Attribute<K, V> = WeakMap<K, V>;
 
-/// A private namespace of many typed attributes of objects that you do not own. A pass, a plugin or a debugger has
-/// one, sets attributes in it on any objects, and drops it when it is done. Two namespaces are independent, even
-/// if they have the same keys.
+/// A private namespace of many typed attributes of objects that you do not own. A pass, a plugin or
+/// a debugger has one, sets attributes in it on any objects, and drops it when it is done. Two
+/// namespaces are independent, even if they have the same keys.
 ///
-/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind `&self`, so objects and values
-/// have to be `Send` and `Sync`. (Where they are not, or one thread has the namespace, use
-/// [`local::Attributes`](crate::local::Attributes).) It is a
-/// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its methods have the
-/// names and results of the map's. Reads are lock-free. An object is one entry, however many attributes it has (so `len`
-/// counts objects); a lookup is O(attributes of the object), and a change copies their list into another entry.
+/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind
+/// `&self`, so objects and values have to be `Send` and `Sync`. (Where they are not, or one thread
+/// has the namespace, use [`local::Attributes`](crate::local::Attributes).) It is a
+/// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its
+/// methods have the names and results of the map's. Reads are lock-free. An object is one entry,
+/// however many attributes it has (so `len` counts objects); a lookup is O(attributes of the
+/// object), and a change copies their list into another entry.
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///
-/// No method here makes a value for which other threads wait, so no removal meets a value that is [being
-/// made](crate::concurrent#a-value-that-is-being-made). (In an [`Attribute`] it may.)
+/// No method here makes a value for which other threads wait, so no removal meets a value that is
+/// [being made](crate::concurrent#a-value-that-is-being-made). (In an [`Attribute`] it may.)
 ///
-/// All attributes of an object go with it: the next change of the namespace destroys them, in the order in which
-/// they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
+/// All attributes of an object go with it: the next change of the namespace destroys them, in the
+/// order in which they were first set. Dropping the namespace destroys everything, in O(objects +
+/// attributes).
 ///
 /// ```
 /// use weakly::{AttributeId, AttributeKey, Attributes, Strong};
@@ -111,7 +115,8 @@ impl AttributeSet {
 
 impl<K: SharedKey> Attributes<K> {
     crate::sync::const_fn! {
-        /// Creates an empty namespace, also for a `static`. Allocates nothing before the first attribute is set.
+        /// Creates an empty namespace, also for a `static`. Allocates nothing before the first
+        /// attribute is set.
         #[must_use]
         pub fn new() -> Self {
             Attributes {
@@ -163,13 +168,14 @@ impl<K: SharedKey> Attributes<K> {
         self.change::<A, _>(object, |old| (Some(Arc::clone(&value)), old.is_none()))
     }
 
-    /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and returns the new
-    /// one, `None` to remove it. Returns a clone of the new value. The closure is called again when other threads have
-    /// changed attributes of the same object: as often as they are faster. O(attributes of the object) for each call.
+    /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and
+    /// returns the new one, `None` to remove it. Returns a clone of the new value. The closure is
+    /// called again when other threads have changed attributes of the same object: as often as they
+    /// are faster. O(attributes of the object) for each call.
     ///
     /// # Panics
-    /// If the closure itself changes an attribute of this object in this namespace, even another one, every time
-    /// it is called: it would be called again for ever.
+    /// If the closure itself changes an attribute of this object in this namespace, even another
+    /// one, every time it is called: it would be called again for ever.
     #[track_caller]
     pub fn compute<A: AttributeKey>(
         &self,
@@ -186,8 +192,9 @@ impl<K: SharedKey> Attributes<K> {
         })
     }
 
-    /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the object). Of a value that
-    /// cannot be cloned, `remove_if(object, key, |_| true)` removes the attribute.
+    /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the
+    /// object). Of a value that cannot be cloned, `remove_if(object, key, |_| true)` removes the
+    /// attribute.
     pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
         A::Value: Clone,
@@ -195,9 +202,9 @@ impl<K: SharedKey> Attributes<K> {
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 
-    /// Removes an attribute of an object if the closure, shown the value, returns true; returns whether it did.
-    /// O(attributes of the object) for each call of the closure, which is called again as that of
-    /// [`compute`](Self::compute) is.
+    /// Removes an attribute of an object if the closure, shown the value, returns true; returns
+    /// whether it did. O(attributes of the object) for each call of the closure, which is called
+    /// again as that of [`compute`](Self::compute) is.
     ///
     /// # Panics
     /// As `compute`.
@@ -247,8 +254,8 @@ impl<K: SharedKey> Attributes<K> {
             .unwrap_or_default()
     }
 
-    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction of the
-    /// attributes.
+    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction
+    /// of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.objects.remove_if(object, |_| true)
     }
@@ -257,8 +264,8 @@ impl<K: SharedKey> Attributes<K> {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// Returns the live objects that have attributes here, as a snapshot that keeps none of them alive. O(capacity),
-    /// and O(1) for each. See [`WeakMap::keys`].
+    /// Returns the live objects that have attributes here, as a snapshot that keeps none of them
+    /// alive. O(capacity), and O(1) for each. See [`WeakMap::keys`].
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }

@@ -17,14 +17,17 @@ use crate::table::Place;
 /// A private namespace of many typed attributes of objects that you do not own, with one owner: as
 /// [`Attributes`](crate::Attributes), but for objects and values of one thread.
 ///
-/// It is a [`WeakMap`](crate::WeakMap) from each object to the set of its attributes here, and its methods have the names
-/// and results of the map's, with the name of the attribute after the object. So it takes [`local::Strong`](crate::local::Strong),
-/// `Rc` and [`local::Anchor`](crate::local::Anchor), any values, and no atomic operation for `local` handles; reads return
-/// references, and changes take `&mut self`. (One attribute alone is a `WeakMap`.)
+/// It is a [`WeakMap`](crate::WeakMap) from each object to the set of its attributes here, and its
+/// methods have the names and results of the map's, with the name of the attribute after the
+/// object. So it takes [`local::Strong`](crate::local::Strong), `Rc` and
+/// [`local::Anchor`](crate::local::Anchor), any values, and no atomic operation for `local`
+/// handles; reads return references, and changes take `&mut self`. (One attribute alone is a
+/// `WeakMap`.)
 ///
-/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects); a lookup is O(attributes of
-/// the object). All attributes of an object go with it: the next change of the namespace destroys them, in the order in
-/// which they were first set. Dropping the namespace destroys everything, in O(objects + attributes).
+/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects); a
+/// lookup is O(attributes of the object). All attributes of an object go with it: the next change
+/// of the namespace destroys them, in the order in which they were first set. Dropping the
+/// namespace destroys everything, in O(objects + attributes).
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -115,7 +118,8 @@ impl<K: WeakKey> Attributes<K> {
         self.store.get(by_addr(Q::addr(object)))?.find::<A>()
     }
 
-    /// Returns the value of an attribute of an object, mutably. Drains no notices, so it destroys no other value.
+    /// Returns the value of an attribute of an object, mutably. Drains no notices, so it destroys
+    /// no other value.
     #[inline]
     pub fn get_mut<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &mut self,
@@ -152,8 +156,9 @@ impl<K: WeakKey> Attributes<K> {
         }
     }
 
-    /// Returns the value of an attribute of an object, after setting what `make` returns if the object has none. `make` gets
-    /// the object as a weak handle, so that a value can refer to its object without keeping it alive.
+    /// Returns the value of an attribute of an object, after setting what `make` returns if the
+    /// object has none. `make` gets the object as a weak handle, so that a value can refer to its
+    /// object without keeping it alive.
     ///
     /// # Panics
     /// If `make` panics. The namespace is then unchanged.
@@ -200,14 +205,15 @@ impl<K: WeakKey> Attributes<K> {
         set.map_or_else(Vec::new, |set| ids(&set.0))
     }
 
-    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction of the
-    /// attributes.
+    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction
+    /// of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> bool {
         self.store.remove(by_addr(Q::addr(object))).is_some()
     }
 
-    /// Removes dead objects, and returns all attributes of each as one item, instead of destroying them: for a namespace in a
-    /// `RefCell`, where the destructors of values use the same namespace. End the borrow, and drop the items then. As
+    /// Removes dead objects, and returns all attributes of each as one item, instead of destroying
+    /// them: for a namespace in a `RefCell`, where the destructors of values use the same
+    /// namespace. End the borrow, and drop the items then. As
     /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead), whose rules these are.
     ///
     /// ```
@@ -237,7 +243,8 @@ impl<K: WeakKey> Attributes<K> {
 }
 
 impl<K: StrongRef> Attributes<K> {
-    /// Iterates over the live objects that have attributes here, as strong handles, in arbitrary order. O(capacity).
+    /// Iterates over the live objects that have attributes here, as strong handles, in arbitrary
+    /// order. O(capacity).
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.store.keys()
     }

@@ -106,7 +106,8 @@ macro_rules! algebra {
             self.difference(other).next().is_none()
         }
 
-        /// Returns whether this set contains all live elements of the other. O(capacity of the other).
+        /// Returns whether this set contains all live elements of the other. O(capacity of the
+        /// other).
         #[must_use]
         pub fn is_superset(&self, other: &Self) -> bool {
             other.is_subset(self)
@@ -162,8 +163,9 @@ macro_rules! operators {
 /// The methods of a set that need no lookup.
 macro_rules! set_methods {
     () => {
-        /// Removes some live element, and returns it. Consecutive calls visit each bucket once: O(1) amortised
-        /// over emptying the set. A call looks at most at each bucket; where a large set has none, later calls pass by.
+        /// Removes some live element, and returns it. Consecutive calls visit each bucket once:
+        /// O(1) amortised over emptying the set. A call looks at most at each bucket; where a large
+        /// set has none, later calls pass by.
         pub fn pop(&mut self) -> Option<K> {
             self.store.pop().map(|(key, ())| key)
         }
@@ -176,8 +178,8 @@ macro_rules! set_methods {
             self.extract_if(|key| !keep(key)).for_each(drop);
         }
 
-        /// Returns an iterator that removes and returns the live elements for which `take` returns true, one at
-        /// a time. Elements that it has not reached stay. O(capacity).
+        /// Returns an iterator that removes and returns the live elements for which `take` returns
+        /// true, one at a time. Elements that it has not reached stay. O(capacity).
         pub fn extract_if(
             &mut self,
             mut take: impl FnMut(&K) -> bool,
@@ -187,8 +189,8 @@ macro_rules! set_methods {
                 .map(|(key, ())| key)
         }
 
-        /// Removes all live elements, and returns them as an iterator. The set is empty and without memory at
-        /// once, even if the iterator is forgotten. O(capacity).
+        /// Removes all live elements, and returns them as an iterator. The set is empty and without
+        /// memory at once, even if the iterator is forgotten. O(capacity).
         pub fn drain(&mut self) -> Drain<'_, K> {
             $crate::collections::iter::DrainKeys(self.store.drain())
         }

@@ -22,7 +22,8 @@ use crate::panics::FirstPanic;
 use crate::reference::{Owned, Slot, StrongRef, Watch, WeakKey};
 use crate::table::{Entry, Remains, Walk};
 
-/// One side of an entry: an object without which the entry would not be there, or what the entry owns.
+/// One side of an entry: an object without which the entry would not be there, or what the entry
+/// owns.
 trait Side: Slot {
     /// The address of the object.
     fn object(&self) -> Option<*const ()>;
@@ -136,16 +137,19 @@ macro_rules! cyclic {
         }
 
         impl<$($generics)*> $map {
-            /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
-            /// long as, and nothing but such entries does. Destroys what they own, and returns how many there were, and how
-            /// many stay because objects that own each other besides keep their keys alive.
+            /// Removes the entries that keep themselves alive: what an entry owns leads to the
+            /// object that it lives as long as, and nothing but such entries does. Destroys what
+            /// they own, and returns how many there were, and how many stay because objects that
+            /// own each other besides keep their keys alive.
             ///
-            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
-            /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for
-            /// threads, and a way to purge several maps together.
+            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds
+            /// is destroyed. Reclaims the dead as [`purge`](Self::purge) does, before and after.
+            /// [`Cycles`] has the costs, the rules for threads, and a way to purge several maps
+            /// together.
             ///
             /// # Panics
-            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of
+            /// them have run.
             pub fn purge_cycles(&mut self) -> Purged
             where
                 // (Not of the `impl`: here the compiler says what `Trace` has to say.)
@@ -165,7 +169,8 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own, and what it keeps of dead ones.
+        /// A map that is a field, or behind one. Shows what its entries own, and what it keeps of
+        /// dead ones.
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 for entry in self.store.table.iter() {

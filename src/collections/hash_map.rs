@@ -20,22 +20,26 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and owned values: data about a
-/// content, for as long as a key object with that content is live.
+/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and owned values: data
+/// about a content, for as long as a key object with that content is live.
 ///
-/// An entry lives as long as the key object that it was inserted with. Any object with equal content finds it,
-/// through a handle of any kind, and so does any [`Equivalent`](crate::Equivalent) borrowed content: `&str` for
-/// `Strong<str>` or `Strong<String>`. See [`Query`]. But only the life of that one object counts.
-/// [`insert`](Self::insert) with another object of equal content replaces the key, so that the value lives as long
-/// as the key that it was last given with; [`entry`](Self::entry) keeps the old key.
+/// An entry lives as long as the key object that it was inserted with. Any object with equal
+/// content finds it, through a handle of any kind, and so does any
+/// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>` or
+/// `Strong<String>`. See [`Query`]. But only the life of that one object counts.
+/// [`insert`](Self::insert) with another object of equal content replaces the key, so that the
+/// value lives as long as the key that it was last given with; [`entry`](Self::entry) keeps the old
+/// key.
 ///
-/// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on live keys. A
-/// lookup keeps a strong handle meanwhile. If that turns out to be the last, the key dies in the lookup, after
-/// the search of the table. Inside a key's own destructor its content finds nothing. If a content's `Hash` or
-/// `Eq` change while it is in the map, or contradict each other, lookups may miss; nothing worse happens.
+/// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on
+/// live keys. A lookup keeps a strong handle meanwhile. If that turns out to be the last, the key
+/// dies in the lookup, after the search of the table. Inside a key's own destructor its content
+/// finds nothing. If a content's `Hash` or `Eq` change while it is in the map, or contradict each
+/// other, lookups may miss; nothing worse happens.
 ///
-/// The section of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by identity,
-/// also holds here: when a dead key's value is destroyed, and how `Arc` and `Rc` keys differ.
+/// The section of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by
+/// identity, also holds here: when a dead key's value is destroyed, and how `Arc` and `Rc` keys
+/// differ.
 ///
 /// ```
 /// use weakly::{Strong, WeakHashMap};
@@ -102,8 +106,8 @@ where
         Some(self.get_key_value(key)?.1)
     }
 
-    /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it destroys no
-    /// other value.
+    /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it
+    /// destroys no other value.
     #[inline]
     pub fn get_mut<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
         let mut pinned = None;
@@ -111,8 +115,8 @@ where
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// Returns the values of the live keys with these contents, mutably; `None` for a content without one. O(N).
-    /// Drains no notices.
+    /// Returns the values of the live keys with these contents, mutably; `None` for a content
+    /// without one. O(N). Drains no notices.
     ///
     /// # Panics
     /// If two of the contents have the same value.
@@ -151,16 +155,18 @@ where
         Some((pinned, &entry.value.0))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. If the map has
-    /// a key object of equal content, it stays, unless a value is inserted over its own.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. If
+    /// the map has a key object of equal content, it stays, unless a value is inserted over its
+    /// own.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let hash = self.store.hasher.hash_one(K::content(key));
         self.entry_hashed(hash, key)
     }
 
-    /// Returns the place of a key, as [`entry`](Self::entry) does, whose content has this hash: what the
-    /// [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and not hashed: see [`Hashed`].
+    /// Returns the place of a key, as [`entry`](Self::entry) does, whose content has this hash:
+    /// what the [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and
+    /// not hashed: see [`Hashed`].
     #[inline]
     #[doc(alias = "raw_entry_mut")]
     #[doc(alias = "from_key_hashed_nocheck")]
@@ -174,9 +180,9 @@ where
         }
     }
 
-    /// Sets the value of a key, and returns the old value of this key or of one with equal content. O(1)
-    /// amortised. From now on the entry lives as long as this key. The key is passed by reference: the map
-    /// takes no strong handle.
+    /// Sets the value of a key, and returns the old value of this key or of one with equal content.
+    /// O(1) amortised. From now on the entry lives as long as this key. The key is passed by
+    /// reference: the map takes no strong handle.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
@@ -205,7 +211,8 @@ where
         Some(value)
     }
 
-    /// Removes the live key with this content if `wanted` returns true for its value, and returns the value. O(1).
+    /// Removes the live key with this content if `wanted` returns true for its value, and returns
+    /// the value. O(1).
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
@@ -217,7 +224,8 @@ where
         self.store.remove_content_if(Q::content(key), wanted)
     }
 
-    /// Removes the live key with this content, and returns it, as a strong handle, with its value. O(1).
+    /// Removes the live key with this content, and returns it, as a strong handle, with its value.
+    /// O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_content(Q::content(key))
     }

@@ -19,15 +19,17 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and weak values: which object stands for
-/// a content, while both that content and that object are in use.
+/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and weak values: which
+/// object stands for a content, while both that content and that object are in use.
 ///
-/// An entry lives while both the key object that it was inserted with and its value are live. The first death of
-/// the two ends it; a half-dead entry is never shown. Any object with equal content finds an entry, and so does
-/// any [`Equivalent`](crate::Equivalent) borrowed content. What sets a value replaces the key object by the one that
-/// it was given, [`entry`](Self::entry) and [`get_or_insert_with`](Self::get_or_insert_with) leave it. The documentation of
-/// [`WeakHashMap`](crate::WeakHashMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap)
-/// about values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
+/// An entry lives while both the key object that it was inserted with and its value are live. The
+/// first death of the two ends it; a half-dead entry is never shown. Any object with equal content
+/// finds an entry, and so does any [`Equivalent`](crate::Equivalent) borrowed content. What sets a
+/// value replaces the key object by the one that it was given, [`entry`](Self::entry) and
+/// [`get_or_insert_with`](Self::get_or_insert_with) leave it. The documentation of
+/// [`WeakHashMap`](crate::WeakHashMap) about keys and lookups, and that of
+/// [`WeakValueMap`](crate::WeakValueMap) about values, also holds here. The map owns no user data,
+/// so reclaiming dead entries runs no user code.
 ///
 /// For keys by identity, use a [`WeakPairMap`](crate::WeakPairMap).
 ///
@@ -73,8 +75,8 @@ impl<K: Content, V: StrongRef, S: BuildHasher> WeakHashPairMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Returns whether a live key with this content has a live value. O(1). If other threads own the two, the answer may
-    /// be outdated at once.
+    /// Returns whether a live key with this content has a live value. O(1). If other threads own
+    /// the two, the answer may be outdated at once.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
@@ -97,9 +99,9 @@ where
         Some((pinned, entry.value.upgrade()?))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has a
-    /// vacant entry. If the map has a live key object of equal content, it stays, unless a value is inserted over
-    /// its own. O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
+    /// is dead has a vacant entry. If the map has a live key object of equal content, it stays,
+    /// unless a value is inserted over its own. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let mut pinned = None;
@@ -113,9 +115,9 @@ where
         }
     }
 
-    /// Sets the value of a key, and returns the old one of this key, or of a live one of equal content, if it is
-    /// live. O(1) amortised. From now on the entry lives no longer than this key. Both are passed by reference:
-    /// the map takes no strong handle.
+    /// Sets the value of a key, and returns the old one of this key, or of a live one of equal
+    /// content, if it is live. O(1) amortised. From now on the entry lives no longer than this key.
+    /// Both are passed by reference: the map takes no strong handle.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -143,7 +145,8 @@ where
         Some(value)
     }
 
-    /// Removes the live key with this content if `wanted` returns true for its live value, and returns the value. O(1).
+    /// Removes the live key with this content if `wanted` returns true for its live value, and
+    /// returns the value. O(1).
     ///
     /// # Panics
     /// If `wanted` panics. The entry then stays.
@@ -155,7 +158,8 @@ where
         self.store.remove_content_if(Q::content(key), wanted)
     }
 
-    /// Removes the live key with this content, and returns it with its value, if that is live. O(1).
+    /// Removes the live key with this content, and returns it with its value, if that is live.
+    /// O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_content(Q::content(key))
     }

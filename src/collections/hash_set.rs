@@ -25,8 +25,9 @@ use names::*;
 
 /// A hash set of weak handles, keyed by the `Eq + Hash` of their content.
 ///
-/// A [`WeakHashMap`](crate::WeakHashMap) without values: its documentation also holds here. Elements disappear
-/// when they die. For one canonical handle per content, use an [`Interner`](crate::Interner).
+/// A [`WeakHashMap`](crate::WeakHashMap) without values: its documentation also holds here.
+/// Elements disappear when they die. For one canonical handle per content, use an
+/// [`Interner`](crate::Interner).
 ///
 /// ```
 /// use weakly::{Strong, WeakHashSet};
@@ -72,9 +73,9 @@ where
         Some(pinned)
     }
 
-    /// Adds an element, unless a live one has equal content. Returns whether it was added. O(1) amortised. If
-    /// there is such an element, it stays, and the content leaves the set when that element dies. Use
-    /// [`replace`](Self::replace) if the life of this one is to count.
+    /// Adds an element, unless a live one has equal content. Returns whether it was added. O(1)
+    /// amortised. If there is such an element, it stays, and the content leaves the set when that
+    /// element dies. Use [`replace`](Self::replace) if the life of this one is to count.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -85,8 +86,8 @@ where
     }
 
     /// Adds an element whose content has this hash, as [`insert`](Self::insert) does: what the
-    /// [hasher](Self::hasher) makes of it. Returns whether it was added. O(1) amortised. The content is compared, and
-    /// not hashed: see [`Hashed`].
+    /// [hasher](Self::hasher) makes of it. Returns whether it was added. O(1) amortised. The
+    /// content is compared, and not hashed: see [`Hashed`].
     #[inline]
     #[doc(alias = "insert_unique")]
     pub fn insert_hashed(&mut self, hash: u64, key: &K) -> bool {
@@ -105,8 +106,8 @@ where
         is_new
     }
 
-    /// Adds an element, and removes and returns the live one with equal content, if there is one. O(1)
-    /// amortised.
+    /// Adds an element, and removes and returns the live one with equal content, if there is one.
+    /// O(1) amortised.
     pub fn replace(&mut self, key: &K) -> Option<K> {
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);

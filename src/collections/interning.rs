@@ -26,13 +26,14 @@ pub mod names {
 }
 use names::*;
 
-/// Interns contents: equal contents get the same handle. All handles returned for equal contents point to one
-/// object for as long as any of them is live, so comparing addresses compares contents. The interner keeps none
-/// of them alive: an object that is no longer used dies at once.
+/// Interns contents: equal contents get the same handle. All handles returned for equal contents
+/// point to one object for as long as any of them is live, so comparing addresses compares
+/// contents. The interner keeps none of them alive: an object that is no longer used dies at once.
 ///
-/// It works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The documentation of
-/// [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds here. (Threads that share an
-/// interner use this one behind a `Mutex`, or [`concurrent::Interner`](crate::concurrent::Interner): see [one thread, or
+/// It works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The
+/// documentation of [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds
+/// here. (Threads that share an interner use this one behind a `Mutex`, or
+/// [`concurrent::Interner`](crate::concurrent::Interner): see [one thread, or
 /// many](crate::guide::interning#one-thread-or-many).)
 ///
 /// ```
@@ -48,10 +49,10 @@ use names::*;
 ///
 /// # Deep terms
 ///
-/// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq` compare the
-/// children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). But its drop glue recurses through the
-/// children. To avoid this, call [`dismantle`](crate::dismantle) in the term's `Drop`. The example `hash_cons`
-/// builds and drops a term of depth one million.
+/// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq`
+/// compare the children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). But its drop
+/// glue recurses through the children. To avoid this, call [`dismantle`](crate::dismantle) in the
+/// term's `Drop`. The example `hash_cons` builds and drops a term of depth one million.
 pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
     pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
@@ -80,14 +81,16 @@ where
         self.find(hash_of(&self.store.hasher, sought), sought)
     }
 
-    /// Returns the handle for this content: the live one, or else a new one converted from the value. O(1)
-    /// amortised.
+    /// Returns the handle for this content: the live one, or else a new one converted from the
+    /// value. O(1) amortised.
     ///
-    /// The value can be anything that borrows as the content and converts into a handle: the content itself, a
-    /// handle (which is then taken, if there is no other), a `String` for `Strong<str>`.
+    /// The value can be anything that borrows as the content and converts into a handle: the
+    /// content itself, a handle (which is then taken, if there is no other), a `String` for
+    /// `Strong<str>`.
     ///
     /// # Panics
-    /// If the value converts into a handle with other content than it borrows as, as far as the hash shows.
+    /// If the value converts into a handle with other content than it borrows as, as far as the
+    /// hash shows.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -97,8 +100,8 @@ where
         self.intern_or_make(hash, value, is, T::into)
     }
 
-    /// Returns the handle for this content. The content is copied only if there is no live handle. O(1)
-    /// amortised.
+    /// Returns the handle for this content. The content is copied only if there is no live handle.
+    /// O(1) amortised.
     ///
     /// # Panics
     /// If the content converts into a handle with other content.
@@ -113,11 +116,13 @@ where
         self.intern_with(content, |content| K::from(content))
     }
 
-    /// Returns the handle for this content: the live one, or else a new one, converted from what `make` returns.
-    /// O(1) amortised. `make` is called with the query, and only if there is no live handle.
+    /// Returns the handle for this content: the live one, or else a new one, converted from what
+    /// `make` returns. O(1) amortised. `make` is called with the query, and only if there is no
+    /// live handle.
     ///
     /// # Panics
-    /// If `make` panics: then nothing is added. If it returns another content than the one it was called for.
+    /// If `make` panics: then nothing is added. If it returns another content than the one it was
+    /// called for.
     ///
     /// ```
     /// use weakly::{Interner, Strong};
@@ -147,12 +152,12 @@ where
         self.add(hash, || make(query).into(), agrees)
     }
 
-    /// Returns the handle for a content that is made from `input`: the live one, or else a new one, converted from what
-    /// `make` makes of the input, which it may take apart. O(1) amortised.
+    /// Returns the handle for a content that is made from `input`: the live one, or else a new one,
+    /// converted from what `make` makes of the input, which it may take apart. O(1) amortised.
     ///
-    /// `hash` has to be what the [hasher](Self::hasher) makes of the content, and `is` says whether a content is the one
-    /// that the input would become. See [`Hashed`](crate::Hashed) for what holds of both. `make` is called only if there
-    /// is no live handle.
+    /// `hash` has to be what the [hasher](Self::hasher) makes of the content, and `is` says whether
+    /// a content is the one that the input would become. See [`Hashed`](crate::Hashed) for what
+    /// holds of both. `make` is called only if there is no live handle.
     ///
     /// # Panics
     /// If a closure panics: then nothing is added. If what `make` returns has another hash.
@@ -206,7 +211,8 @@ where
         Some(pinned)
     }
 
-    /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit short.
+    /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit
+    /// short.
     #[inline(never)]
     #[track_caller]
     fn add(
@@ -222,8 +228,8 @@ where
         let has_content =
             |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
         let (handle, other) = match self.store.find_place((hash, has_content), |_| Some(())) {
-            // Making it ran user code, but could not change this interner. Only an inconsistent `Eq`, or
-            // other content of equal hash, leads here.
+            // Making it ran user code, but could not change this interner. Only an inconsistent
+            // `Eq`, or other content of equal hash, leads here.
             Place::Found(..) => match pinned {
                 Some(there) => (there, Some(key)),
                 None => (key, None),

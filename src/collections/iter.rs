@@ -1,9 +1,10 @@
-//! The iterators of all the collections, generic over the slots of their entries: [`Owned`] or weak. Use the
-//! names in the module of the collection, such as [`weak_map::Iter`](crate::collections::weak_map::Iter).
+//! The iterators of all the collections, generic over the slots of their entries: [`Owned`] or
+//! weak. Use the names in the module of the collection, such as
+//! [`weak_map::Iter`](crate::collections::weak_map::Iter).
 //!
-//! All of them skip the dead. Weak keys and values come as strong handles, which stay valid as long as the
-//! caller keeps them. An iterator does not keep alive what it has not returned yet. The lower bound of every
-//! `size_hint` is zero, since any of the remaining entries may be dead.
+//! All of them skip the dead. Weak keys and values come as strong handles, which stay valid as long
+//! as the caller keeps them. An iterator does not keep alive what it has not returned yet. The
+//! lower bound of every `size_hint` is zero, since any of the remaining entries may be dead.
 
 use alloc::vec;
 use core::fmt;
@@ -17,7 +18,8 @@ use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 pub use super::shown::{Shown, ShownWeakly};
 pub use crate::reference::{ByContent, Owned, Slot};
 
-/// What all iterators over live entries have. Each is a tuple whose first field knows how many entries are left.
+/// What all iterators over live entries have. Each is a tuple whose first field knows how many
+/// entries are left.
 macro_rules! live {
     ($([$($generics:tt)*] $name:ident<$($arg:tt),*> -> $item:ty: |$this:ident| $next:expr;)*) => {$(
         impl<$($generics)*> Iterator for $name<$($arg),*> {
@@ -85,8 +87,8 @@ borrowing! {
         let guard = V::pin(&entry.value)?;
         Some(V::show_mut(&mut entry.value, guard))
     };
-    /// An iterator over the live entries: what the collection refers to weakly as weak handles, what it owns by
-    /// reference.
+    /// An iterator over the live entries: what the collection refers to weakly as weak handles,
+    /// what it owns by reference.
     IterWeak<ShownWeakly, ShownWeakly>(Iter) -> (K::Half<'a>, V::Half<'a>): |entry| {
         (!entry.is_expired()).then_some(())?;
         Some((K::half(&entry.key)?, V::half(&entry.value)?))
@@ -125,10 +127,11 @@ pub struct IntoKeys<K: Shown, V: Shown>(pub(super) IntoEntries<K, V>);
 /// An iterator over the values of the live entries, by value.
 pub struct IntoValues<K: Slot, V: Shown>(pub(super) IntoEntries<K, V>);
 
-/// An iterator over the live entries of a collection that was emptied. Dropping the iterator drops the entries
-/// that it has not returned.
+/// An iterator over the live entries of a collection that was emptied. Dropping the iterator drops
+/// the entries that it has not returned.
 ///
-/// It has the signature of std's `Drain`, so that a later version may return the memory to the collection.
+/// It has the signature of std's `Drain`, so that a later version may return the memory to the
+/// collection.
 pub struct Drain<'a, K: Shown, V: Shown>(
     pub(super) IntoIter<K, V>,
     pub(super) PhantomData<&'a mut Table<K, V>>,

@@ -23,51 +23,54 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by identity, and owned values: a side table for objects that you do not
-/// own.
+/// A hash map with weak keys, keyed by identity, and owned values: a side table for objects that
+/// you do not own.
 ///
-/// An entry lives as long as its key. The map keeps no strong handle. The key needs no `Hash` and no `Eq`; two
-/// equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
-/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own
-/// handles that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind no such handle: see
-/// [Components](#components). Lookups take anything that [identifies](Identify) the key; they never
-/// upgrade, never write to the object, and register nothing.
+/// An entry lives as long as its key. The map keeps no strong handle. The key needs no `Hash` and
+/// no `Eq`; two equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
+/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or
+/// your own handles that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind
+/// no such handle: see [Components](#components). Lookups take anything that [identifies](Identify)
+/// the key; they never upgrade, never write to the object, and register nothing.
 ///
 /// # When a dead key's value is destroyed
 ///
-/// From the key's death on, no lookup finds its entry, and (with `Strong` and `local::Strong`) `len` does not
-/// count it. The map's next operations destroy its **value**, on the map's thread:
+/// From the key's death on, no lookup finds its entry, and (with `Strong` and `local::Strong`)
+/// `len` does not count it. The map's next operations destroy its **value**, on the map's thread:
 ///
-/// * each method that takes `&mut self` drains up to 16 death notices, `insert` at its end and the others
-///   before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and `drain_dead` returns the
-///   values instead);
+/// * each method that takes `&mut self` drains up to 16 death notices, `insert` at its end and the
+///   others before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and
+///   `drain_dead` returns the values instead);
 /// * [`purge`](Self::purge) drains all;
 /// * growing, shrinking, clearing and dropping the map also drain all.
 ///
-/// This may be too early: because a value's destructor uses the same map, which is in a `RefCell`, or because
-/// it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are kept until `purge`,
-/// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
+/// This may be too early: because a value's destructor uses the same map, which is in a `RefCell`,
+/// or because it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are
+/// kept until `purge`, [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///
-/// Methods that take `&self` never destroy a value. (Iterators return strong keys: if yours is the last handle when
-/// you drop it, its object dies there.) So values need not be `Send` when keys are: keys die on any thread, but
-/// values only on the map's. The user code that these methods run is what they are about: `==`, `clone` and `Debug` of the
-/// map call those of the values, and a handle of your own is asked for its address.
+/// Methods that take `&self` never destroy a value. (Iterators return strong keys: if yours is the
+/// last handle when you drop it, its object dies there.) So values need not be `Send` when keys
+/// are: keys die on any thread, but values only on the map's. The user code that these methods run
+/// is what they are about: `==`, `clone` and `Debug` of the map call those of the values, and a
+/// handle of your own is asked for its address.
 ///
-/// `Arc` and `Rc` send no death notices. For them each `&mut self` method sweeps the next 16 buckets instead;
-/// growth and `purge` sweep all.
+/// `Arc` and `Rc` send no death notices. For them each `&mut self` method sweeps the next 16
+/// buckets instead; growth and `purge` sweep all.
 ///
 /// # Values that own their key
 ///
-/// Such a key never dies while the map contains the value: the entry stays until it is removed, the map is
-/// dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the key, which the values have
-/// to be able to [show](crate::cycles::Trace). Values that need their key had better have a weak handle to it;
-/// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide one.
+/// Such a key never dies while the map contains the value: the entry stays until it is removed, the
+/// map is dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the
+/// key, which the values have to be able to [show](crate::cycles::Trace). Values that need their
+/// key had better have a weak handle to it; [`get_or_insert_with`](Self::get_or_insert_with) and
+/// [`VacantEntry::insert_with_key`] provide one.
 ///
 /// # Components
 ///
-/// With [`Anchor`](crate::Anchor)s as keys, a map is a component of entities that live elsewhere, in a `Vec` or an arena.
-/// The map has the methods that return no strong keys; [`iter_weak`](Self::iter_weak) says whose each value is, by an
-/// [`AnchorRef`](crate::AnchorRef), and other maps take that as a key. [`values_mut`](Self::values_mut) and
+/// With [`Anchor`](crate::Anchor)s as keys, a map is a component of entities that live elsewhere,
+/// in a `Vec` or an arena. The map has the methods that return no strong keys;
+/// [`iter_weak`](Self::iter_weak) says whose each value is, by an [`AnchorRef`](crate::AnchorRef),
+/// and other maps take that as a key. [`values_mut`](Self::values_mut) and
 /// [`retain_values`](Self::retain_values) change them all.
 ///
 /// ```
@@ -85,10 +88,10 @@ use names::*;
 ///
 /// # Order
 ///
-/// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as observers that are
-/// called one after the other, store a number with each, and sort what one iteration returns: O(n log n). The strong
-/// handles in that list keep the observers alive while they are called, and the map is not borrowed meanwhile: an
-/// observer may change it.
+/// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as
+/// observers that are called one after the other, store a number with each, and sort what one
+/// iteration returns: O(n log n). The strong handles in that list keep the observers alive while
+/// they are called, and the map is not borrowed meanwhile: an observer may change it.
 ///
 /// ```
 /// use weakly::{Strong, WeakMap};
@@ -118,8 +121,9 @@ use names::*;
 /// assert!(spans.is_empty());
 /// ```
 ///
-/// A map is made from pairs, whose keys are handles or references to handles. If there are no pairs, the compiler needs
-/// to be told which. It suffices to name the type of the (empty) array's elements, or of the iterator's items:
+/// A map is made from pairs, whose keys are handles or references to handles. If there are no
+/// pairs, the compiler needs to be told which. It suffices to name the type of the (empty) array's
+/// elements, or of the iterator's items:
 ///
 /// ```
 /// use weakly::{Strong, WeakMap};
@@ -145,14 +149,14 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     housekeeping!();
     resizing!();
 
-    /// Removes dead keys, and returns their values instead of destroying them: those of all keys that are dead
-    /// now, and of those that die while the iterator runs. Values that it has not returned when it is dropped
-    /// stay in the map. Costs as much as [`purge`](Self::purge).
+    /// Removes dead keys, and returns their values instead of destroying them: those of all keys
+    /// that are dead now, and of those that die while the iterator runs. Values that it has not
+    /// returned when it is dropped stay in the map. Costs as much as [`purge`](Self::purge).
     ///
-    /// By default, other operations also destroy values of dead keys, so only the remaining ones are returned.
-    /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) all are. Use that for a map in a `RefCell` or
-    /// behind a lock whose values' destructors use the same map: set the policy, collect the dead values when
-    /// it suits you, end the borrow, then drop them.
+    /// By default, other operations also destroy values of dead keys, so only the remaining ones
+    /// are returned. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) all are. Use that for a
+    /// map in a `RefCell` or behind a lock whose values' destructors use the same map: set the
+    /// policy, collect the dead values when it suits you, end the borrow, then drop them.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -187,11 +191,12 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.get(key).is_some()
     }
 
-    /// Returns the value of a key. O(1). Never touches the key's payload. Touches the words before it only if
-    /// they and the payload are larger than 256 bytes together, or if the key is in other collections too.
+    /// Returns the value of a key. O(1). Never touches the key's payload. Touches the words before
+    /// it only if they and the payload are larger than 256 bytes together, or if the key is in
+    /// other collections too.
     ///
-    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it still finds its
-    /// entry.
+    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it
+    /// still finds its entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
         self.store.get(by_addr(Q::addr(key)))
@@ -204,7 +209,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// Returns the values of several keys, mutably; `None` for a key that has none. O(N). Drains no notices.
+    /// Returns the values of several keys, mutably; `None` for a key that has none. O(N). Drains no
+    /// notices.
     ///
     /// # Panics
     /// If two of the keys are the same and have a value.
@@ -251,15 +257,16 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by reference: the
-    /// map takes no strong handle.
+    /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by
+    /// reference: the map takes no strong handle.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
     ///
-    /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler rejects `*key`,
-    /// which is the handle, and proposes `key.clone()`. That compiles, but is a handle too: a value that [owns its
-    /// key](#values-that-own-their-key), and the entry never dies by itself.
+    /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler
+    /// rejects `*key`, which is the handle, and proposes `key.clone()`. That compiles, but is a
+    /// handle too: a value that [owns its key](#values-that-own-their-key), and the entry never
+    /// dies by itself.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -288,8 +295,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
     /// Removes a key, and returns its value. O(1).
     ///
-    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already, and the sweep at the
-    /// beginning may have destroyed the value.)
+    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already, and the
+    /// sweep at the beginning may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.remove(by_addr(Q::addr(key)))
@@ -324,13 +331,14 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
 /// Methods that return keys, as strong or weak handles, and methods over all entries.
 impl<K: StrongRef, V> WeakMap<K, V> {
-    /// Returns the key, as a strong handle, and its value. O(1). Returns `None` in the key's destructor.
+    /// Returns the key, as a strong handle, and its value. O(1). Returns `None` in the key's
+    /// destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
-    /// Removes a key, and returns it, as a strong handle, with its value. O(1). In the key's own destructor
-    /// there is no strong handle any more: the entry stays.
+    /// Removes a key, and returns it, as a strong handle, with its value. O(1). In the key's own
+    /// destructor there is no strong handle any more: the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_entry(by_addr(Q::addr(key)))
     }

@@ -1,10 +1,11 @@
-//! The collections of one owner, with their entries, iterators and errors, each in the module that is named after it.
-//! Those that threads share are in [`concurrent`](crate::concurrent).
+//! The collections of one owner, with their entries, iterators and errors, each in the module that
+//! is named after it. Those that threads share are in [`concurrent`](crate::concurrent).
 
-// Thin faces of one store. The order of the files: `shown`, how the slots of an entry are shown to users; `iter`,
-// `entry` and `store`, which work on any slots; `common`, `weak_values` and `algebra`, the methods that several collections
-// share, `traits`, their constructors and trait impls, and `names`, their entries and iterators; then the collections,
-// none of which uses another.
+// Thin faces of one store. The order of the files: `shown`, how the slots of an entry are shown to
+// users; `iter`, `entry` and `store`, which work on any slots; `common`, `weak_values` and
+// `algebra`, the methods that several collections share, `traits`, their constructors and trait
+// impls, and `names`, their entries and iterators; then the collections, none of which uses
+// another.
 
 pub(crate) mod algebra;
 pub(crate) mod common;

@@ -1,4 +1,5 @@
-//! The entries and iterators of maps, by their usual names: aliases of those that are generic over slots.
+//! The entries and iterators of maps, by their usual names: aliases of those that are generic over
+//! slots.
 
 /// The iterators of a map, by their usual names.
 macro_rules! iterator_names {

@@ -16,14 +16,14 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by identity, and weak values: a relation between objects none of which you
-/// own.
+/// A hash map with weak keys, keyed by identity, and weak values: a relation between objects none
+/// of which you own.
 ///
-/// An entry lives while both its key and its value are live. The first death of the two ends it; a half-dead
-/// entry is never shown. Key and value may be handles of different kinds, and the key an
-/// [`Anchor`](crate::Anchor). The documentation of
-/// [`WeakMap`](crate::WeakMap) about keys and lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about
-/// values, also holds here. The map owns no user data, so reclaiming dead entries runs no user code.
+/// An entry lives while both its key and its value are live. The first death of the two ends it; a
+/// half-dead entry is never shown. Key and value may be handles of different kinds, and the key an
+/// [`Anchor`](crate::Anchor). The documentation of [`WeakMap`](crate::WeakMap) about keys and
+/// lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about values, also holds here. The
+/// map owns no user data, so reclaiming dead entries runs no user code.
 ///
 /// ```
 /// use weakly::{Strong, WeakPairMap};
@@ -46,8 +46,8 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     housekeeping!();
     resizing!();
 
-    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
-    /// once.
+    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer
+    /// may be outdated at once.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
@@ -56,15 +56,15 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         entry.is_some_and(|entry| !entry.value.is_expired())
     }
 
-    /// Returns the live value of a key, as a strong handle. O(1). Inside the key's own destructor, a reference
-    /// to it still finds its value.
+    /// Returns the live value of a key, as a strong handle. O(1). Inside the key's own destructor,
+    /// a reference to it still finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.store.get(by_addr(Q::addr(key)))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
-    /// a vacant entry. O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
+    /// is dead has a vacant entry. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.upgrade();
@@ -74,8 +74,8 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are passed by
-    /// reference: the map takes no strong handle.
+    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are
+    /// passed by reference: the map takes no strong handle.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -115,7 +115,8 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 
 /// Methods that return keys, as strong or weak handles, and methods over all entries.
 impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
-    /// Returns the key and its live value, as strong handles. O(1). Returns `None` in the key's destructor.
+    /// Returns the key and its live value, as strong handles. O(1). Returns `None` in the key's
+    /// destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }

@@ -21,11 +21,11 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak handles, keyed by identity: which objects have been visited, are dirty, or are
-/// subscribed.
+/// A hash set of weak handles, keyed by identity: which objects have been visited, are dirty, or
+/// are subscribed.
 ///
-/// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements disappear when
-/// they die. Iteration is in arbitrary order: for the order of insertion, see
+/// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements
+/// disappear when they die. Iteration is in arbitrary order: for the order of insertion, see
 /// [`WeakMap`](crate::WeakMap#order).
 ///
 /// ```
@@ -50,7 +50,8 @@ impl<K: WeakKey> WeakSet<K> {
     resizing!();
     keys_weak!();
 
-    /// Returns whether the set contains the object. O(1). See [`WeakMap::get`](crate::WeakMap::get).
+    /// Returns whether the set contains the object. O(1). See
+    /// [`WeakMap::get`](crate::WeakMap::get).
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {

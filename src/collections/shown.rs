@@ -1,5 +1,5 @@
-//! How the slots of an entry are shown to users: what a collection owns, by reference; what it refers to
-//! weakly, as a strong handle, if it is live.
+//! How the slots of an entry are shown to users: what a collection owns, by reference; what it
+//! refers to weakly, as a strong handle, if it is live.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -9,7 +9,8 @@ use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {
-    /// What is shown: the value that the collection owns, or a strong handle to the object it watches.
+    /// What is shown: the value that the collection owns, or a strong handle to the object it
+    /// watches.
     type Item;
     /// What keeps the item alive while it is shown.
     #[doc(hidden)]
@@ -147,8 +148,8 @@ impl<W: Upgrade> Copied for W {
     }
 }
 
-/// A slot as iteration without upgrading shows it: what the collection owns, by reference; what it refers to
-/// weakly, as a weak handle. Sealed.
+/// A slot as iteration without upgrading shows it: what the collection owns, by reference; what it
+/// refers to weakly, as a weak handle. Sealed.
 pub trait ShownWeakly: Slot {
     /// What is shown.
     type Half<'a>
@@ -234,8 +235,8 @@ impl<W: Watch, S> Keyed<S> for W {
     }
 }
 
-/// Where the value's notice carries a hash, that hash is taken, and the key's `Hash` is not called again: if it
-/// returned another hash by now, the notice would miss its entry.
+/// Where the value's notice carries a hash, that hash is taken, and the key's `Hash` is not called
+/// again: if it returned another hash by now, the notice would miss its entry.
 impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     #[inline]
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
@@ -245,12 +246,13 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     }
 }
 
-/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else by value. Sealed.
+/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else
+/// by value. Sealed.
 pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     /// The key itself.
     type Key;
-    /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved into the
-    /// collection.
+    /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved
+    /// into the collection.
     #[doc(hidden)]
     type Kept;
     #[doc(hidden)]

@@ -1,8 +1,8 @@
-//! A table with its hasher, and everything the collections have in common. The faces only choose the slots, the
-//! kind of lookup, and the promises of their documentation.
+//! A table with its hasher, and everything the collections have in common. The faces only choose
+//! the slots, the kind of lookup, and the promises of their documentation.
 //!
-//! Here and in the faces, destructors of users run before a result is in its place: the compiler leaks what a
-//! function is about to return if a local is dropped after that, and panics.
+//! Here and in the faces, destructors of users run before a result is in its place: the compiler
+//! leaks what a function is about to return if a local is dropped after that, and panics.
 
 use alloc::collections::TryReserveError;
 use core::hash::BuildHasher;
@@ -99,8 +99,8 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
             .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
     }
 
-    /// The place of a key, which the caller may keep while the store is borrowed. Reclaims some of the dead
-    /// first.
+    /// The place of a key, which the caller may keep while the store is borrowed. Reclaims some of
+    /// the dead first.
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -111,8 +111,8 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
         self.find_place(lookup, pin)
     }
 
-    /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once reclaims them
-    /// after it, when the memory for the first one has been prefetched: see
+    /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once
+    /// reclaims them after it, when the memory for the first one has been prefetched: see
     /// [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
     pub(crate) fn find_place<R>(
@@ -166,7 +166,8 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(V::show(value, V::pin(value)?))
     }
 
-    /// Removes the entry that is found, and returns its value. Does not check whether the key is live.
+    /// Removes the entry that is found, and returns its value. Does not check whether the key is
+    /// live.
     #[inline]
     pub(crate) fn remove(
         &mut self,
@@ -178,8 +179,8 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(entry.take_value(guard))
     }
 
-    /// Removes the entry that is found if its value is wanted, and returns that. Does not check whether the key is
-    /// live.
+    /// Removes the entry that is found if its value is wanted, and returns that. Does not check
+    /// whether the key is live.
     #[inline]
     pub(crate) fn remove_if(
         &mut self,
@@ -351,8 +352,8 @@ impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
 }
 
 impl<K: Slot, T> Found<'_, K, Owned<T>> {
-    /// Sets the value. If another key may stand in for this one, this one replaces it: the entry lives as long
-    /// as the key that its value was last given with.
+    /// Sets the value. If another key may stand in for this one, this one replaces it: the entry
+    /// lives as long as the key that its value was last given with.
     #[inline]
     pub(crate) fn set_owned(&mut self, key: &impl Given<K>, value: T) -> T {
         let (entry, watch) = self.change();

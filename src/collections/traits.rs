@@ -37,7 +37,8 @@ macro_rules! by_hash {
         impl<$($generics)*> $name<$($parameter),*> {
             /// Creates an empty collection. Allocates nothing before the first insert.
             ///
-            /// Not `const`, since each collection has its own seeds: see [`with_hasher`](Self::with_hasher).
+            /// Not `const`, since each collection has its own seeds: see
+            /// [`with_hasher`](Self::with_hasher).
             #[must_use]
             pub fn new() -> Self {
                 Self::default()
@@ -55,15 +56,17 @@ macro_rules! by_hash {
         }
 
         impl<$($generics)*, S> $name<$($parameter),*, S> {
-            /// Creates an empty collection that uses the given hasher. At compile time, for a `static`, if the hasher is
-            /// made then: [`WeakHashMap`](crate::WeakHashMap#in-a-static) shows one.
+            /// Creates an empty collection that uses the given hasher. At compile time, for a
+            /// `static`, if the hasher is made then:
+            /// [`WeakHashMap`](crate::WeakHashMap#in-a-static) shows one.
             #[must_use]
             #[inline]
             pub const fn with_hasher(hasher: S) -> Self {
                 Self { store: Store::with_hasher(hasher) }
             }
 
-            /// Creates an empty collection with room for `capacity` entries that uses the given hasher.
+            /// Creates an empty collection with room for `capacity` entries that uses the given
+            /// hasher.
             ///
             /// # Panics
             /// If the size exceeds the address space.
@@ -92,7 +95,8 @@ macro_rules! by_hash {
 /// `Clone`. (No entry is looked up: the hashes are known.)
 macro_rules! cloning {
     ([$($generics:tt)*] $name:ty) => {
-        /// Contains the same live entries, with clones of what the collection owns. Each drops its entries on its own.
+        /// Contains the same live entries, with clones of what the collection owns. Each drops its
+        /// entries on its own.
         impl<$($generics)*> Clone for $name {
             fn clone(&self) -> Self {
                 Self { store: self.store.copy() }
@@ -104,7 +108,8 @@ macro_rules! cloning {
 /// `PartialEq` and `Eq` of a map.
 macro_rules! comparing {
     ([$($generics:tt)*] $name:ty, |$key:ident| $query:expr) => {
-        /// Compares the live entries: keys as lookups do, and values, which as handles compare by their targets.
+        /// Compares the live entries: keys as lookups do, and values, which as handles compare by
+        /// their targets.
         impl<$($generics)*> PartialEq for $name where V: PartialEq {
             fn eq(&self, other: &Self) -> bool {
                 let has = |$key, value| other.get($query) == Some(value);
@@ -163,8 +168,8 @@ macro_rules! iterating_mut {
     };
 }
 
-/// `Extend`, for one kind of item. (Only this for items with references to values: with `FromIterator` too, what a
-/// map is collected from would not determine its values.)
+/// `Extend`, for one kind of item. (Only this for items with references to values: with
+/// `FromIterator` too, what a map is collected from would not determine its values.)
 macro_rules! extending {
     ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, where [$($clause:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
@@ -180,8 +185,8 @@ macro_rules! extending {
     };
 }
 
-/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an array has the
-/// default hasher, as in std: nothing else would determine it.)
+/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an
+/// array has the default hasher, as in std: nothing else would determine it.)
 macro_rules! collecting {
     ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {

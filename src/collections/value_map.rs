@@ -23,28 +23,31 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with owned keys and weak values: the live object for a name, if there is one. Use it for assets,
-/// connections, open documents, interned objects.
+/// A hash map with owned keys and weak values: the live object for a name, if there is one. Use it
+/// for assets, connections, open documents, interned objects.
 ///
-/// An entry lives as long as its value; the map keeps no value alive. So the caller that inserts a value must
-/// keep it alive, or pass it on to an owner: [`insert`](Self::insert) takes it by reference, and methods that
-/// return one ([`get`](Self::get), [`get_or_insert_with`](Self::get_or_insert_with)) return a strong handle.
-/// The death of a value that has been replaced changes nothing.
+/// An entry lives as long as its value; the map keeps no value alive. So the caller that inserts a
+/// value must keep it alive, or pass it on to an owner: [`insert`](Self::insert) takes it by
+/// reference, and methods that return one ([`get`](Self::get),
+/// [`get_or_insert_with`](Self::get_or_insert_with)) return a strong handle. The death of a value
+/// that has been replaced changes nothing.
 ///
-/// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
-/// [`Rc`](alloc::rc::Rc), or your own handles ([`StrongRef`]). Keys are hashed as in std's map, and found by
-/// [`Equivalent`](crate::Equivalent) ones (`&str` for `String`). If `Hash` or `Eq` of a key change while it is in the map, or
-/// contradict each other, lookups may miss; nothing worse happens.
+/// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong),
+/// [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own handles ([`StrongRef`]). Keys are
+/// hashed as in std's map, and found by [`Equivalent`](crate::Equivalent) ones (`&str` for
+/// `String`). If `Hash` or `Eq` of a key change while it is in the map, or contradict each other,
+/// lookups may miss; nothing worse happens.
 ///
 /// # When a dead value's key is destroyed
 ///
 /// From the value's death on, no lookup finds its entry, and the entry is vacant; with `Strong` and
-/// `local::Strong`, `len` does not count it either. The map owns its **key**, and the map's next operations
-/// destroy it, like the values of a [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16
-/// in each `&mut self` method, all in [`purge`](Self::purge), at growth, and when the map is dropped; or only
-/// when [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key. But they may create a
-/// strong handle, and drop it if the key did not match: if that turns out to be the last, the value dies
-/// there.
+/// `local::Strong`, `len` does not count it either. The map owns its **key**, and the map's next
+/// operations destroy it, like the values of a
+/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16 in each `&mut self`
+/// method, all in [`purge`](Self::purge), at growth, and when the map is dropped; or only when
+/// [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key. But they may
+/// create a strong handle, and drop it if the key did not match: if that turns out to be the last,
+/// the value dies there.
 ///
 /// ```
 /// use weakly::{Strong, WeakValueMap};
@@ -67,10 +70,11 @@ by_hash!([K, V: StrongRef] WeakValueMap<K, V>);
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
     housekeeping!();
 
-    /// Removes dead values, and returns their keys instead of destroying them: those of all values that are
-    /// dead now, and of those that die while the iterator runs. Keys that it has not returned when it is
-    /// dropped stay in the map. Costs as much as [`purge`](Self::purge). To get all keys, and have no other
-    /// operation destroy some, set [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
+    /// Removes dead values, and returns their keys instead of destroying them: those of all values
+    /// that are dead now, and of those that die while the iterator runs. Keys that it has not
+    /// returned when it is dropped stay in the map. Costs as much as [`purge`](Self::purge). To get
+    /// all keys, and have no other operation destroy some, set
+    /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -106,8 +110,8 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
 impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     resizing!();
 
-    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer may be outdated at
-    /// once: to use the value, call [`get`](Self::get).
+    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer
+    /// may be outdated at once: to use the value, call [`get`](Self::get).
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
@@ -128,8 +132,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .get_key_value(by_key(&self.store.hasher, Q::content(key)))
     }
 
-    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value is dead has
-    /// a vacant entry. O(1) amortised.
+    /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
+    /// is dead has a vacant entry. O(1) amortised.
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -149,8 +153,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map takes no strong
-    /// handle: keep the value alive, or the entry dies at once.
+    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map
+    /// takes no strong handle: keep the value alive, or the entry dies at once.
     ///
     /// rustc proposes `&` for a handle that is passed by value. A new object must not be passed
     /// like that: in `insert(key, &Strong::new(1))` the only handle is dropped at the end of the

@@ -1,4 +1,5 @@
-//! How the maps with weak values find a value that has to be there, and set that of a key that has none.
+//! How the maps with weak values find a value that has to be there, and set that of a key that has
+//! none.
 
 /// The key as it is passed, with its lifetime, and what a lookup takes.
 macro_rules! weak_making {
@@ -6,7 +7,8 @@ macro_rules! weak_making {
         /// Returns the live value of a key that is known to have one. O(1).
         ///
         /// # Panics
-        /// If it has none. The message is that of [`Expired`](crate::ptr::Expired), which explains what to look for.
+        /// If it has none. The message is that of [`Expired`](crate::ptr::Expired), which explains
+        /// what to look for.
         #[must_use]
         #[track_caller]
         pub fn expect<$($query)*>(&self, key: &Q) -> V {
@@ -16,8 +18,8 @@ macro_rules! weak_making {
         /// Sets the value of a key that has no live one. O(1) amortised.
         ///
         /// # Errors
-        /// If the key (or, if weak keys are found by content, a live one of equal content) has a live value. The error
-        /// contains its entry.
+        /// If the key (or, if weak keys are found by content, a live one of equal content) has a
+        /// live value. The error contains its entry.
         pub fn try_insert<$($life)?>(
             &mut self,
             key: $given,
@@ -38,7 +40,8 @@ macro_rules! weak_making {
             self.entry(key).or_insert(value)
         }
 
-        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
+        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1)
+        /// amortised, one lookup.
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
@@ -51,7 +54,8 @@ macro_rules! weak_making {
             self.entry(key).or_insert_with_key(make)
         }
 
-        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1) amortised, one lookup.
+        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1)
+        /// amortised, one lookup.
         ///
         /// # Errors
         /// The error of `make`. The map is then unchanged.

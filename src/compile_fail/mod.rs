@@ -1,5 +1,6 @@
-//! Code that must not compile. Each example stands beside one that is nearly the same and compiles, so that it
-//! does not fail for another reason. What must compile on its own is in `tests/auto_traits.rs`.
+//! Code that must not compile. Each example stands beside one that is nearly the same and compiles,
+//! so that it does not fail for another reason. What must compile on its own is in
+//! `tests/auto_traits.rs`.
 
 mod coercions;
 mod sealed;
@@ -27,8 +28,8 @@ mod variance;
 /// std::thread::spawn(move || drop(map));
 /// ```
 ///
-/// A map of pairs is `Send` if both its keys and its values are: the notices of `local` handles go to a queue
-/// of their own thread, whether they are keys or values.
+/// A map of pairs is `Send` if both its keys and its values are: the notices of `local` handles go
+/// to a queue of their own thread, whether they are keys or values.
 ///
 /// ```
 /// # use weakly::{Strong, WeakPairMap, local};
@@ -92,7 +93,8 @@ struct MapsAcrossThreads;
 /// ```
 struct HandlesAcrossThreads;
 
-/// What a finalizer owns must be `Send`, unless the object is `local`: then both stay on one thread.
+/// What a finalizer owns must be `Send`, unless the object is `local`: then both stay on one
+/// thread.
 ///
 /// ```
 /// # use weakly::{Strong, local};
@@ -218,8 +220,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some(&5));
 /// ```
 ///
-/// A weak value does not: it is the caller's own handle, whatever happens to the map. But the key beside it
-/// does.
+/// A weak value does not: it is the caller's own handle, whatever happens to the map. But the key
+/// beside it does.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -238,8 +240,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some((&"five", value)));
 /// ```
 ///
-/// A value that was found by its key's content borrows from the map, although the key was upgraded for the
-/// lookup.
+/// A value that was found by its key's content borrows from the map, although the key was upgraded
+/// for the lookup.
 ///
 /// ```compile_fail,E0502
 /// # use weakly::{Strong, WeakHashMap};
@@ -251,8 +253,8 @@ struct BorrowedPayloads;
 /// ```
 struct Lookups;
 
-/// While an iterator is open, the map cannot be changed (items 89 to 91); nor while a closure computes a value
-/// for it (item 12).
+/// While an iterator is open, the map cannot be changed (items 89 to 91); nor while a closure
+/// computes a value for it (item 12).
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -330,8 +332,8 @@ struct OpenIterators;
 /// ```
 struct Addresses;
 
-/// Only a strong handle of the key type can be inserted: no reference to the stack or to a static, no weak
-/// handle, and no other kind of pointer (item 130).
+/// Only a strong handle of the key type can be inserted: no reference to the stack or to a static,
+/// no weak handle, and no other kind of pointer (item 130).
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet};
@@ -403,7 +405,8 @@ struct Contents;
 /// ```
 struct PlainReferences;
 
-/// A set cannot be changed with itself as the operand (item 104 of the behaviours); with a copy it can.
+/// A set cannot be changed with itself as the operand (item 104 of the behaviours); with a copy it
+/// can.
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet};
@@ -417,8 +420,8 @@ struct PlainReferences;
 /// ```
 struct SetsWithThemselves;
 
-/// An anchor is a key of which nothing can be returned: there is no way from its weak handle to the value, and none
-/// from a map to its keys.
+/// An anchor is a key of which nothing can be returned: there is no way from its weak handle to the
+/// value, and none from a map to its keys.
 ///
 /// ```
 /// # use weakly::{Anchor, WeakMap};
@@ -471,7 +474,8 @@ struct SetsWithThemselves;
 /// map.get(&node);
 /// ```
 ///
-/// What threads share takes no local anchors, and a finalizer of an anchor that may cross threads must be `Send`.
+/// What threads share takes no local anchors, and a finalizer of an anchor that may cross threads
+/// must be `Send`.
 ///
 /// ```
 /// # use weakly::{Anchor, concurrent::WeakMap};

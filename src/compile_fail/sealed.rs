@@ -1,8 +1,8 @@
-//! Traits that only this crate implements. (`Cyclic` and `MemoKey`, whose methods nobody else can write, are in
-//! `tests/ui`.)
+//! Traits that only this crate implements. (`Cyclic` and `MemoKey`, whose methods nobody else can
+//! write, are in `tests/ui`.)
 
-/// A key chooses one of the watches there are. One of its own could keep registrations that its collection does not
-/// know of, and read a freed object by them.
+/// A key chooses one of the watches there are. One of its own could keep registrations that its
+/// collection does not know of, and read a freed object by them.
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap, reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef}};

@@ -184,8 +184,8 @@ struct AttributesAcrossThreads;
 /// ```
 struct Memos;
 
-/// Keys and values of a pair map are pointers that threads share. So are keys by content, which need `Eq` and
-/// `Hash` too.
+/// Keys and values of a pair map are pointers that threads share. So are keys by content, which
+/// need `Eq` and `Hash` too.
 ///
 /// ```
 /// # use weakly::{Strong, concurrent::{WeakHashMap, WeakHashSet, WeakPairMap}};

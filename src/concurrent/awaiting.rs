@@ -12,43 +12,52 @@ use std::sync::Arc;
 use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
 use crate::panics::FirstPanic;
 
-/// A value that tasks make together, as a future. [`Memo`](crate::Memo) and [`WeakValueMap`](super::WeakValueMap) return it.
+/// A value that tasks make together, as a future. [`Memo`](crate::Memo) and
+/// [`WeakValueMap`](super::WeakValueMap) return it.
 ///
-/// **The computation belongs to all flights that wait for it**, and not to the first: each of them has it, and whichever is
-/// polled polls it. So a task that is cancelled hands nothing over; a flight that is never polled again stalls nobody who is;
-/// and when the last one is dropped, the computation is, and nothing is left. It does nothing until it is polled, unless the
-/// value was there.
+/// **The computation belongs to all flights that wait for it**, and not to the first: each of them
+/// has it, and whichever is polled polls it. So a task that is cancelled hands nothing over; a
+/// flight that is never polled again stalls nobody who is; and when the last one is dropped, the
+/// computation is, and nothing is left. It does nothing until it is polled, unless the value was
+/// there.
 ///
-/// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If that goes without having polled
-///   it, another one is woken. The end wakes all. O(1) for each wait. Where no task waits, but other computations do, a task of
-///   each of these is woken. (So where the task that was polled last is not polled when it is woken, and keeps its flight, the
-///   others wait until one of them is polled for another reason. Where a waker panics, its task was perhaps not woken: then all
-///   others are woken.)
-/// * *The value* goes to all of them, also if it is not kept: because an input has died, or the entry was removed. Those that ask
-///   after that compute anew.
-/// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The others begin anew: one of them
-///   computes with its own closure. A panic of the code that makes the entry counts as one of the computation: of the value's
-///   `Clone`, of the weight under a limit, of the key's `Eq`.
-/// * *Blocking calls* for the same key wait as they do for another thread, without polling; they keep nothing alive.
-///   A flight that is forgotten ([`mem::forget`]) makes them wait for ever, for its key; tasks poll what it has left.
-/// * *Depth.* Computations that await each other nest as deep as the stack allows: with optimisation, one level takes some
-///   1,100 bytes of it when the outermost is polled, and when it is dropped.
-/// * *A cycle* panics: a computation that waits for itself through other computations, or through a thread that blocks for one.
-///   (Where all who wait have gone before a poll has met it, two computations that own each other's flights remain, until
-///   somebody asks for one of them.)
-/// * *Its end.* The computation is destroyed before another one of the same key begins. But if its destructor itself waits, or
-///   awaits what is not ready, the flight is called off, and another one may begin.
+/// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If that
+///   goes without having polled it, another one is woken. The end wakes all. O(1) for each wait.
+///   Where no task waits, but other computations do, a task of each of these is woken. (So where
+///   the task that was polled last is not polled when it is woken, and keeps its flight, the others
+///   wait until one of them is polled for another reason. Where a waker panics, its task was
+///   perhaps not woken: then all others are woken.)
+/// * *The value* goes to all of them, also if it is not kept: because an input has died, or the
+///   entry was removed. Those that ask after that compute anew.
+/// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The
+///   others begin anew: one of them computes with its own closure. A panic of the code that makes
+///   the entry counts as one of the computation: of the value's `Clone`, of the weight under a
+///   limit, of the key's `Eq`.
+/// * *Blocking calls* for the same key wait as they do for another thread, without polling; they
+///   keep nothing alive. A flight that is forgotten ([`mem::forget`]) makes them wait for ever, for
+///   its key; tasks poll what it has left.
+/// * *Depth.* Computations that await each other nest as deep as the stack allows: with
+///   optimisation, one level takes some 1,100 bytes of it when the outermost is polled, and when it
+///   is dropped.
+/// * *A cycle* panics: a computation that waits for itself through other computations, or through a
+///   thread that blocks for one. (Where all who wait have gone before a poll has met it, two
+///   computations that own each other's flights remain, until somebody asks for one of them.)
+/// * *Its end.* The computation is destroyed before another one of the same key begins. But if its
+///   destructor itself waits, or awaits what is not ready, the flight is called off, and another
+///   one may begin.
 ///
-/// **What no poll goes through is not found**: a computation that waits for a task that waits for that computation waits for ever.
-/// So do two threads that block for computations, each of which awaits what the other thread makes; and a blocking call on the
-/// only thread of an executor whose tasks compute. And an executor that runs *within* a computation must poll no other task
-/// that waits for that: this is taken for a cycle.
+/// **What no poll goes through is not found**: a computation that waits for a task that waits for
+/// that computation waits for ever. So do two threads that block for computations, each of which
+/// awaits what the other thread makes; and a blocking call on the only thread of an executor whose
+/// tasks compute. And an executor that runs *within* a computation must poll no other task that
+/// waits for that: this is taken for a cycle.
 ///
-/// **It runs under whichever task polls it**: its task-locals, its tracing span, its runtime's context may be those of another
-/// one that waits. Where that matters, let the computation spawn a task, and wait for that.
+/// **It runs under whichever task polls it**: its task-locals, its tracing span, its runtime's
+/// context may be those of another one that waits. Where that matters, let the computation spawn a
+/// task, and wait for that.
 ///
-/// It borrows the collection, so a spawned task has an [`Arc`](std::sync::Arc) of that, moved into its `async` block; or the
-/// collection is a `static`:
+/// It borrows the collection, so a spawned task has an [`Arc`](std::sync::Arc) of that, moved into
+/// its `async` block; or the collection is a `static`:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -75,7 +84,8 @@ use crate::panics::FirstPanic;
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Flight<'m, V, R = V> {
     state: State<'m, V, R>,
-    /// The values of the collection are of this type, and of no subtype of it: what waits finds them by that.
+    /// The values of the collection are of this type, and of no subtype of it: what waits finds
+    /// them by that.
     value: PhantomData<fn(V) -> V>,
 }
 
@@ -136,8 +146,9 @@ impl<V: 'static, R> Future for Flight<'_, V, R> {
     type Output = R;
 
     /// # Panics
-    /// If the computation that this flight has passed panics, or waits for itself. If a waker that is called here panics: all
-    /// others are called, and the others that wait get what there is. And when it is polled again after it was ready.
+    /// If the computation that this flight has passed panics, or waits for itself. If a waker that
+    /// is called here panics: all others are called, and the others that wait get what there is.
+    /// And when it is polled again after it was ready.
     // As a call it costs 15 of the 229 instructions of a hit.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {

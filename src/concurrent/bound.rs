@@ -1,13 +1,16 @@
-//! What bounds a table: a floor, which keeps its objects alive for a while, or a ceiling, which lets entries go though their
-//! keys live.
+//! What bounds a table: a floor, which keeps its objects alive for a while, or a ceiling, which
+//! lets entries go though their keys live.
 //!
-//! Both meet an entry when it has been inserted, and when it is found and has [news](Bound::is_news) for the ring: it is told
-//! there, or joins it. So a thread that finds an object which has left its floor puts the object back.
+//! Both meet an entry when it has been inserted, and when it is found and has
+//! [news](Bound::is_news) for the ring: it is told there, or joins it. So a thread that finds an
+//! object which has left its floor puts the object back.
 //!
-//! A weight is user code, which may panic. An entry is weighed before it is linked: then nothing has happened. An entry that is
-//! there already is [refused](Ring::refuse) as one that is too heavy, or a ceiling would not bound it.
+//! A weight is user code, which may panic. An entry is weighed before it is linked: then nothing
+//! has happened. An entry that is there already is [refused](Ring::refuse) as one that is too
+//! heavy, or a ceiling would not bound it.
 //!
-//! What has to go because of that goes when the operation has left the table: see [`settle`](super::settle).
+//! What has to go because of that goes when the operation has left the table: see
+//! [`settle`](super::settle).
 
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 use std::boxed::Box;
@@ -22,8 +25,9 @@ use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::sync;
 
-/// What a table has besides its entries: what the ends of nodes use, which is what dead entries leave, if that is to be kept, and
-/// what bounds the table; counts; and where its sweep is. It is made when it is first used: an empty table is small.
+/// What a table has besides its entries: what the ends of nodes use, which is what dead entries
+/// leave, if that is to be kept, and what bounds the table; counts; and where its sweep is. It is
+/// made when it is first used: an empty table is small.
 pub(crate) struct Ends<K, T, V, N> {
     pub(super) kept: Kept<K, V>,
     bound: OnceLock<Box<Bound<K, T, V, N>>>,
@@ -98,7 +102,8 @@ pub(super) enum Kind<K, T, V, N> {
 pub(super) trait Floor<N>: Send + Sync {
     /// What the object of a node weighs that is about to be linked; `None` if it is dead.
     fn weigh(&self, node: &N) -> Option<usize>;
-    /// The node has been found, or inserted with this weight, and the caller has it pinned. Returns whether something has to go.
+    /// The node has been found, or inserted with this weight, and the caller has it pinned. Returns
+    /// whether something has to go.
     ///
     /// # Panics
     /// If a weight does, after the object was refused.

@@ -1,5 +1,6 @@
-//! What every operation does around its own work that changes a table: it destroys some of the dead, enters, leaves, lets go
-//! what is beyond a limit, and wakes the waiters of a flight that it has overtaken.
+//! What every operation does around its own work that changes a table: it destroys some of the
+//! dead, enters, leaves, lets go what is beyond a limit, and wakes the waiters of a flight that it
+//! has overtaken.
 
 use super::flight::Overtaken;
 use super::inside::{self, Tries};
@@ -16,8 +17,8 @@ use crate::panics::FirstPanic;
 pub(super) enum Upkeep {
     /// It sweeps on, and destroys some of those that deaths have unlinked, before it enters.
     All,
-    /// The same without the sweep, which would take the entry of the object for dead whose destructor makes this change. The
-    /// caller sweeps afterwards.
+    /// The same without the sweep, which would take the entry of the object for dead whose
+    /// destructor makes this change. The caller sweeps afterwards.
     Unswept,
     /// Nothing: a destructor might ask for the value that this thread is about to publish.
     Nothing,
@@ -35,8 +36,8 @@ pub(super) struct Change<'c, 't, K: KeyKind, T: Watches, V> {
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// Changes the table. T5: `body` leaves the result in the place that it is passed, and what `body` owns is dropped before
-    /// this returns the result.
+    /// Changes the table. T5: `body` leaves the result in the place that it is passed, and what
+    /// `body` owns is dropped before this returns the result.
     ///
     /// # Panics
     /// If user code sets the entry about which it is asked, each time.
@@ -106,8 +107,9 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         }
     }
 
-    /// Unlinks the entry that is `sought`, if it is `wanted`, which is called once for each entry. `dead` becomes true if a
-    /// dead entry may have been the one. T2: the caller has to end what was unlinked.
+    /// Unlinks the entry that is `sought`, if it is `wanted`, which is called once for each entry.
+    /// `dead` becomes true if a dead entry may have been the one. T2: the caller has to end what
+    /// was unlinked.
     #[inline]
     pub(super) fn unlink<S: Into<Match>>(
         &self,
@@ -133,8 +135,9 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         }
     }
 
-    /// Inserts a node, or replaces the one with its key, if what is there is `expected`, and returns what was replaced.
-    /// Otherwise the node stays with the caller. `linked` is called before the code of a user that runs because of that.
+    /// Inserts a node, or replaces the one with its key, if what is there is `expected`, and
+    /// returns what was replaced. Otherwise the node stays with the caller. `linked` is called
+    /// before the code of a user that runs because of that.
     ///
     /// # Panics
     /// If the end of the old node does, or the bound of the table, after both.
@@ -172,7 +175,8 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         Some(old)
     }
 
-    /// Notes what was replaced: if that was the flight of a thread, its waiters go on when this thread has left.
+    /// Notes what was replaced: if that was the flight of a thread, its waiters go on when this
+    /// thread has left.
     #[inline]
     pub(super) fn overtake(&self, old: Option<&Node<K, T, V>>) {
         self.overtaken.set(old.and_then(Node::flight));

@@ -1,5 +1,5 @@
-//! Keys by content: an entry is found by the content of its object, as long as that lives. Shared by the map, the
-//! set and the interner of such keys.
+//! Keys by content: an entry is found by the content of its object, as long as that lives. Shared
+//! by the map, the set and the interner of such keys.
 
 use core::hash::Hash;
 use core::marker::PhantomData;
@@ -51,7 +51,8 @@ fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: 
     })
 }
 
-/// The content that a lookup looks for. The object that has it is kept alive until the table is not read any more.
+/// The content that a lookup looks for. The object that has it is kept alive until the table is not
+/// read any more.
 struct Seeker<'a, K, Q: ?Sized> {
     sought: &'a Q,
     found: Option<K>,
@@ -101,8 +102,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         Some((sought.found?, seen))
     }
 
-    /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is kept alive;
-    /// returns that too. See [`remove_where`](Self::remove_where).
+    /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is
+    /// kept alive; returns that too. See [`remove_where`](Self::remove_where).
     pub(super) fn take<Q, R>(
         &self,
         hash: HashValue,
@@ -126,8 +127,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         Some((found?, seen))
     }
 
-    /// A watch for an entry that is about to be inserted. Dead entries of its hash are unlinked first, if they are
-    /// polled: they equal no key, and would pile up until the next sweep.
+    /// A watch for an entry that is about to be inserted. Dead entries of its hash are unlinked
+    /// first, if they are polled: they equal no key, and would pile up until the next sweep.
     #[inline]
     fn admit<'k>(&self, hash: HashValue, key: &'k K) -> Unplaced<'k, SharedWatchFor<K>> {
         self.sweep_hash(hash);
@@ -175,7 +176,8 @@ mod tests {
 
     type Key = Strong<u64>;
 
-    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory goes.
+    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory
+    /// goes.
     #[test]
     fn nobody_waits_for_an_entry_without_a_value() {
         type Name = Strong<str>;
@@ -185,8 +187,8 @@ mod tests {
         }
     }
 
-    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of which the first
-    /// three, for a map with values of one word.
+    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of
+    /// which the first three, for a map with values of one word.
     #[test]
     fn a_node_is_small() {
         assert_eq!(

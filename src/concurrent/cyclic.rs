@@ -109,8 +109,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         core::ptr::from_ref(self).cast()
     }
 
-    /// Shows what the entries of a table own that is a field, or behind one. Not where other threads may change it: what an
-    /// entry has shown can be destroyed meanwhile, after a thread has cloned it, and then the counts are as before.
+    /// Shows what the entries of a table own that is a field, or behind one. Not where other
+    /// threads may change it: what an entry has shown can be destroyed meanwhile, after a thread
+    /// has cloned it, and then the counts are as before.
     pub(crate) fn show(&self, show: Show<K::Key, V>, tracer: &mut Tracer<'_>) {
         // The entries of a member are shown with their keys.
         if tracer.is_shared() || tracer.is_member(self.addr()) || self.is_new() {
@@ -142,17 +143,20 @@ macro_rules! cyclic {
         }
 
         impl<$($generics)*> $map {
-            /// Removes the entries that keep themselves alive: what an entry owns leads to the object that it lives as
-            /// long as, and nothing but such entries does. Returns how many there were, and how many stay because objects
-            /// that own each other besides keep their keys alive. What they own is destroyed as soon as no thread looks at
-            /// it. Other threads may use the map meanwhile.
+            /// Removes the entries that keep themselves alive: what an entry owns leads to the
+            /// object that it lives as long as, and nothing but such entries does. Returns how many
+            /// there were, and how many stay because objects that own each other besides keep their
+            /// keys alive. What they own is destroyed as soon as no thread looks at it. Other
+            /// threads may use the map meanwhile.
             ///
-            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds is destroyed. Reclaims
-            /// the dead as [`purge`](Self::purge) does, before and after. [`Cycles`] has the costs, the rules for
-            /// threads, and a way to purge several maps together.
+            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds
+            /// is destroyed. Reclaims the dead as [`purge`](Self::purge) does, before and after.
+            /// [`Cycles`] has the costs, the rules for threads, and a way to purge several maps
+            /// together.
             ///
             /// # Panics
-            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of them have run.
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of
+            /// them have run.
             pub fn purge_cycles(&self) -> Purged
             where
                 // Not a bound of the `impl`: here the compiler says what `Trace` has to say.
@@ -172,8 +176,8 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own (what it keeps of dead ones counts as held);
-        /// nothing where [threads share it](Tracer::is_shared).
+        /// A map that is a field, or behind one. Shows what its entries own (what it keeps of dead
+        /// ones counts as held); nothing where [threads share it](Tracer::is_shared).
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 self.table.show(|$key, $value, tracer| $owned.trace(tracer), tracer);

@@ -1,4 +1,5 @@
-//! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to be polled.
+//! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to
+//! be polled.
 
 use core::task::{Context, Poll, Waker};
 
@@ -14,8 +15,8 @@ use crate::table::Reclaim;
 
 /// How many entries an operation takes from a list of the dead, or as many as it waits for.
 const CHUNK: usize = 16;
-/// How many drains of one table may nest: the destructor of an entry that a drain destroys may start
-/// another drain.
+/// How many drains of one table may nest: the destructor of an entry that a drain destroys may
+/// start another drain.
 const MAX_NESTED: usize = 16;
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -27,8 +28,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Sweeps on: polls the next few entries, if there are some that have to be polled, and unlinks the stale
-    /// ones.
+    /// Sweeps on: polls the next few entries, if there are some that have to be polled, and unlinks
+    /// the stale ones.
     #[inline]
     pub(super) fn sweep_some(&self) {
         if self.is_swept() {
@@ -43,8 +44,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The same, as far as so many operations would, but at most around the table. Unlinks at most `most` stale ones,
-    /// and returns how many.
+    /// The same, as far as so many operations would, but at most around the table. Unlinks at most
+    /// `most` stale ones, and returns how many.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors it runs may use the table, and so sweep on.
         Turn::with(self, MAX_NESTED, |turn| {
@@ -66,12 +67,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors of others have
-    /// killed.
+    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors
+    /// of others have killed.
     ///
-    /// But other threads may kill all the time, and insert what dies at once, and polling does not tell who has killed
-    /// what. So a sweep that comes again looks twice before it destroys anything: what only the second look finds,
-    /// others have killed.
+    /// But other threads may kill all the time, and insert what dies at once, and polling does not
+    /// tell who has killed what. So a sweep that comes again looks twice before it destroys
+    /// anything: what only the second look finds, others have killed.
     fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
         Turn::with(self, MAX_NESTED, |turn| {
             if turn.is_none() {
@@ -91,7 +92,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were any.
+    /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were
+    /// any.
     fn unlink_stale(&self, pin: &Pin<'_, K, T, V>, panics: &mut FirstPanic) -> bool {
         let mut any = false;
         for node in pin.entries() {
@@ -114,8 +116,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The same for a lookup that has found nothing but a dead entry. Destructors that this runs may look up other dead entries;
-    /// deep in such destructors, the eviction is left to the next operation.
+    /// The same for a lookup that has found nothing but a dead entry. Destructors that this runs
+    /// may look up other dead entries; deep in such destructors, the eviction is left to the next
+    /// operation.
     #[cold]
     #[inline(never)]
     pub(super) fn evict(&self, hash: HashValue) {
@@ -129,9 +132,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    /// Some of the dead, if there are any, for an operation that is about to change the table: it [reaps](Self::reap)
-    /// them when it has its pin. They are destroyed before that: else their destructors could change what the operation
-    /// has just done. But where nothing has a destructor, one barrier serves both, that of entering.
+    /// Some of the dead, if there are any, for an operation that is about to change the table: it
+    /// [reaps](Self::reap) them when it has its pin. They are destroyed before that: else their
+    /// destructors could change what the operation has just done. But where nothing has a
+    /// destructor, one barrier serves both, that of entering.
     // In two steps, with the caller's pin between them: to return the pin would be to copy it.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
@@ -183,9 +187,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Some(taken)
     }
 
-    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns whether
-    /// dead entries are pending now: other threads have killed entries meanwhile, or too many drains of this
-    /// table nest. All destructors run, even if some panic.
+    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns
+    /// whether dead entries are pending now: other threads have killed entries meanwhile, or too
+    /// many drains of this table nest. All destructors run, even if some panic.
     pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
         let swept = self.unlink_dead(true, &mut panics);
@@ -197,9 +201,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             || self.kept().map_or(0, Kept::len) != 0
     }
 
-    /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have been kept. Returns how
-    /// many there were, with those that threads are looking at. Of what has to be polled it looks at as much as so many
-    /// operations would. All destructors run, even if some panic.
+    /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have
+    /// been kept. Returns how many there were, with those that threads are looking at. Of what has
+    /// to be polled it looks at as much as so many operations would. All destructors run, even if
+    /// some panic.
     pub(crate) fn purge_some(&self, most: usize) -> usize {
         let mut panics = FirstPanic::default();
         let kept = self.destroy_kept(most, &mut panics);
@@ -239,11 +244,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of dead entries.
+    /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of
+    /// dead entries.
     ///
-    /// It looks at each entry three times at most, and twice more for each generation of entries that its own
-    /// destructors kill. Returns whether its last look has seen all entries that have to be
-    /// polled.
+    /// It looks at each entry three times at most, and twice more for each generation of entries
+    /// that its own destructors kill. Returns whether its last look has seen all entries that have
+    /// to be polled.
     fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
         let mut again = false;
         loop {
@@ -263,8 +269,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of the dead and of what is in bags, and of those that die of that. Returns how many there were. If there
-    /// were less, the next death calls the waker.
+    /// Destroys `most` of the dead and of what is in bags, and of those that die of that. Returns
+    /// how many there were. If there were less, the next death calls the waker.
     ///
     /// The bags of other threads, which may fill them all the time, are emptied once.
     fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
@@ -293,8 +299,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         drained
     }
 
-    /// Destroys what is in the bag of this thread or, with `of_all`, in those of all threads. Returns how many entries that were,
-    /// if it may.
+    /// Destroys what is in the bag of this thread or, with `of_all`, in those of all threads.
+    /// Returns how many entries that were, if it may.
     fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> Option<usize> {
         Turn::with(self, MAX_NESTED, |turn| {
             turn.map(|_| self.nodes.empty_bags(of_all, most, panics))
@@ -327,12 +333,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.set_waker(waker);
     }
 
-    /// Whether there is something that a purge destroys. If not, the waker is called when there is: a death calls it,
-    /// and what a thread leaves to be kept.
+    /// Whether there is something that a purge destroys. If not, the waker is called when there is:
+    /// a death calls it, and what a thread leaves to be kept.
     pub(crate) fn poll_pending(&self, context: &mut Context<'_>) -> Poll<()> {
-        // First the waker, then the look. Who dies after the stripes were passed calls it (C3 of `ptr::shared`), and
-        // who keeps something after the look at what is kept: that is under the same lock. A thread that puts something into
-        // its bag after the look at that takes it out itself (D8 of `raw`).
+        // First the waker, then the look. Who dies after the stripes were passed calls it (C3 of
+        // `ptr::shared`), and who keeps something after the look at what is kept: that is under the
+        // same lock. A thread that puts something into its bag after the look at that takes it out
+        // itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
         if is_idle && self.ends().kept.call_at_next(cell) {
@@ -342,8 +349,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there were. Inside a
-    /// destructor that this runs, it may leave some to that outer call.
+    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there
+    /// were. Inside a destructor that this runs, it may leave some to that outer call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
         Turn::with(self, MAX_NESTED, |turn| {
             let mut destroyed = 0;
@@ -360,8 +367,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
-    /// The waker and the listener go before the entries: what they own may be the last handles to other keys, and
-    /// nobody can purge this table any more.
+    /// The waker and the listener go before the entries: what they own may be the last handles to
+    /// other keys, and nobody can purge this table any more.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.nodes.set_waker(None));
@@ -370,8 +377,8 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     }
 }
 
-/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is left: not before, since
-/// what a drain destroys may kill the next key, which the same purge finds.
+/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is
+/// left: not before, since what a drain destroys may kill the next key, which the same purge finds.
 struct Armed<'t, K: KeyKind, T: Registered, V>(&'t Table<K, T, V>);
 
 impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {

@@ -1,6 +1,6 @@
-//! Detection of user code that changes the very entry it is asked about (a closure, an `Eq`, a `Clone` or a
-//! destructor): the operation would try again, and be refused again, for ever. The number of tries proves nothing,
-//! since other threads may be changing the same entry.
+//! Detection of user code that changes the very entry it is asked about (a closure, an `Eq`, a
+//! `Clone` or a destructor): the operation would try again, and be refused again, for ever. The
+//! number of tries proves nothing, since other threads may be changing the same entry.
 
 use core::cell::Cell;
 use core::mem;
@@ -10,8 +10,8 @@ use std::vec::Vec;
 use crate::hash::HashValue;
 use crate::sync::{Exclusive, Own, make_room};
 
-/// How many nodes in a row a change may find that its own thread has put there. One is no proof: a closure may set the
-/// entry if there is none, and find next time what it has set.
+/// How many nodes in a row a change may find that its own thread has put there. One is no proof: a
+/// closure may set the entry if there is none, and find next time what it has set.
 const OWN: usize = 2;
 
 /// What a change is about: the address of a table, which is borrowed meanwhile, and a hash.
@@ -41,16 +41,17 @@ struct Trying {
 #[derive(Default)]
 struct Notes {
     trying: Vec<Trying>,
-    /// The addresses of the nodes that the thread has put there. Exact: the change pins the nodes of its table, so none
-    /// of them is freed, and its address given to another, until the change ends.
+    /// The addresses of the nodes that the thread has put there. Exact: the change pins the nodes
+    /// of its table, so none of them is freed, and its address given to another, until the change
+    /// ends.
     put: Vec<(Subject, *const ())>,
 }
 
 crate::sync::thread_local! {
     /// How many changes of this thread try again.
     static TRYING: Cell<usize> = const { Cell::new(0) };
-    /// They are not in the thread's participant at the table: a thread whose thread-locals are gone borrows another with
-    /// each change.
+    /// They are not in the thread's participant at the table: a thread whose thread-locals are gone
+    /// borrows another with each change.
     static NOTES: Own<Notes> = const {
         Own::new(Notes {
             trying: Vec::new(),
@@ -86,8 +87,9 @@ fn note(subject: Subject, node: *const ()) {
     });
 }
 
-/// The tries of a change, which pins all nodes of its table meanwhile. From the second node on that they find, what the thread
-/// puts is noted until the change ends. Before that nothing is noted: usually they find only one.
+/// The tries of a change, which pins all nodes of its table meanwhile. From the second node on that
+/// they find, what the thread puts is noted until the change ends. Before that nothing is noted:
+/// usually they find only one.
 pub(super) struct Tries {
     /// The node that was found last, or null.
     last: Cell<*const ()>,
@@ -111,7 +113,8 @@ impl Tries {
         }
     }
 
-    /// A try has found this node. Returns whether the change may go on. If not, it has to end, and [`end`](Self::end) panics.
+    /// A try has found this node. Returns whether the change may go on. If not, it has to end, and
+    /// [`end`](Self::end) panics.
     #[inline]
     pub(super) fn found<T, N>(&self, table: &T, hash: HashValue, there: &N) -> bool {
         let there = ptr::from_ref(there).cast();

@@ -20,20 +20,23 @@ use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::reference::{Identify, WeakKey};
 
-/// Strong handles to the latest objects, within a [`Limit`], shared between threads behind `&self`: nobody else needs to use
-/// them, and they live on for a while. A clone is a handle to the same ones.
+/// Strong handles to the latest objects, within a [`Limit`], shared between threads behind `&self`:
+/// nobody else needs to use them, and they live on for a while. A clone is a handle to the same
+/// ones.
 ///
-/// It is the *floor* under a weak collection, or several, which [keep in it](super::WeakValueMap::keep_in) what they
-/// insert and find. What is in use is never missing, since the collection finds it; what nobody uses is found as long as it
-/// is kept. What goes from here is not destroyed if somebody uses it: strong becomes weak, and the next lookup that finds
+/// It is the *floor* under a weak collection, or several, which [keep in
+/// it](super::WeakValueMap::keep_in) what they insert and find. What is in use is never missing,
+/// since the collection finds it; what nobody uses is found as long as it is kept. What goes from
+/// here is not destroyed if somebody uses it: strong becomes weak, and the next lookup that finds
 /// the object keeps it again.
 ///
-/// See [`keep::KeepAlive`](crate::keep::KeepAlive) for what goes first, and for the one of a single owner; the chapter
-/// [`keep`](crate::guide::keep) of the guide for servers.
+/// See [`keep::KeepAlive`](crate::keep::KeepAlive) for what goes first, and for the one of a single
+/// owner; the chapter [`keep`](crate::guide::keep) of the guide for servers.
 ///
-/// A lock is taken for a few instructions, under which no code of yours runs: neither destructors nor the listener nor
-/// weights. What goes is destroyed by the operation because of which it goes, and after it. A destructor may use all of
-/// it: what goes because of that, the operation destroys that runs it, one after the other.
+/// A lock is taken for a few instructions, under which no code of yours runs: neither destructors
+/// nor the listener nor weights. What goes is destroyed by the operation because of which it goes,
+/// and after it. A destructor may use all of it: what goes because of that, the operation destroys
+/// that runs it, one after the other.
 ///
 /// Its handles count: [`holders`](crate::guide::back_pointers) name them, and for
 /// [`purge_cycles`](super::WeakMap::purge_cycles) what it keeps is in use.
@@ -60,19 +63,22 @@ struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
     weigh: Option<Box<Weigh<P>>>,
     listener: Listener<Hears<P>>,
-    /// The weights of those that went, with [`count_live`](Limit::count_live), and [when](Going::turn).
+    /// The weights of those that went, with [`count_live`](Limit::count_live), and
+    /// [when](Going::turn).
     evicted: Table<ByKey<Address, true>, SharedWatchFor<P>, (usize, u64)>,
 }
 
 impl<P: SharedRef> KeepAlive<P> {
-    /// Keeps nothing yet. For collections that [keep in it](super::WeakValueMap::keep_in), each object weighs 1.
+    /// Keeps nothing yet. For collections that [keep in it](super::WeakValueMap::keep_in), each
+    /// object weighs 1.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
         Self::with(limit, None)
     }
 
-    /// The same; for collections that keep in it, the closure says what an object weighs. It is called for each
-    /// that comes, or comes back, and for each entry before that is inserted, under no lock.
+    /// The same; for collections that keep in it, the closure says what an object weighs. It is
+    /// called for each that comes, or comes back, and for each entry before that is inserted, under
+    /// no lock.
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
         Self::with(limit, Some(Box::new(weigh)))
@@ -95,8 +101,8 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.limit())
     }
 
-    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
-    /// of which begin with this one.
+    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations
+    /// come to count, all of which begin with this one.
     pub fn set_limit(&self, limit: Limit) {
         let turn = self.0.ring.set_limit(limit, |ring| {
             (!limit.counts_live).then(|| ring.set_all_removed())
@@ -109,12 +115,13 @@ impl<P: SharedRef> KeepAlive<P> {
         panics.resume();
     }
 
-    /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the last
-    /// handle, the object dies after that. The listener may use this and the collections above, as a destructor may. If
-    /// it panics, the panic goes to who has called, after all others that had to go are gone. What is there at the end of
-    /// this is not told. But a collection removes its objects from its floor when it is dropped, and the listener hears of
-    /// these as [`Gone::Removed`]; if it panics, the drop does. A listener that keeps again what goes never ends; one that has a handle to this keeps it alive for
-    /// ever.
+    /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the
+    /// last handle, the object dies after that. The listener may use this and the collections
+    /// above, as a destructor may. If it panics, the panic goes to who has called, after all others
+    /// that had to go are gone. What is there at the end of this is not told. But a collection
+    /// removes its objects from its floor when it is dropped, and the listener hears of these as
+    /// [`Gone::Removed`]; if it panics, the drop does. A listener that keeps again what goes never
+    /// ends; one that has a handle to this keeps it alive for ever.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -134,9 +141,9 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.listener.set(Some(Arc::new(listener)));
     }
 
-    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than the limit, or the limit
-    /// is of 0 entries. One that is kept already is touched, and has this weight from now on. O(1) amortised, and what goes
-    /// instead.
+    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than
+    /// the limit, or the limit is of 0 entries. One that is kept already is touched, and has this
+    /// weight from now on. O(1) amortised, and what goes instead.
     ///
     /// # Panics
     /// If a destructor or the listener panics.
@@ -161,8 +168,8 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.get(addr).is_some())
     }
 
-    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1). A collection that finds the object keeps it
-    /// again.
+    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1). A collection
+    /// that finds the object keeps it again.
     pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
         let addr = Q::addr(object).addr();
         let (released, turn) = self.0.ring.with(|ring| ring.release(addr));
@@ -172,15 +179,15 @@ impl<P: SharedRef> KeepAlive<P> {
         Some(released)
     }
 
-    /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes. O(what
-    /// goes). Threads that do so at once begin one each.
+    /// Begins the next generation: what was neither kept nor touched in the [last
+    /// ones](Limit::generations) goes. O(what goes). Threads that do so at once begin one each.
     pub fn advance(&self) {
         self.0.ring.with(Ring::advance);
         self.0.settle();
     }
 
-    /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For memory
-    /// that is wanted elsewhere: the limit stays.
+    /// Lets objects go until the others weigh no more than this; returns how many went. O(what
+    /// goes) amortised. For memory that is wanted elsewhere: the limit stays.
     pub fn shrink_to(&self, weight: usize) -> usize {
         let gone = self.0.ring.with(|ring| ring.let_go_above(weight));
         self.0.settle();
@@ -205,9 +212,10 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.weight())
     }
 
-    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of what has gone from here and
-    /// is still in use. What was [released](Self::release) or removed counts no more. Exact while no thread changes
-    /// anything: the death of an object ends its weight. O(gone and in use).
+    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of
+    /// what has gone from here and is still in use. What was [released](Self::release) or removed
+    /// counts no more. Exact while no thread changes anything: the death of an object ends its
+    /// weight. O(gone and in use).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::KeepAlive, keep::Limit};
@@ -228,10 +236,11 @@ impl<P: SharedRef> KeepAlive<P> {
         sum
     }
 
-    /// Lets everything go: the objects that are kept when this is called lose their handles here, and the listener hears
-    /// of each as [`Gone::Removed`]. Objects that nobody else uses die in this call; the others stay in their collections, and
-    /// the next lookup that finds one keeps it again. What went before counts in [`live_weight`](Self::live_weight) no more. An
-    /// object that another thread keeps during the call may stay. O(what goes).
+    /// Lets everything go: the objects that are kept when this is called lose their handles here,
+    /// and the listener hears of each as [`Gone::Removed`]. Objects that nobody else uses die in
+    /// this call; the others stay in their collections, and the next lookup that finds one keeps it
+    /// again. What went before counts in [`live_weight`](Self::live_weight) no more. An object that
+    /// another thread keeps during the call may stay. O(what goes).
     ///
     /// # Panics
     /// If a destructor or the listener panics, after all of them have run.
@@ -275,8 +284,8 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
-    /// What was counted of an object up to a turn counts no more. If the object was going at that turn, the thread that counts
-    /// it hears of the turn (Q5 of the ring).
+    /// What was counted of an object up to a turn counts no more. If the object was going at that
+    /// turn, the thread that counts it hears of the turn (Q5 of the ring).
     fn uncount(&self, addr: usize, until: u64) {
         if self.evicted.is_new() {
             return;
@@ -351,7 +360,8 @@ impl<P: SharedRef> Inner<P> {
         if counts {
             panics.catch(|| self.count(&going));
         }
-        // It may be kept again already, or removed: who has done that may not have found what has just been counted.
+        // It may be kept again already, or removed: who has done that may not have found what has
+        // just been counted.
         if going.at.is_some() && !self.ring.with(|ring| ring.end_going(&going)) && counts {
             panics.catch(|| self.uncount(going.addr, going.turn));
         }
@@ -362,7 +372,8 @@ impl<P: SharedRef> Inner<P> {
 }
 
 impl<P: SharedRef> Drop for Inner<P> {
-    /// All destructors run, even if some panic; those of what is kept then. The listener is told nothing.
+    /// All destructors run, even if some panic; those of what is kept then. The listener is told
+    /// nothing.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.listener.set(None));
@@ -399,7 +410,8 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
     }
 
     fn leave(&self, node: &Node<K, T, V>) {
-        // Of a dead object nothing is kept, and its address may be another's. So it has to live until this is done.
+        // Of a dead object nothing is kept, and its address may be another's. So it has to live
+        // until this is done.
         if let Some(object) = node.watch().and_then(T::upgrade) {
             let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
             let turn = inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));

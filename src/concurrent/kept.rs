@@ -1,9 +1,9 @@
-//! What a dead node owns, under either policy: it is destroyed when no thread looks at it any more, or kept from
-//! then on until it is asked for.
+//! What a dead node owns, under either policy: it is destroyed when no thread looks at it any more,
+//! or kept from then on until it is asked for.
 //!
-//! Other threads may be looking at a node that has been unlinked, so nothing can be moved out of it before its
-//! end. The thread that unlinks it marks it. At its end, which the table's reclamation brings about, and to which
-//! it passes this list, what the node owns is moved to the list.
+//! Other threads may be looking at a node that has been unlinked, so nothing can be moved out of it
+//! before its end. The thread that unlinks it marks it. At its end, which the table's reclamation
+//! brings about, and to which it passes this list, what the node owns is moved to the list.
 
 use core::mem;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub(super) struct Kept<K, V> {
 struct List<K, V> {
     /// Of keys, those that own something.
     left: Vec<(Option<K>, V)>,
-    /// That of the collection, if the next that is kept calls it. (W5 of `ptr::waker`: it is empty before this goes.)
+    /// That of the collection, if the next that is kept calls it. (W5 of `ptr::waker`: it is empty
+    /// before this goes.)
     waker: Option<Arc<WakerCell>>,
 }
 
@@ -61,7 +62,8 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    /// Keeps what a node leaves, or destroys it if the policy has changed since the node was marked.
+    /// Keeps what a node leaves, or destroys it if the policy has changed since the node was
+    /// marked.
     pub(super) fn put(&self, key: K, value: V) {
         let key = mem::needs_drop::<K>().then_some(key);
         let mut left = Some((key, value));
@@ -83,8 +85,8 @@ impl<K, V> Kept<K, V> {
         drop(left);
     }
 
-    /// If nothing is kept, returns true, and the next that is kept calls this waker, once. (A thread that was looking
-    /// at a dead entry may keep it long after the death has called.)
+    /// If nothing is kept, returns true, and the next that is kept calls this waker, once. (A
+    /// thread that was looking at a dead entry may keep it long after the death has called.)
     pub(super) fn call_at_next(&self, waker: Arc<WakerCell>) -> bool {
         let mut list = self.list.lock();
         let is_empty = list.left.is_empty();

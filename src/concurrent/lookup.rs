@@ -7,11 +7,12 @@ use super::watch::Watches;
 use crate::hash::HashValue;
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread has replaced that, and
-    /// returns `None` if it is of no use; `show` gets what `hold` returned. Both run under no lock and while the entry is pinned.
+    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread
+    /// has replaced that, and returns `None` if it is of no use; `show` gets what `hold` returned.
+    /// Both run under no lock and while the entry is pinned.
     ///
-    /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a dead entry evicts that, if
-    /// the entry is `lost`: if no lookup finds it any more.
+    /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a
+    /// dead entry evicts that, if the entry is `lost`: if no lookup finds it any more.
     #[inline]
     pub(crate) fn read_where<S: Into<Match>, H, R>(
         &self,
@@ -64,8 +65,8 @@ type Found<'g, K, T, V, H> = (
     H,
 );
 
-/// The entry that is `sought`, and what `hold` returns for it: see [`read_where`](Table::read_where). If there is none, whether
-/// there is one to evict.
+/// The entry that is `sought`, and what `hold` returns for it: see
+/// [`read_where`](Table::read_where). If there is none, whether there is one to evict.
 #[inline]
 pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
     reader: &'g Reader<'_, Node<K, T, V>>,

@@ -71,8 +71,8 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
-/// Calls a closure with a weak handle, and drops the handle before the result is in its place (T5): the destructor of
-/// a user's handle may panic.
+/// Calls a closure with a weak handle, and drops the handle before the result is in its place (T5):
+/// the destructor of a user's handle may panic.
 pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R) -> R {
     let weak = K::downgrade(key);
     let result = run(&weak);
@@ -81,8 +81,9 @@ pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R)
 }
 
 impl<K: KeyKind, T: WatchesOne, V> Table<K, T, V> {
-    /// A watch for an entry that may replace another. It takes over the registration of that, unless a listener is to be told
-    /// the key of what is replaced: see [`into_weak`](WatchesOne::into_weak).
+    /// A watch for an entry that may replace another. It takes over the registration of that,
+    /// unless a listener is to be told the key of what is replaced: see
+    /// [`into_weak`](WatchesOne::into_weak).
     #[inline]
     pub(super) fn watch<'k>(&self, hash: HashValue, key: &'k T::Key) -> Unplaced<'k, T> {
         if self.is_heard() {
@@ -157,9 +158,9 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
 }
 
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
-    /// The value that is there, or else what `make` returns, which only one thread runs at a time. `read` returns
-    /// the result for an entry, `None` if the entry is of no use; `finish` turns what was made into an entry and
-    /// the result.
+    /// The value that is there, or else what `make` returns, which only one thread runs at a time.
+    /// `read` returns the result for an entry, `None` if the entry is of no use; `finish` turns
+    /// what was made into an entry and the result.
     #[inline]
     pub(crate) fn get_or_make<'t, M, R, E>(
         &'t self,
@@ -182,9 +183,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The value that is there, or else what `make` returns, which any number of threads run at a time: the first value that is
-    /// inserted stays. No thread waits here, and none waits for this one. The closures are those of
-    /// [`get_or_make`](Self::get_or_make).
+    /// The value that is there, or else what `make` returns, which any number of threads run at a
+    /// time: the first value that is inserted stays. No thread waits here, and none waits for this
+    /// one. The closures are those of [`get_or_make`](Self::get_or_make).
     pub(crate) fn get_or_race<'t, M, R, E>(
         &'t self,
         hash: HashValue,
@@ -293,12 +294,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         found
     }
 
-    /// Goes on from what the lookup found until the value is there, or this thread is to make it, or a time. If it is to make
-    /// it, `begin` moves what is needed for that to where it stays meanwhile.
+    /// Goes on from what the lookup found until the value is there, or this thread is to make it,
+    /// or a time. If it is to make it, `begin` moves what is needed for that to where it stays
+    /// meanwhile.
     ///
-    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts. Hence all that
-    /// comes before and after it is in functions that are never inlined, this one among them: nothing of their
-    /// frames is left while user code runs. What is needed then is behind one pointer.
+    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts.
+    /// Hence all that comes before and after it is in functions that are never inlined, this one
+    /// among them: nothing of their frames is left while user code runs. What is needed then is
+    /// behind one pointer.
     #[cold]
     #[inline(never)]
     pub(crate) fn lead<'t, R, L>(
@@ -320,8 +323,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
                 self.unlink_flight(hash, flight);
             }
-            // No search before it: what one finds, and the other does not, because an `Eq` says now this, now that,
-            // would be sought for ever.
+            // No search before it: what one finds, and the other does not, because an `Eq` says now
+            // this, now that, would be sought for ever.
             absent = match self.start_flight(hash, key, &read, Making::start()) {
                 Ok(Wanted::Ours(leader)) => return Ok(Wanted::Ours(begin(leader))),
                 Ok(Wanted::There(made)) => return Ok(Wanted::There(made)),
@@ -330,11 +333,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a flight into the table: this thread makes the value of a key, or its task. If there is a value, returns that; if there is
-    /// another flight, or nothing any more, the error is what was found.
+    /// Puts a flight into the table: this thread makes the value of a key, or its task. If there is
+    /// a value, returns that; if there is another flight, or nothing any more, the error is what
+    /// was found.
     ///
-    /// An entry that is of no use is unlinked, and destroyed here, before anything is in flight, since its destructor may
-    /// ask for the same key (T4).
+    /// An entry that is of no use is unlinked, and destroyed here, before anything is in flight,
+    /// since its destructor may ask for the same key (T4).
     pub(super) fn start_flight<R>(
         &self,
         hash: HashValue,
@@ -372,7 +376,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 |_| leader.linked = true,
             );
             if put.is_some() {
-                // User code may run from here on. It may ask for this very key: nothing is being made yet.
+                // User code may run from here on. It may ask for this very key: nothing is being
+                // made yet.
                 standby = Some(Making::stand_by(&leader.flight));
             } else {
                 if let Some(useless) = useless.get() {
@@ -391,7 +396,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Unlinks a flight that is in nobody's way. If it is complete, it is still linked if it was called off.
+    /// Unlinks a flight that is in nobody's way. If it is complete, it is still linked if it was
+    /// called off.
     pub(super) fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
@@ -401,8 +407,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 }
 
-/// The thread that makes the value of a key. However it ends, its flight is completed; if there is no value, the
-/// flight's node is unlinked.
+/// The thread that makes the value of a key. However it ends, its flight is completed; if there is
+/// no value, the flight's node is unlinked.
 pub(crate) struct Leader<'a, K: Compare<T>, T: Watches, V> {
     table: &'a Table<K, T, V>,
     hash: HashValue,
@@ -443,8 +449,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         leader
     }
 
-    /// Publishes the value. It is not kept if the flight's node has been removed or replaced meanwhile, nor if an
-    /// object has died that the caller did not keep alive.
+    /// Publishes the value. It is not kept if the flight's node has been removed or replaced
+    /// meanwhile, nor if an object has died that the caller did not keep alive.
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
         self.publish(made, |made| {
             made.unwrap_or_else(|panic| resume_unwind(panic))
@@ -457,8 +463,9 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         self.finish(made)
     }
 
-    /// Makes an entry, and puts it in the place of the flight's node. `end` gets what came with the entry, or the panic of the
-    /// user's code that has run until then. After that the flight is complete, and wakers and destructors run.
+    /// Makes an entry, and puts it in the place of the flight's node. `end` gets what came with the
+    /// entry, or the panic of the user's code that has run until then. After that the flight is
+    /// complete, and wakers and destructors run.
     pub(super) fn publish<M, R>(
         self,
         made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, M),
@@ -466,7 +473,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     ) -> R {
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
-            // User code may run when a value is dropped that is not kept: last, when the flight is complete (T4).
+            // User code may run when a value is dropped that is not kept: last, when the flight is
+            // complete (T4).
             let (mut node, mut leader) = (None, self);
             // A7 of `work`
             let tasks = leader.flight.is_of_tasks();
@@ -492,7 +500,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     /// Puts a node in the place of the flight's.
     fn put(&mut self, change: &Change<'_, 'a, K, T, V>, node: &mut NewNode<'_, K, T, V>) {
         let table = self.table;
-        // An object that the caller did not keep alive, here and below. The table asks those that are not polled.
+        // An object that the caller did not keep alive, here and below. The table asks those that
+        // are not polled.
         let is_dead = table.is_swept() && node.is_stale();
         if !is_dead {
             let own =

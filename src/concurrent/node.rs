@@ -14,11 +14,11 @@ use crate::keep::shared::Stamp;
 use crate::panics::FirstPanic;
 use crate::ptr::Off;
 
-/// How the entries of a table are told apart: by [keys](super::key), which each has, or by the [content](super::content) of
-/// the object that each watches.
+/// How the entries of a table are told apart: by [keys](super::key), which each has, or by the
+/// [content](super::content) of the object that each watches.
 pub(crate) trait KeyKind {
-    /// Whether the hash of an entry is that of the address of the one object that it watches: then no registration stores
-    /// it.
+    /// Whether the hash of an entry is that of the address of the one object that it watches: then
+    /// no registration stores it.
     const BY_ADDRESS: bool = false;
     /// The key of an entry, beside its watch.
     type Key;
@@ -36,14 +36,15 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
     fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool;
 }
 
-/// An entry. Once it is in the table it does not change, except that its watches end. To change a value is to
-/// replace the entry.
+/// An entry. Once it is in the table it does not change, except that its watches end. To change a
+/// value is to replace the entry.
 ///
-/// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of entry and its
-/// hash in one word, its key, and its value. With `repr(u8)` the variants are laid out as two C structs that
-/// begin with the same fields.
+/// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of
+/// entry and its hash in one word, its key, and its value. With `repr(u8)` the variants are laid
+/// out as two C structs that begin with the same fields.
 ///
-/// Aligned for [`Dead`](crate::ptr::Dead), as it would not be where 64 bits are aligned to four bytes.
+/// Aligned for [`Dead`](crate::ptr::Dead), as it would not be where 64 bits are aligned to four
+/// bytes.
 #[repr(u8, align(8))]
 pub(crate) enum Node<K: KeyKind, T, V> {
     Ready {
@@ -56,7 +57,8 @@ pub(crate) enum Node<K: KeyKind, T, V> {
         value: V,
         watch: T,
     },
-    /// The value is being made, by a thread or by tasks. It watches nothing: they do, or keep the inputs alive.
+    /// The value is being made, by a thread or by tasks. It watches nothing: they do, or keep the
+    /// inputs alive.
     InFlight {
         hash: HashValue,
         key: K::FlightKey,
@@ -166,7 +168,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         self.ready().is_some_and(|(watch, _)| watch.is_expired())
     }
 
-    /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks at it any more.
+    /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks
+    /// at it any more.
     #[cold]
     pub(super) fn keep(&self) {
         self.mark(KEPT);
@@ -201,8 +204,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
-    /// Memory and watches may wait for the next thread that leaves. Users can notice a watch only where they count
-    /// weak handles.
+    /// Memory and watches may wait for the next thread that leaves. Users can notice a watch only
+    /// where they count weak handles.
     const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
     const BY_ADDRESS: bool = K::BY_ADDRESS;
     /// The list of values that the table keeps of dead entries, and the bound of the table.

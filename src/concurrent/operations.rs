@@ -12,7 +12,8 @@ use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::sync::barrier;
 
-/// The making of a value without a reservation. If its value is not inserted, it counts as discarded.
+/// The making of a value without a reservation. If its value is not inserted, it counts as
+/// discarded.
 pub(crate) struct Race<'t, K: KeyKind, T: Watches, V> {
     table: &'t Table<K, T, V>,
     /// The number of invalidations when it began: before it reads anything that one could be about.
@@ -26,9 +27,10 @@ impl<K: KeyKind, T: Watches, V> Drop for Race<'_, K, T, V> {
 }
 
 impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
-    /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that is there, again when
-    /// another thread changes that, and returns `None` if an object of the entry is dead. `show` gets what `hold` returned
-    /// for the entry that was replaced, with its value.
+    /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that
+    /// is there, again when another thread changes that, and returns `None` if an object of the
+    /// entry is dead. `show` gets what `hold` returned for the entry that was replaced, with its
+    /// value.
     #[inline]
     pub(crate) fn put<H, R>(
         &self,
@@ -60,7 +62,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 
     /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
     pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
-        // An invalidation that finds no array has counted itself before, or has found no counts: with the barriers there.
+        // An invalidation that finds no array has counted itself before, or has found no counts:
+        // with the barriers there.
         self.nodes.make_room_for(1);
         _ = self.ends();
         barrier();
@@ -70,8 +73,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned. It inserts none either if
-    /// there was an [invalidation](Self::begin_invalidation) since the beginning of the race.
+    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
+    /// It inserts none either if there was an [invalidation](Self::begin_invalidation) since the
+    /// beginning of the race.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -107,8 +111,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Changes the entry of a key: `alter` is shown the present entry, and returns the new one. It may be called
-    /// again when other threads change the same entry. T6: `hold` is as for [`put`](Self::put).
+    /// Changes the entry of a key: `alter` is shown the present entry, and returns the new one. It
+    /// may be called again when other threads change the same entry. T6: `hold` is as for
+    /// [`put`](Self::put).
     #[track_caller]
     pub(crate) fn compute<'t, H, R>(
         &'t self,
@@ -122,8 +127,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     {
         let answer = self.change(Upkeep::All, |change, answered| {
             while answered.is_none() {
-                // Compares in the same order as `put`: with an `Eq` that is not symmetric, `put` would never succeed
-                // otherwise.
+                // Compares in the same order as `put`: with an `Eq` that is not symmetric, `put`
+                // would never succeed otherwise.
                 let Ok(there) = change.find(hash, |node| K::is_of(key, node)) else {
                     break;
                 };
@@ -134,7 +139,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 let (wanted, answer) = alter(shown);
                 let done = match (wanted, there) {
                     (None, None | Some(Node::InFlight { .. })) => true,
-                    // Also if it is dead: if it is not linked any more, another may have taken its place.
+                    // Also if it is dead: if it is not linked any more, another may have taken its
+                    // place.
                     (None, Some(there)) => self.unlink(change.pin, there),
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(None, hash, K::key(key), watch, value);
@@ -160,9 +166,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about the entry, once for each
-    /// that is there, and returns `None` if the entry is not wanted; `show` gets what `hold` returned for the removed one. Where
-    /// the value is being made, `hold` is shown none, and a removal has the thread or the tasks that make the value return that
+    /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about
+    /// the entry, once for each that is there, and returns `None` if the entry is not wanted;
+    /// `show` gets what `hold` returned for the removed one. Where the value is being made, `hold`
+    /// is shown none, and a removal has the thread or the tasks that make the value return that
     /// without keeping it.
     pub(crate) fn remove_where<S: Into<Match>, H, R>(
         &self,

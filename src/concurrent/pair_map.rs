@@ -19,16 +19,17 @@ use crate::reference::{Identify, WeakKey};
 
 type PairWatches<K, V> = (SharedWatchFor<K>, SharedWatchFor<V>);
 
-/// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`: relations
-/// between objects of which you own neither.
+/// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`:
+/// relations between objects of which you own neither.
 ///
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakPairMap`](crate::WeakPairMap) for the map of a single owner.
 ///
-/// An entry lives while both its key and its value do. The first of the two to die ends it, on whatever thread,
-/// and a half-dead entry is never shown. The two may be of different kinds of handle. Reads are lock-free, except
-/// that they upgrade the value, which is a read-modify-write on the object's own count. The map owns no objects,
-/// so reclaiming dead entries runs no code of yours.
+/// An entry lives while both its key and its value do. The first of the two to die ends it, on
+/// whatever thread, and a half-dead entry is never shown. The two may be of different kinds of
+/// handle. Reads are lock-free, except that they upgrade the value, which is a read-modify-write on
+/// the object's own count. The map owns no objects, so reclaiming dead entries runs no code of
+/// yours.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakPairMap};
@@ -64,17 +65,17 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .is_some()
     }
 
-    /// Returns the live value of a key. O(1), lock-free. Inside the key's own destructor, a reference to it still finds
-    /// its value.
+    /// Returns the live value of a key. O(1), lock-free. Inside the key's own destructor, a
+    /// reference to it still finds its value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
             .look_at::<K, Q, _, _>(key, value_of, is_lost, |value, ()| value)
     }
 
-    /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps no strong
-    /// handle: both sides are passed by reference. A value that is [being made](crate::concurrent#a-value-that-is-being-made)
-    /// is not kept.
+    /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps
+    /// no strong handle: both sides are passed by reference. A value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`weakly::WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -86,16 +87,18 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .put(hash, address, watches, (), value_of, |old, ()| old)
     }
 
-    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
-    /// alive: the caller does.
+    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map
+    /// does not keep the value alive: the caller does.
     ///
-    /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    /// Only one thread makes it, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
     /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
+    /// any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -104,12 +107,14 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         value
     }
 
-    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1) amortised. See
-    /// [`get_or_insert_with`](Self::get_or_insert_with), and
-    /// [`WeakValueMap::try_get_or_insert_with`](super::WeakValueMap::try_get_or_insert_with) for an example.
+    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1)
+    /// amortised. See [`get_or_insert_with`](Self::get_or_insert_with), and
+    /// [`WeakValueMap::try_get_or_insert_with`](super::WeakValueMap::try_get_or_insert_with) for an
+    /// example.
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
+    /// value makes it instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -131,8 +136,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         made_by::<K, V, E>(made)
     }
 
-    /// Returns the live value of a key, which is made if there is none, and never waits. O(1) amortised. The map does not keep
-    /// the value alive: the caller does. See [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
+    /// Returns the live value of a key, which is made if there is none, and never waits. O(1)
+    /// amortised. The map does not keep the value alive: the caller does. See
+    /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn get_or_insert_racing(&self, key: &K, make: impl FnOnce(&K) -> V) -> V {
@@ -140,8 +146,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
-    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never
+    /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept.
@@ -161,14 +167,16 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         )
     }
 
-    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
-    /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
-    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead. What becomes of a
-    /// value that is being made is also said there.
+    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new
+    /// one, `None` to remove it. Returns what the closure returned. O(1) amortised. This is atomic,
+    /// as [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value
+    /// that was shown dies meanwhile, the closure is called again; one whose death has to be
+    /// polled, as that of an `Arc`, is kept alive instead. What becomes of a value that is being
+    /// made is also said there.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
@@ -193,13 +201,15 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
-    /// O(1) for each call of the closure, which is called again when another thread has changed the entry. As for
-    /// [`compute`](Self::compute), nothing bounds how often. The closure is not asked about a value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the
+    /// removed value. O(1) for each call of the closure, which is called again when another thread
+    /// has changed the entry. As for [`compute`](Self::compute), nothing bounds how often. The
+    /// closure is not asked about a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -214,9 +224,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
-    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). An
-    /// entry that another thread inserts meanwhile may stay, and so does a value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made).
+    /// Removes the entries with this value; returns how many there were. Costs as much as
+    /// [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay, and so
+    /// does a value that is [being made](crate::concurrent#a-value-that-is-being-made).
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -226,26 +236,29 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .remove_each(hashes.as_deref(), unwanted, |_| false)
     }
 
-    /// Keeps the entries whose value the closure returns true for, and dead entries, which are reclaimed as ever.
-    /// O(capacity). No key is kept alive meanwhile; the closure may not see entries that other threads insert, and it sees no
-    /// value that is [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Keeps the entries whose value the closure returns true for, and dead entries, which are
+    /// reclaimed as ever. O(capacity). No key is kept alive meanwhile; the closure may not see
+    /// entries that other threads insert, and it sees no value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
+    /// Each value is kept alive while the closure sees it; if no other strong handle is left then,
+    /// it dies here.
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.table
             .retain(|_, watches, ()| value_of(watches, &()).is_none_or(|value| keep(&value)));
     }
 
-    /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No key is kept
-    /// alive.
+    /// Iterates over the values of the live entries, in no order, as a snapshot: see
+    /// [`iter`](Self::iter). No key is kept alive.
     pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug {
         let value = |_: &_, watches: &_, (): &()| value_of(watches, &());
         self.table.snapshot(value).map(|(_, value)| value)
     }
 
-    /// Iterates over the live entries as [`iter`](Self::iter) does, as weak handles, and without upgrading any: use it where
-    /// not even for a moment an object may be kept alive, and where keys are [anchors](crate::Anchor). A handle costs an
-    /// object the record that its first handle does.
+    /// Iterates over the live entries as [`iter`](Self::iter) does, as weak handles, and without
+    /// upgrading any: use it where not even for a moment an object may be kept alive, and where
+    /// keys are [anchors](crate::Anchor). A handle costs an object the record that its first handle
+    /// does.
     pub fn iter_weak(&self) -> impl FusedIterator<Item = (K::Weak, V::Weak)> + fmt::Debug {
         let weak = |_: &_, (key, value): &PairWatches<K, V>, (): &()| {
             key.downgrade().zip(value.downgrade())
@@ -271,11 +284,13 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table.take::<K, Q, _, _>(key, hold, |both, ()| both)?
     }
 
-    /// Iterates over the keys under which the map has this value, in no order, as a snapshot that keeps no key alive: those
-    /// that die, or have the value no more, before the iterator reaches them are left out. Those that other threads insert meanwhile, or insert anew, may be.
+    /// Iterates over the keys under which the map has this value, in no order, as a snapshot that
+    /// keeps no key alive: those that die, or have the value no more, before the iterator reaches
+    /// them are left out. Those that other threads insert meanwhile, or insert anew, may be.
     ///
-    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
-    /// scanned. Only a value that does not notify, such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it
+    /// is, and the map is not scanned. Only a value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakPairMap};
@@ -301,20 +316,21 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
             .filter_map(move |(_, (key, at))| (at == addr).then_some(key))
     }
 
-    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
-    /// O(capacity). The closure may not see entries that other threads insert meanwhile, and it sees no value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed
+    /// as ever. O(capacity). The closure may not see entries that other threads insert meanwhile,
+    /// and it sees no value that is [being made](crate::concurrent#a-value-that-is-being-made),
+    /// which will be kept.
     ///
-    /// Both objects are kept alive while the closure sees them; one that has no other strong handle left then
-    /// dies here.
+    /// Both objects are kept alive while the closure sees them; one that has no other strong handle
+    /// left then dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table.retain(|_, watches, ()| {
             both(watches, &()).is_none_or(|(key, value)| keep(&key, &value))
         });
     }
 
-    /// Iterates over the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value is kept
-    /// alive.
+    /// Iterates over the keys of the live entries, in no order, as a snapshot: see
+    /// [`iter`](Self::iter). No value is kept alive.
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         let key = |_: &_, (key, value): &PairWatches<K, V>, (): &()| {
             key.upgrade().filter(|_| !value.is_expired())
@@ -322,9 +338,9 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table.snapshot(key).map(|(_, key)| key)
     }
 
-    /// Iterates over the live entries, in no order, as a snapshot that keeps neither side alive: those of which a side
-    /// dies, or which are removed, before the iterator reaches them are left out. O(capacity), and O(1) for each key, which
-    /// is shown with the value that it has then.
+    /// Iterates over the live entries, in no order, as a snapshot that keeps neither side alive:
+    /// those of which a side dies, or which are removed, before the iterator reaches them are left
+    /// out. O(capacity), and O(1) for each key, which is shown with the value that it has then.
     pub fn iter(&self) -> PairIter<'_, K, V> {
         PairIter(self.table.snapshot(|_, watches, ()| both(watches, &())))
     }

@@ -1,4 +1,5 @@
-//! The removal of many: of the entries for an object, of those that a closure does not want, or of all.
+//! The removal of many: of the entries for an object, of those that a closure does not want, or of
+//! all.
 
 use core::ptr;
 use std::vec::Vec;
@@ -34,10 +35,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Removes the entries with these hashes, or of the whole table if it is not known which, whose watches are `unwanted`,
-    /// and returns how many; stale entries go with the sweep. Values that are being made for `unwanted_keys` will be
-    /// returned and not kept; they do not count. O(entries of these hashes), or O(capacity). What other threads insert
-    /// meanwhile may stay. The closures may be called again when other threads change the table.
+    /// Removes the entries with these hashes, or of the whole table if it is not known which, whose
+    /// watches are `unwanted`, and returns how many; stale entries go with the sweep. Values that
+    /// are being made for `unwanted_keys` will be returned and not kept; they do not count.
+    /// O(entries of these hashes), or O(capacity). What other threads insert meanwhile may stay.
+    /// The closures may be called again when other threads change the table.
     ///
     /// What the entries own is destroyed when all are unlinked.
     pub(crate) fn remove_each(
@@ -52,8 +54,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many had values. What takes the
-    /// place of one meanwhile goes too, if it is unwanted.
+    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many
+    /// had values. What takes the place of one meanwhile goes too, if it is unwanted.
     fn unlink_each(
         &self,
         upkeep: Upkeep,
@@ -71,7 +73,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 panics.catch(|| _ = self.end(node));
             };
             if let Some(hashes) = hashes {
-                // Buckets and entries are not cached, as a rule, and each miss takes longer than the rest.
+                // Buckets and entries are not cached, as a rule, and each miss takes longer than
+                // the rest.
                 for (at, hash) in hashes.iter().enumerate() {
                     if let Some(later) = hashes.get(at + 8) {
                         pin.prefetch(later.bits());

@@ -13,7 +13,8 @@ use crate::collections::traits::collecting;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
 
-/// A set of objects, by identity, shared between threads behind `&self`. It keeps none of them alive.
+/// A set of objects, by identity, shared between threads behind `&self`. It keeps none of them
+/// alive.
 ///
 /// See [the module](crate::concurrent) and [`WeakMap`](super::WeakMap): this is one without values.
 ///
@@ -45,8 +46,8 @@ impl<K: SharedKey> WeakSet<K> {
             .is_some()
     }
 
-    /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads that insert
-    /// the same object, one gets true.
+    /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads
+    /// that insert the same object, one gets true.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -77,7 +78,8 @@ impl<K: SharedRef> WeakSet<K> {
             .look_at::<K, Q, _, _>(key, |watch, ()| watch.upgrade(), stays, |key, ()| key)
     }
 
-    /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed all the same.
+    /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed
+    /// all the same.
     pub fn take<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         let hold = |entry: Option<(&SharedWatchFor<K>, &())>| {
             Some(entry.and_then(|(watch, ())| watch.upgrade()))
@@ -85,7 +87,8 @@ impl<K: SharedRef> WeakSet<K> {
         self.table.take::<K, Q, _, _>(key, hold, |key, ()| key)?
     }
 
-    /// Keeps the objects for which the closure returns true. O(capacity). See [`WeakMap::retain`](super::WeakMap::retain).
+    /// Keeps the objects for which the closure returns true. O(capacity). See
+    /// [`WeakMap::retain`](super::WeakMap::retain).
     pub fn retain(&self, mut keep: impl FnMut(&K) -> bool) {
         self.table
             .retain(|_, watch, ()| watch.upgrade().is_none_or(|key| keep(&key)));

@@ -23,8 +23,9 @@ pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
     node: &'g Node<K, T, V>,
 }
 
-/// The end of an operation that may put something beyond the limit, or unlink something. If the operation panics, it settles
-/// all the same, or what was let go would stay; a second panic is dropped.
+/// The end of an operation that may put something beyond the limit, or unlink something. If the
+/// operation panics, it settles all the same, or what was let go would stay; a second panic is
+/// dropped.
 pub(super) struct Settling<'t, K: KeyKind, T: Watches, V> {
     table: &'t Table<K, T, V>,
     /// Whether something has to go.
@@ -32,7 +33,8 @@ pub(super) struct Settling<'t, K: KeyKind, T: Watches, V> {
 }
 
 impl<K: KeyKind, T: Watches, V> Settling<'_, K, T, V> {
-    /// The bound is told of a node that the caller has pinned, with its [weight](Table::weigh), if that is known.
+    /// The bound is told of a node that the caller has pinned, with its [weight](Table::weigh), if
+    /// that is known.
     #[cold]
     #[inline(never)]
     pub(super) fn tell(&self, News { bound, node }: News<'_, K, T, V>, weight: Option<usize>) {
@@ -69,8 +71,8 @@ impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
 }
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
-    /// What an entry weighs that is about to be linked, if there is a limit. User code, which may panic: so it runs before
-    /// anything has happened.
+    /// What an entry weighs that is about to be linked, if there is a limit. User code, which may
+    /// panic: so it runs before anything has happened.
     #[inline]
     pub(super) fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
         let bound = self.bound()?;
@@ -86,8 +88,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// What the bound of this table has to be told of a node that has been found or inserted, and that the caller has
-    /// pinned: nothing, as a rule.
+    /// What the bound of this table has to be told of a node that has been found or inserted, and
+    /// that the caller has pinned: nothing, as a rule.
     #[inline]
     pub(super) fn news_of<'g>(&'g self, node: &'g Node<K, T, V>) -> Option<News<'g, K, T, V>> {
         let bound = self.bound()?;
@@ -95,7 +97,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         is_news.then_some(News { bound, node })
     }
 
-    /// Tells the bound of this table of a node that has been found. The caller ends the settling when it has left.
+    /// Tells the bound of this table of a node that has been found. The caller ends the settling
+    /// when it has left.
     pub(super) fn hit(&self, news: News<'_, K, T, V>) -> Settling<'_, K, T, V> {
         let (table, due) = (self, Cell::new(false));
         let settling = Settling { table, due };
@@ -130,8 +133,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    /// For an operation that may put something beyond the limit, or unlink something: see [`Settling`]. Made first, so that it
-    /// goes last.
+    /// For an operation that may put something beyond the limit, or unlink something: see
+    /// [`Settling`]. Made first, so that it goes last.
     #[inline]
     pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
         self.bound().map(|_| Settling {
@@ -173,10 +176,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let Some(going) = ceiling.ring.with(Ring::next_going) else {
                 break;
             };
-            // A node that is linked now is not freed before this leaves. But the chosen node may have been unlinked by its death,
-            // and be freed by a drain that saw nobody inside before this came. Then another may be at its address, of the same
-            // hash. The drain lets go of the chosen node before it frees that, and says so (Q5 of the ring): so this asks when it
-            // has found a node there.
+            // A node that is linked now is not freed before this leaves. But the chosen node may
+            // have been unlinked by its death, and be freed by a drain that saw nobody inside
+            // before this came. Then another may be at its address, of the same hash. The drain
+            // lets go of the chosen node before it frees that, and says so (Q5 of the ring): so
+            // this asks when it has found a node there.
             let mut answer = None;
             let mut is_gone = || {
                 let end = || ceiling.ring.with(|ring| ring.end_going(&going));
@@ -272,8 +276,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 impl<K: KeyKind, T: Registered, V> Table<K, T, V> {
-    /// The end of the table: a listener is not told of what is there. A floor may live on: what only this table has found is
-    /// found there no more.
+    /// The end of the table: a listener is not told of what is there. A floor may live on: what
+    /// only this table has found is found there no more.
     pub(super) fn end_bound(&self) {
         let Some(bound) = self.nodes.known_context().and_then(Ends::bound) else {
             return;

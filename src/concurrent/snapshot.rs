@@ -1,8 +1,9 @@
-//! What an iterator notes of the entries of a shared collection, and how it finds each again at its turn.
+//! What an iterator notes of the entries of a shared collection, and how it finds each again at its
+//! turn.
 //!
-//! A snapshot names entries, and keeps nothing of them: it neither makes weak handles, for which an object would need a
-//! record, nor stays inside the table. So a name may be that of another entry by its turn, which is then shown; no two
-//! names are equal, so none is shown twice.
+//! A snapshot names entries, and keeps nothing of them: it neither makes weak handles, for which an
+//! object would need a record, nor stays inside the table. So a name may be that of another entry
+//! by its turn, which is then shown; no two names are equal, so none is shown twice.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -60,7 +61,8 @@ pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
 }
 
 impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
-    /// Each entry is shown at its turn to a function, which returns `None` if its object has died. O(capacity).
+    /// Each entry is shown at its turn to a function, which returns `None` if its object has died.
+    /// O(capacity).
     pub(crate) fn snapshot<R>(
         &self,
         show: fn(&K::Key, &T, &V) -> Option<R>,
@@ -68,8 +70,9 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
         self.snapshot_of(None, |_| true, show)
     }
 
-    /// The same, but only of the entries with these hashes, or of the whole table if it is not known which, whose watches
-    /// are `wanted` now: they may be others at their turn. O(entries of these hashes), or O(capacity).
+    /// The same, but only of the entries with these hashes, or of the whole table if it is not
+    /// known which, whose watches are `wanted` now: they may be others at their turn. O(entries of
+    /// these hashes), or O(capacity).
     pub(super) fn snapshot_of<R>(
         &self,
         hashes: Option<Vec<HashValue>>,
@@ -83,7 +86,8 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
                 let live = node.live_entry().filter(|(_, watch, _)| wanted(watch));
                 if let Some((key, watch, _)) = live {
                     let name = (node.hash(), K::name(key, watch));
-                    // One that was removed meanwhile, and inserted again, may be among the nodes twice.
+                    // One that was removed meanwhile, and inserted again, may be among the nodes
+                    // twice.
                     if !names[first..].contains(&name) {
                         names.push(name);
                     }
@@ -122,7 +126,8 @@ impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
 {
     type Item = (N, R);
 
-    /// O(1) for each name. The function runs under no lock and while the entry is pinned. Does not sweep.
+    /// O(1) for each name. The function runs under no lock and while the entry is pinned. Does not
+    /// sweep.
     #[inline]
     fn next(&mut self) -> Option<(N, R)> {
         let (table, show) = (self.table, self.show);

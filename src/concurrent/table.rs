@@ -1,18 +1,23 @@
-//! The table under the shared collections: that of [`raw`](super::raw), whose entries have keys, values and watches.
+//! The table under the shared collections: that of [`raw`](super::raw), whose entries have keys,
+//! values and watches.
 //!
-//! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a death unlinks the entry
-//!   before the memory of the payload is freed. Of polled objects the weak handle pins the address.
-//! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one thread only.
+//! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a
+//!   death unlinks the entry before the memory of the payload is freed. Of polled objects the weak
+//!   handle pins the address.
+//! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one
+//!   thread only.
 //! * **T3** A death unlinks the node with its registration and no other.
 //! * **T4** User code never runs under a lock of ours.
-//! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a function is about to
-//!   return if a local is dropped after that, and panics.
-//! * **T6** An operation that returns an object of the entry that it replaces or removes gets the handle before it unlinks
-//!   the entry: so the object is alive when the entry goes, or was dead before. (A handle that an operation asked for
-//!   afterwards could come too late: another thread sees the entry gone, and drops the last handle.) An operation that
-//!   replaces an entry also holds the objects that have to be polled: else an object could die unnoticed between the look at
-//!   the entry and the replacement. It needs no handle where the caller has one, or where the death of the object unlinks
-//!   the entry. A lookup that finds an object dead looks again if the entry is not linked any more (R5 of `raw`).
+//! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a
+//!   function is about to return if a local is dropped after that, and panics.
+//! * **T6** An operation that returns an object of the entry that it replaces or removes gets the
+//!   handle before it unlinks the entry: so the object is alive when the entry goes, or was dead
+//!   before. (A handle that an operation asked for afterwards could come too late: another thread
+//!   sees the entry gone, and drops the last handle.) An operation that replaces an entry also
+//!   holds the objects that have to be polled: else an object could die unnoticed between the look
+//!   at the entry and the replacement. It needs no handle where the caller has one, or where the
+//!   death of the object unlinks the entry. A lookup that finds an object dead looks again if the
+//!   entry is not linked any more (R5 of `raw`).
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
@@ -29,7 +34,8 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::sync::{barrier, const_fn};
 
-/// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it any more.
+/// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it
+/// any more.
 pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
 
 /// An entry that is about to be inserted.
@@ -121,8 +127,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         live
     }
 
-    /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread that may look at them,
-    /// or with something that is kept.
+    /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread
+    /// that may look at them, or with something that is kept.
     pub(crate) fn pending_dead(&self) -> usize {
         self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, Kept::len)
     }
@@ -165,19 +171,22 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         ends.map_or(0, |ends| ends.counts.invalidations.load(Acquire))
     }
 
-    /// Begins to invalidate the entries with some hashes, or all: the caller then removes those that are there. A value whose
-    /// making has begun before that, without a reservation, is not inserted afterwards: the thread that inserts the value looks
-    /// at the number of invalidations under the lock of the bucket, which is passed here. So that thread sees this
-    /// invalidation, or the caller finds the entry.
+    /// Begins to invalidate the entries with some hashes, or all: the caller then removes those
+    /// that are there. A value whose making has begun before that, without a reservation, is not
+    /// inserted afterwards: the thread that inserts the value looks at the number of invalidations
+    /// under the lock of the bucket, which is passed here. So that thread sees this invalidation,
+    /// or the caller finds the entry.
     ///
-    /// `hashes` are asked for after the count. If an object is registered for another hash then, that was before a barrier of
-    /// the thread that makes the value, which enters the table to insert it: so that thread sees this invalidation.
+    /// `hashes` are asked for after the count. If an object is registered for another hash then,
+    /// that was before a barrier of the thread that makes the value, which enters the table to
+    /// insert it: so that thread sees this invalidation.
     pub(crate) fn begin_invalidation<H: AsRef<[HashValue]>>(
         &self,
         hashes: impl FnOnce() -> Option<H>,
     ) -> Option<H> {
         if self.nodes.known_context().is_none() {
-            // With that of `begin_race`. If there are no counts after it, what has begun has begun after this.
+            // With that of `begin_race`. If there are no counts after it, what has begun has begun
+            // after this.
             barrier();
         }
         if let Some(ends) = self.nodes.known_context() {
@@ -214,7 +223,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// An entry that is about to be inserted. With a pin, in the memory of one that was reclaimed, if there is one.
+    /// An entry that is about to be inserted. With a pin, in the memory of one that was reclaimed,
+    /// if there is one.
     // Always: see `RawTable::entry`.
     #[inline(always)]
     pub(super) fn ready<'t>(
@@ -280,8 +290,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             .is_some()
     }
 
-    /// Unlinks the first node of a hash for which `sought` is true, if it is `wanted`, which is called once for
-    /// each node. T2: the caller has to end it.
+    /// Unlinks the first node of a hash for which `sought` is true, if it is `wanted`, which is
+    /// called once for each node. T2: the caller has to end it.
     pub(super) fn unlink_if<'g>(
         &self,
         pin: &'g Pin<'_, K, T, V>,

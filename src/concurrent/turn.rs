@@ -1,15 +1,15 @@
-//! Nested calls of a thread for one collection. A call that destroys entries runs destructors, and a
-//! destructor may make the same call again. Only so many calls for one collection nest: otherwise the
-//! stack would be as deep as a chain of entries is long. A refused call leaves its work to the outer
-//! calls.
+//! Nested calls of a thread for one collection. A call that destroys entries runs destructors, and
+//! a destructor may make the same call again. Only so many calls for one collection nest: otherwise
+//! the stack would be as deep as a chain of entries is long. A refused call leaves its work to the
+//! outer calls.
 
 use core::cell::Cell;
 use core::iter;
 use core::ptr;
 
-/// With so many turns of a thread, for any collections, an operation leaves all work that it may leave to
-/// the next operation. Otherwise one insertion could run a destructor that inserts into a second
-/// collection, and so on, through all collections.
+/// With so many turns of a thread, for any collections, an operation leaves all work that it may
+/// leave to the next operation. Otherwise one insertion could run a destructor that inserts into a
+/// second collection, and so on, through all collections.
 const DEEP: usize = 16;
 
 /// A call of this thread for a subject, until [`with`](Self::with) returns.
@@ -34,8 +34,8 @@ crate::sync::thread_local! {
 }
 
 impl Turn {
-    /// Calls `run` with a turn for the subject; with none if the thread has `most` turns for the subject
-    /// already, which then know of the refusal. O(turns of this thread).
+    /// Calls `run` with a turn for the subject; with none if the thread has `most` turns for the
+    /// subject already, which then know of the refusal. O(turns of this thread).
     #[inline]
     pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
         let turn = Turn::about(subject);
@@ -93,8 +93,9 @@ impl Turns {
     fn iter<'t>(self) -> impl Iterator<Item = &'t Turn> {
         let mut next = self.innermost;
         iter::from_fn(move || {
-            // SAFETY: the pointer is null, or leads to a turn of this thread, in the frame of a call that
-            // has not returned. Before that call returns or unwinds, `Listed` takes the turn out.
+            // SAFETY: the pointer is null, or leads to a turn of this thread, in the frame of a
+            // call that has not returned. Before that call returns or unwinds, `Listed` takes the
+            // turn out.
             let turn = unsafe { next.as_ref() }?;
             next = turn.outer.get();
             Some(turn)
@@ -118,8 +119,8 @@ impl Drop for Listed<'_> {
 }
 
 impl Listed<'_> {
-    /// Takes the turn out, which is not the innermost: a destructor has left the frames of inner calls,
-    /// since these run in a coroutine that has a stack of its own.
+    /// Takes the turn out, which is not the innermost: a destructor has left the frames of inner
+    /// calls, since these run in a coroutine that has a stack of its own.
     #[cold]
     fn leave_the_middle(&self) {
         let turns = TURNS.with(Cell::get);

@@ -24,15 +24,15 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::ptr::CoreRef;
 use crate::reference::{Query, Sought, WeakKey, hash_of};
 
-/// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live object of this
-/// name, if there is one". Reads are lock-free, except that they upgrade the value, which is a read-modify-write
-/// on the object's own count.
+/// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live
+/// object of this name, if there is one". Reads are lock-free, except that they upgrade the value,
+/// which is a read-modify-write on the object's own count.
 ///
 /// See [the module](crate::concurrent) for what all shared collections have in common, and
 /// [`weakly::WeakValueMap`](crate::WeakValueMap) for the map of a single owner.
 ///
-/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are. `Hash` is called
-/// once for each operation, and `Eq` under no lock.
+/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are.
+/// `Hash` is called once for each operation, and `Eq` under no lock.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -67,23 +67,26 @@ with_hasher! {
 impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     floor!(V);
 
-    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed as ever.
-    /// O(capacity). The closure may not see entries that other threads insert meanwhile, and it sees no value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed
+    /// as ever. O(capacity). The closure may not see entries that other threads insert meanwhile,
+    /// and it sees no value that is [being made](crate::concurrent#a-value-that-is-being-made),
+    /// which will be kept.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong handle is left then, it dies here.
+    /// Each value is kept alive while the closure sees it; if no other strong handle is left then,
+    /// it dies here.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
-    /// Keeps the entries whose value the closure returns true for. Otherwise as [`retain`](Self::retain).
+    /// Keeps the entries whose value the closure returns true for. Otherwise as
+    /// [`retain`](Self::retain).
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.retain(|_, value| keep(value));
     }
 
-    /// Iterates over clones of the keys of the live entries, in no order, as a snapshot: see [`iter`](Self::iter). No value
-    /// is kept alive.
+    /// Iterates over clones of the keys of the live entries, in no order, as a snapshot: see
+    /// [`iter`](Self::iter). No value is kept alive.
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug
     where
         K: Eq + Clone,
@@ -92,11 +95,13 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
         self.table.snapshot(live).map(|(key, ())| key)
     }
 
-    /// Iterates over clones of the keys under which the map has this value, in no order, as a snapshot: those that have it no
-    /// more at their turn are left out. Those that other threads insert meanwhile, or insert anew, may be.
+    /// Iterates over clones of the keys under which the map has this value, in no order, as a
+    /// snapshot: those that have it no more at their turn are left out. Those that other threads
+    /// insert meanwhile, or insert anew, may be.
     ///
-    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it is, and the map is not
-    /// scanned. Only a value that does not notify, such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it
+    /// is, and the map is not scanned. Only a value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -124,9 +129,9 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
             .filter_map(move |(key, at)| (at == addr).then_some(key))
     }
 
-    /// Removes the entries with this value; returns how many there were. Costs as much as [`keys_of`](Self::keys_of). An
-    /// entry that another thread inserts meanwhile may stay, and so does a value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made).
+    /// Removes the entries with this value; returns how many there were. Costs as much as
+    /// [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay, and so
+    /// does a value that is [being made](crate::concurrent#a-value-that-is-being-made).
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -134,7 +139,8 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
             .remove_each(hashes.as_deref(), |watch| watch.addr() == addr, |_| false)
     }
 
-    /// Iterates over the values of the live entries, in no order, as a snapshot: see [`iter`](Self::iter).
+    /// Iterates over the values of the live entries, in no order, as a snapshot: see
+    /// [`iter`](Self::iter).
     pub fn values(&self) -> impl FusedIterator<Item = V> + fmt::Debug
     where
         K: Eq + Clone,
@@ -142,9 +148,10 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Iterates over the live entries, in no order, as a snapshot that keeps no value alive: those whose value dies, or
-    /// which are removed, before the iterator reaches them are left out. O(capacity), and a clone of each key, which is
-    /// then looked up: O(1) for each. It is not hashed again.
+    /// Iterates over the live entries, in no order, as a snapshot that keeps no value alive: those
+    /// whose value dies, or which are removed, before the iterator reaches them are left out.
+    /// O(capacity), and a clone of each key, which is then looked up: O(1) for each. It is not
+    /// hashed again.
     pub fn iter(&self) -> ValueIter<'_, K, V>
     where
         K: Eq + Clone,
@@ -152,9 +159,9 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
         ValueIter(self.table.snapshot(|_, watch, ()| watch.upgrade()))
     }
 
-    /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the values, and without upgrading
-    /// any: use it where not even for a moment an object may be kept alive. A handle costs an object the record that its
-    /// first handle does.
+    /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the
+    /// values, and without upgrading any: use it where not even for a moment an object may be kept
+    /// alive. A handle costs an object the record that its first handle does.
     pub fn iter_weak(&self) -> impl FusedIterator<Item = (K, V::Weak)> + fmt::Debug
     where
         K: Eq + Clone,
@@ -221,8 +228,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.look(key, UpgradesOne::upgrade, |value, key| (key.clone(), value))
     }
 
-    /// Sets the value of a key, which the map does not keep alive, and returns its previous live value. O(1)
-    /// amortised. A value that is [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
+    /// Sets the value of a key, which the map does not keep alive, and returns its previous live
+    /// value. O(1) amortised. A value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// In `insert(key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`weakly::WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -234,17 +242,19 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.table.put(hash, key, watch, (), hold, |old, ()| old)
     }
 
-    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map does not keep the value
-    /// alive: the caller does.
+    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map
+    /// does not keep the value alive: the caller does.
     ///
-    /// Only one thread makes it, as for [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The
-    /// key is cloned twice: for the marker that its value is being made, and for its entry.
+    /// Only one thread makes it, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The key is cloned
+    /// twice: for the marker that its value is being made, and for its entry.
     ///
     /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
     /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on any thread.
+    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
+    /// any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: K, make: impl FnOnce(&K) -> V) -> V
@@ -255,11 +265,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         value
     }
 
-    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1) amortised. See
-    /// [`get_or_insert_with`](Self::get_or_insert_with).
+    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1)
+    /// amortised. See [`get_or_insert_with`](Self::get_or_insert_with).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
+    /// value makes it instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -298,8 +309,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made
     }
 
-    /// Returns the live value of a key, which is made if there is none, and never waits. O(1) amortised. The map does not keep
-    /// the value alive: the caller does. See [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
+    /// Returns the live value of a key, which is made if there is none, and never waits. O(1)
+    /// amortised. The map does not keep the value alive: the caller does. See
+    /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn get_or_insert_racing(&self, key: K, make: impl FnOnce(&K) -> V) -> V
@@ -310,8 +322,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never waits. O(1) amortised. See
-    /// [`get_or_insert_racing`](Self::get_or_insert_racing).
+    /// Returns the value of a key, which is made if there is none, unless that fails, and never
+    /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept.
@@ -339,12 +351,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made
     }
 
-    /// Returns the live value of a key, as a future: it is made if there is none, or if none is being made. O(1) amortised. The
-    /// map does not keep the value alive: those that wait do, and then the caller.
+    /// Returns the live value of a key, as a future: it is made if there is none, or if none is
+    /// being made. O(1) amortised. The map does not keep the value alive: those that wait do, and
+    /// then the caller.
     ///
-    /// [`Flight`] says what it means that tasks make it together. It needs no certain executor. It shares values, and their
-    /// making, with [`get_or_insert_with`](Self::get_or_insert_with): a task waits for a thread, and a thread for tasks. If
-    /// the value is there, nothing is allocated; the key is a clone then, which [`get`](Self::get) does without.
+    /// [`Flight`] says what it means that tasks make it together. It needs no certain executor. It
+    /// shares values, and their making, with [`get_or_insert_with`](Self::get_or_insert_with): a
+    /// task waits for a thread, and a thread for tasks. If the value is there, nothing is
+    /// allocated; the key is a clone then, which [`get`](Self::get) does without.
     ///
     /// ```
     /// use std::sync::LazyLock;
@@ -388,8 +402,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// [`get_or_insert_async`](Self::get_or_insert_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Nothing is kept, and a task or a thread that
-    /// waits for this value makes it itself.
+    /// The error of the closure's future, for the task that has passed the closure. Nothing is
+    /// kept, and a task or a thread that waits for this value makes it itself.
     #[inline]
     pub fn try_get_or_insert_async<F, Fut, E>(&self, key: K, make: F) -> Flight<'_, V, Result<V, E>>
     where
@@ -450,14 +464,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         work(hash, sought, plan, move |_| running(make(key)))
     }
 
-    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new one, `None` to
-    /// remove it. Returns what the closure returned. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value that was shown dies meanwhile, the
-    /// closure is called again; one whose death has to be polled, as that of an `Arc`, is kept alive instead. What becomes of a
-    /// value that is being made is also said there.
+    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new
+    /// one, `None` to remove it. Returns what the closure returned. O(1) amortised. This is atomic,
+    /// as [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value
+    /// that was shown dies meanwhile, the closure is called again; one whose death has to be
+    /// polled, as that of an `Arc`, is kept alive instead. What becomes of a value that is being
+    /// made is also said there.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
@@ -485,8 +501,9 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.take(key, hold, |value, _| value)?
     }
 
-    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive. O(1). A value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive.
+    /// O(1). A value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be
+    /// kept.
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)>
     where
         K: Clone,
@@ -496,13 +513,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.take(key, hold, entry)?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the removed value.
-    /// O(1) for each call of the closure, which is called again when another thread has changed the entry. As for
-    /// [`compute`](Self::compute), nothing bounds how often. The closure is not asked about a value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the
+    /// removed value. O(1) for each call of the closure, which is called again when another thread
+    /// has changed the entry. As for [`compute`](Self::compute), nothing bounds how often. The
+    /// closure is not asked about a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for ever.
+    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// ever.
     pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,

@@ -1,5 +1,5 @@
-//! How an entry of a shared collection watches objects: what [`Watch`](crate::reference::Watch) is for the
-//! collections of a single owner.
+//! How an entry of a shared collection watches objects: what [`Watch`](crate::reference::Watch) is
+//! for the collections of a single owner.
 
 use core::any::Any;
 use core::marker::PhantomData;
@@ -25,9 +25,9 @@ pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
 // One bound, which implies the others: the compiler reports each unmet bound.
 impl<K: WeakKey<Watch: Sharing>> SharedKey for K {}
 
-/// A handle to objects that shared collections can refer to weakly: a [`StrongRef`] that can be used on any
-/// thread, as can its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc), and your own handles
-/// around them. Implemented for all that qualify.
+/// A handle to objects that shared collections can refer to weakly: a [`StrongRef`] that can be
+/// used on any thread, as can its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc),
+/// and your own handles around them. Implemented for all that qualify.
 pub trait SharedRef:
     SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
 {
@@ -58,8 +58,8 @@ pub trait Watches: Registered + Send + Sync {
     /// Whether entries that go are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
-    /// Whether the death of an object does not unlink the entry, so that it has to be polled; `None` if the type does
-    /// not tell.
+    /// Whether the death of an object does not unlink the entry, so that it has to be polled;
+    /// `None` if the type does not tell.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
     /// The same for this entry.
@@ -80,8 +80,8 @@ pub trait Watches: Registered + Send + Sync {
     fn is_expired(&self) -> bool {
         self.is_stale()
     }
-    /// Whether an object is dead, and its address may be another's: that of one that is polled is pinned. Runs no code of
-    /// users.
+    /// Whether an object is dead, and its address may be another's: that of one that is polled is
+    /// pinned. Runs no code of users.
     #[doc(hidden)]
     fn is_moved(&self) -> bool {
         false
@@ -99,15 +99,15 @@ pub trait Watches: Registered + Send + Sync {
 pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
     type Key: WeakKey;
-    /// A watch that is registered when its entry is inserted, unless the entry that it replaces watches the same
-    /// object.
+    /// A watch that is registered when its entry is inserted, unless the entry that it replaces
+    /// watches the same object.
     #[doc(hidden)]
     fn new(key: &Self::Key) -> Unplaced<'_, Self>;
     /// A watch that is registered.
     #[doc(hidden)]
     fn registered(key: &Self::Key, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self>;
-    /// Names the object, and makes a registered, type-erased watch on the object. This call may run code of
-    /// the user whose handle the key is; the returned closure runs none.
+    /// Names the object, and makes a registered, type-erased watch on the object. This call may run
+    /// code of the user whose handle the key is; the returned closure runs none.
     #[doc(hidden)]
     fn any(key: &Self::Key) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
@@ -120,23 +120,24 @@ pub trait WatchesOne: Watches + Sized {
     {
         Self::any(key).1(hash, core.count())
     }
-    /// The hashes of the entries that a table with this core has for an object, each once. The object's own list of its
-    /// registrations says so: O(n log n) for all n of them, with whatever collections. It may say too much: the hash of an
-    /// entry that has just gone, or that watches the object otherwise. `None` if the object is polled, and knows nothing.
+    /// The hashes of the entries that a table with this core has for an object, each once. The
+    /// object's own list of its registrations says so: O(n log n) for all n of them, with whatever
+    /// collections. It may say too much: the hash of an entry that has just gone, or that watches
+    /// the object otherwise. `None` if the object is polled, and knows nothing.
     #[doc(hidden)]
     fn hashes_of(key: &Self::Key, core: CoreRef) -> Option<Vec<HashValue>>;
     /// A weak handle to the object, if that lives. Upgrades nothing.
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
-    /// The watch of an entry that is destroyed becomes a weak handle to the object, live or dead. `None` if the watch of the
-    /// entry that has replaced this one has taken over its registration.
+    /// The watch of an entry that is destroyed becomes a weak handle to the object, live or dead.
+    /// `None` if the watch of the entry that has replaced this one has taken over its registration.
     #[doc(hidden)]
     fn into_weak(self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
-/// A watch on one object that can return a handle to it. (No bound `Key: StrongRef`: it would say a second time what
-/// [`SharedRef`] says of its watch, and the trait solver that Rust 1.101 brings finds `type S: SharedRef<Target = T>`
-/// ambiguous then.)
+/// A watch on one object that can return a handle to it. (No bound `Key: StrongRef`: it would say a
+/// second time what [`SharedRef`] says of its watch, and the trait solver that Rust 1.101 brings
+/// finds `type S: SharedRef<Target = T>` ambiguous then.)
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -144,8 +145,8 @@ pub trait WatchesOne: Watches + Sized {
 pub trait UpgradesOne: WatchesOne {
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
-    /// For an operation that changes the entry that it has asked: `None` if the object is dead, or else a handle, unless the
-    /// death of the object would unlink the entry.
+    /// For an operation that changes the entry that it has asked: `None` if the object is dead, or
+    /// else a handle, unless the death of the object would unlink the entry.
     #[doc(hidden)]
     #[inline]
     fn hold(&self) -> Option<Option<Self::Key>> {
@@ -159,7 +160,8 @@ pub trait UpgradesOne: WatchesOne {
     fn addr(&self) -> *const ();
 }
 
-/// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive that long.
+/// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive
+/// that long.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -176,7 +178,8 @@ impl<T> Unplaced<'_, T> {
         Unplaced { watch, object }
     }
 
-    /// The watch, which goes into an entry that does not outlive this one's lifetime before it is inserted.
+    /// The watch, which goes into an entry that does not outlive this one's lifetime before it is
+    /// inserted.
     #[inline]
     pub(crate) fn into_inner(self) -> T {
         self.watch
@@ -201,8 +204,8 @@ pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     PhantomData<K::Weak>,
 );
 
-// Only this flavour: of another one the compiler says that `Sharing` is not implemented. An unmet bound
-// leads to the field of a payload that does not cross threads.
+// Only this flavour: of another one the compiler says that `Sharing` is not implemented. An unmet
+// bound leads to the field of a payload that does not cross threads.
 impl<K> Sharing for Notified<K, Atomic>
 where
     K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync> + Send + Sync,
@@ -428,7 +431,8 @@ impl Watched {
     }
 }
 
-/// A watch on an object of any type, for entries with several inputs. Registered before there is an entry.
+/// A watch on an object of any type, for entries with several inputs. Registered before there is an
+/// entry.
 pub enum AnyWatch {
     /// On an object whose death unlinks the entry.
     NotifiedWatch(SharedWatch),
@@ -437,7 +441,8 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
-    /// Ends a watch that has no entry, and whose collection may be gone; see [`SharedWatch::leave`].
+    /// Ends a watch that has no entry, and whose collection may be gone; see
+    /// [`SharedWatch::leave`].
     pub(super) fn leave(self) {
         if let AnyWatch::NotifiedWatch(watch) = self {
             watch.leave();

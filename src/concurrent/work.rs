@@ -1,28 +1,36 @@
-//! Values that tasks make together: the computation belongs to all who wait for it, and whoever is polled polls it. The table
-//! holds on to it weakly.
+//! Values that tasks make together: the computation belongs to all who wait for it, and whoever is
+//! polled polls it. The table holds on to it weakly.
 //!
-//! * **A1** The flight's node leads to the *work*, and does not own it. The work has owners ([`held`](super::held)), each of
-//!   which borrows the collection. The last to leave destroys the computation, and unlinks the node. So a task that goes
-//!   hands nothing over, and nothing is left of a computation for which nobody waits.
-//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last. If there is only what other
-//!   computations have polled, it wakes all of that: each leads to tasks that wait for that computation, but one that this
-//!   one needs leads back. If a task that was woken goes without having polled the computation, others are woken likewise
-//!   (see [`Seat`]). If a waker panics, its task was perhaps not woken, and all others are. The waker leads to the flight and not to the work: a computation that keeps its waker would keep itself.
-//! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is kept. What it has failed with,
-//!   or its panic, goes to the task whose closure it was, if that still waits; the others look anew. A panic of the code that
-//!   makes the entry is one of the computation.
-//! * **A4** What depends on the table's core is counted there while the flight's node is in the table, or waits there for its
-//!   end, which closes the list: so the core is there from then on, also where a flight was forgotten and its [`Dependencies`]
-//!   go on. What finds the list closed when it is registered ends at once.
-//! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die meanwhile, and another take that.
-//!   Whoever finds the flight then has a handle to the other one: the flight is [stale](Plan::is_stale), and in nobody's way.
-//! * **A6** The computation is destroyed before its flight is complete, so no other one of the same key is at work then.
-//!   Meanwhile the flight stands by (F3): if the destructor asks for that key, it begins anew.
-//! * **A7** From the last poll of the computation to the end of the flight, only this thread can go on. What runs of a user's
-//!   code meanwhile counts as the poll, so that it does not wait for the flight: it is a cycle. Wakers run after the end.
-//! * **A8** A flight may be called off before the computation begins, which then begins with another one. A task that has joined
-//!   by the first leaves. It never polls for the first, by which nobody would be woken: the first is complete before there is
-//!   something to poll.
+//! * **A1** The flight's node leads to the *work*, and does not own it. The work has owners
+//!   ([`held`](super::held)), each of which borrows the collection. The last to leave destroys the
+//!   computation, and unlinks the node. So a task that goes hands nothing over, and nothing is left
+//!   of a computation for which nobody waits.
+//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last.
+//!   If there is only what other computations have polled, it wakes all of that: each leads to
+//!   tasks that wait for that computation, but one that this one needs leads back. If a task that
+//!   was woken goes without having polled the computation, others are woken likewise (see
+//!   [`Seat`]). If a waker panics, its task was perhaps not woken, and all others are. The waker
+//!   leads to the flight and not to the work: a computation that keeps its waker would keep itself.
+//! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is
+//!   kept. What it has failed with, or its panic, goes to the task whose closure it was, if that
+//!   still waits; the others look anew. A panic of the code that makes the entry is one of the
+//!   computation.
+//! * **A4** What depends on the table's core is counted there while the flight's node is in the
+//!   table, or waits there for its end, which closes the list: so the core is there from then on,
+//!   also where a flight was forgotten and its [`Dependencies`] go on. What finds the list closed
+//!   when it is registered ends at once.
+//! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die
+//!   meanwhile, and another take that. Whoever finds the flight then has a handle to the other one:
+//!   the flight is [stale](Plan::is_stale), and in nobody's way.
+//! * **A6** The computation is destroyed before its flight is complete, so no other one of the same
+//!   key is at work then. Meanwhile the flight stands by (F3): if the destructor asks for that key,
+//!   it begins anew.
+//! * **A7** From the last poll of the computation to the end of the flight, only this thread can go
+//!   on. What runs of a user's code meanwhile counts as the poll, so that it does not wait for the
+//!   flight: it is a cycle. Wakers run after the end.
+//! * **A8** A flight may be called off before the computation begins, which then begins with
+//!   another one. A task that has joined by the first leaves. It never polls for the first, by
+//!   which nobody would be woken: the first is complete before there is something to poll.
 
 use core::any::Any;
 use core::fmt;
@@ -71,7 +79,8 @@ pub(crate) trait Plan: Send + 'static {
         Unplaced<'static, Self::Watch>,
         Self::Stored,
     );
-    /// Whether an object of the key is dead whose address may be another's by now. Runs no code of users.
+    /// Whether an object of the key is dead whose address may be another's by now. Runs no code of
+    /// users.
     fn is_stale(&self) -> bool {
         false
     }
@@ -354,7 +363,8 @@ where
             Err(payload) => Err(Failure::Panic(payload)),
         };
         let mut panics = FirstPanic::default();
-        // Its own task is not woken by the end. The waker is code of a user, which may wait for the end (A7).
+        // Its own task is not woken by the end. The waker is code of a user, which may wait for the
+        // end (A7).
         let waker = waiter.seat.as_ref().and_then(Seat::silence);
         let mut shared = None;
         match made {
@@ -395,8 +405,9 @@ where
         self.held.fail();
     }
 
-    /// Makes the entry, has the others find what was made, and completes the flight. `shared` is for the task that has polled. If
-    /// code of a user panics before the end, nothing comes of the computation (A3), though the entry may be there.
+    /// Makes the entry, has the others find what was made, and completes the flight. `shared` is
+    /// for the task that has polled. If code of a user panics before the end, nothing comes of the
+    /// computation (A3), though the entry may be there.
     fn publish(
         &self,
         made: P::Made,
@@ -446,8 +457,8 @@ where
     }
 }
 
-/// What a result that tasks compute depends on besides its key. [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async)
-/// passes it to the closure.
+/// What a result that tasks compute depends on besides its key.
+/// [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async) passes it to the closure.
 pub struct Dependencies {
     flight: Arc<Making>,
     hash: HashValue,
@@ -459,12 +470,12 @@ impl Dependencies {
         Dependencies { flight, hash, core }
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1) amortised. As
-    /// [`Computation::depends_on`](crate::memo::Computation::depends_on), on any thread. When the computation has ended,
-    /// it does nothing.
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest.
+    /// O(1) amortised. As [`Computation::depends_on`](crate::memo::Computation::depends_on), on any
+    /// thread. When the computation has ended, it does nothing.
     ///
-    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate) from now on, the result
-    /// goes to those that wait for it, and is not kept.
+    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate)
+    /// from now on, the result goes to those that wait for it, and is not kept.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         // The handle is a user's, and a registration allocates: under no lock.
         let (watched, watch) = SharedWatchFor::<P>::any(object);

@@ -4,7 +4,8 @@ use super::counted::Owners;
 use super::graph::Object;
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*};
 
-/// Whether a census is taken. One at a time in the process: two would take each other's marks for their own.
+/// Whether a census is taken. One at a time in the process: two would take each other's marks for
+/// their own.
 #[cfg(not(weakly_loom))]
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 #[cfg(weakly_loom)]

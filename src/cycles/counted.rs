@@ -21,8 +21,9 @@ pub(super) enum Owners {
 /// A strong handle that can say how many there are.
 pub(super) trait Counted: Clone + StrongRef + 'static {
     const OWNERS: Owners;
-    /// The address of the payload. No two objects have the same, whatever their handles' types: none of these
-    /// handles has its payload at the beginning of an allocation, so even one without a size is at no other's.
+    /// The address of the payload. No two objects have the same, whatever their handles' types:
+    /// none of these handles has its payload at the beginning of an allocation, so even one without
+    /// a size is at no other's.
     fn addr(&self) -> usize {
         <Self as WeakKey>::addr(self).addr()
     }

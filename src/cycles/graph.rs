@@ -1,7 +1,8 @@
 //! What the values of some maps lead to, and how they show it.
 //!
-//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows its handles to a
-//! tracer, which enters them into the graph, which asks the objects they lead to in turn.
+//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows
+//! its handles to a tracer, which enters them into the graph, which asks the objects they lead to
+//! in turn.
 
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -13,28 +14,32 @@ use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
 use crate::ptr::{Flavour, Strong};
 
-/// A value that can show which strong handles it owns, so that [`Cycles`](crate::cycles::Cycles) finds the entries that keep
-/// themselves alive. Implement it with [`impl_trace!`](crate::impl_trace).
+/// A value that can show which strong handles it owns, so that [`Cycles`](crate::cycles::Cycles)
+/// finds the entries that keep themselves alive. Implement it with
+/// [`impl_trace!`](crate::impl_trace).
 ///
-/// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it is to remove
-/// entries from maps. What somebody holds stays alive in any case.
+/// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it
+/// is to remove entries from maps. What somebody holds stays alive in any case.
 ///
 /// * A handle that is *not shown* counts as somebody else's: entries that it leads to stay.
 /// * One that is shown more than once counts once: each is known by the address of its field.
 /// * A *temporary*, such as an upgraded weak handle, is not a field: what it leads to stays.
-/// * A handle that *somebody else* owns cannot be told from an own one: if it is shown, an entry may go although its
-///   key is still in use.
+/// * A handle that *somebody else* owns cannot be told from an own one: if it is shown, an entry
+///   may go although its key is still in use.
 ///
 /// A method that panics changes nothing in the maps.
 ///
-/// Objects behind the handles are asked one after the other: a chain of a million of them takes no stack. What a value
-/// owns without counting, as in a `Box`, is asked within the call: a long list of `Box`es needs a `trace` with a loop.
+/// Objects behind the handles are asked one after the other: a chain of a million of them takes no
+/// stack. What a value owns without counting, as in a `Box`, is asked within the call: a long list
+/// of `Box`es needs a `trace` with a loop.
 ///
-/// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard library, for our
-/// collections (not [`Attributes`](crate::Attributes)), and for types that own no handle; collections of other crates are
-/// shown [by their items](Tracer::each). Weak handles, `Cell`, `ManuallyDrop` and references show nothing. What somebody
-/// has borrowed mutably or locked shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share
-/// where threads may [share](Tracer::is_shared) what it is in, unless the maps are [at rest](crate::cycles::Cycles::at_rest).
+/// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard
+/// library, for our collections (not [`Attributes`](crate::Attributes)), and for types that own no
+/// handle; collections of other crates are shown [by their items](Tracer::each). Weak handles,
+/// `Cell`, `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked
+/// shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share where
+/// threads may [share](Tracer::is_shared) what it is in, unless the maps are [at
+/// rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     // rustc leaves out labels and notes where it proposes a reference, which owns nothing.
     message = "`{Self}` does not show which strong handles it owns: `weakly::impl_trace!` implements `Trace`",
@@ -79,8 +84,8 @@ impl Field<'_> {
 }
 
 impl Tracer<'_> {
-    /// Shows a handle to an object that shows nothing itself, because its type does not implement [`Trace`]. What that
-    /// object owns counts as held from outside.
+    /// Shows a handle to an object that shows nothing itself, because its type does not implement
+    /// [`Trace`]. What that object owns counts as held from outside.
     ///
     /// ```
     /// use weakly::{Strong, cycles::{Trace, Tracer}};
@@ -99,10 +104,11 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
-    /// Shows each item of a collection of another crate that yields references, or pairs of references as maps do. (For a
-    /// field that is such a collection, `each field` in [`impl_trace!`](crate::impl_trace) calls it.) Nothing else may
-    /// own the items: where copies of the collection share them, a copy elsewhere is not seen, and an entry may go although
-    /// its key is still in use.
+    /// Shows each item of a collection of another crate that yields references, or pairs of
+    /// references as maps do. (For a field that is such a collection, `each field` in
+    /// [`impl_trace!`](crate::impl_trace) calls it.) Nothing else may own the items: where copies
+    /// of the collection share them, a copy elsewhere is not seen, and an entry may go although its
+    /// key is still in use.
     ///
     /// ```
     /// use hashbrown::HashTable;
@@ -120,8 +126,9 @@ impl Tracer<'_> {
         items.into_iter().for_each(|item| Item::show(item, self));
     }
 
-    /// Returns the same tracer, for a field with this name, which [`Cycles::holders`](crate::cycles::Cycles::holders) reports;
-    /// a field of that field has both names. [`impl_trace!`](crate::impl_trace) calls it for each field.
+    /// Returns the same tracer, for a field with this name, which
+    /// [`Cycles::holders`](crate::cycles::Cycles::holders) reports; a field of that field has both
+    /// names. [`impl_trace!`](crate::impl_trace) calls it for each field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
         Tracer {
@@ -135,13 +142,14 @@ impl Tracer<'_> {
         }
     }
 
-    /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must not look behind a
-    /// lock: a handle that is moved out of there meanwhile is nobody's, and an entry may go although its key is still
-    /// in use.
+    /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must
+    /// not look behind a lock: a handle that is moved out of there meanwhile is nobody's, and an
+    /// entry may go although its key is still in use.
     ///
-    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared maps with all that
-    /// they lead to; otherwise not in the values of maps of one owner, nor behind `local::Strong` and `Rc`, nor if the
-    /// maps are [at rest](crate::cycles::Cycles::at_rest).
+    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared
+    /// maps with all that they lead to; otherwise not in the values of maps of one owner, nor
+    /// behind `local::Strong` and `Rc`, nor if the maps are [at
+    /// rest](crate::cycles::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared
@@ -160,8 +168,9 @@ impl Tracer<'_> {
     }
 }
 
-/// What the iterator of a collection of another crate may yield, so that [`Tracer::each`] shows it: a reference, or a pair
-/// of what may be yielded, of which one may also be a position (`usize`). Sealed.
+/// What the iterator of a collection of another crate may yield, so that [`Tracer::each`] shows it:
+/// a reference, or a pair of what may be yielded, of which one may also be a position (`usize`).
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "an iterator that yields `{Self}` does not show what is in its collection",
     label = "this must be a reference to what implements `Trace`, or a pair of such references",
@@ -214,8 +223,8 @@ pub(super) struct Object {
     pub(super) doubtful: bool,
     /// Whether it has a mark of ours.
     pub(super) marked: bool,
-    /// Whether the value of a shared map leads to it: a reader of that map may have lent it to another thread, even if
-    /// it is behind an `Rc`.
+    /// Whether the value of a shared map leads to it: a reader of that map may have lent it to
+    /// another thread, even if it is behind an `Rc`.
     lent: bool,
     /// Whether it has been asked what it owns.
     asked: bool,
@@ -280,7 +289,8 @@ pub(super) struct Ephemeron {
     pub(super) member: usize,
     /// What the map calls it.
     pub(super) entry: usize,
-    /// Whether one of its keys is dead: its own death removes it, and until then it keeps nothing alive.
+    /// Whether one of its keys is dead: its own death removes it, and until then it keeps nothing
+    /// alive.
     pub(super) dead: bool,
     /// The addresses of its keys, in `Graph::keys`.
     pub(super) keys: Range<usize>,
@@ -299,7 +309,8 @@ pub(super) struct Graph {
     /// Objects that are to be asked: first those that are lent, then the others.
     lent: Vec<u32>,
     waiting: Vec<u32>,
-    /// Objects, by number: those to which a value leads, then those to which another leads, and so on.
+    /// Objects, by number: those to which a value leads, then those to which another leads, and so
+    /// on.
     pub(super) edges: Vec<u32>,
     /// For each of these the names of the field, if that is wanted. Then each field is here once.
     pub(super) fields_of_edges: Option<Vec<String>>,
@@ -415,9 +426,11 @@ impl Graph {
         self.links.push(link);
     }
 
-    /// Asks all objects that are to be asked. Not recursively: a chain of a million objects takes no stack.
+    /// Asks all objects that are to be asked. Not recursively: a chain of a million objects takes
+    /// no stack.
     ///
-    /// First all that are lent, so that it is known of each object, when it is asked, whether it is.
+    /// First all that are lent, so that it is known of each object, when it is asked, whether it
+    /// is.
     pub(super) fn complete(&mut self) {
         while let Some(object) = self.lent.pop().or_else(|| self.waiting.pop()) {
             let at = object as usize;

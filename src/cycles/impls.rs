@@ -35,8 +35,9 @@ impl<T: ?Sized + Trace + 'static> Trace for Rc<T> {
     }
 }
 
-/// An object of its own, which shows what it owns. Unless the maps are [at rest](crate::cycles::Cycles::at_rest), it counts as
-/// held from outside: another thread may clone the `Arc` at any time, and nothing tells.
+/// An object of its own, which shows what it owns. Unless the maps are [at
+/// rest](crate::cycles::Cycles::at_rest), it counts as held from outside: another thread may clone
+/// the `Arc` at any time, and nothing tells.
 impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.pointer(self, |this, tracer| (**this).trace(tracer));
@@ -131,8 +132,8 @@ each_pair! { [K: Trace, V: Trace] BTreeMap<K, V> }
 #[cfg(feature = "std")]
 each_pair! { [K: Trace, V: Trace, S] std::collections::HashMap<K, V, S> }
 
-// Those that take a reference of any lifetime are types of their own: here the most usual. (The compiler warns of impls
-// for both, because it took the two for one type long ago.)
+// Those that take a reference of any lifetime are types of their own: here the most usual. (The
+// compiler warns of impls for both, because it took the two for one type long ago.)
 #[allow(coherence_leak_check)]
 mod functions {
     use crate::cycles::graph::{Trace, Tracer};
@@ -252,7 +253,8 @@ impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
     }
 }
 
-/// Shows nothing while somebody has locked it for writing, nor where [threads share it](Tracer::is_shared).
+/// Shows nothing while somebody has locked it for writing, nor where [threads share
+/// it](Tracer::is_shared).
 #[cfg(feature = "std")]
 impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -290,8 +292,9 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 /// # _ = node.name;
 /// ```
 ///
-/// A collection that does not implement [`Trace`] itself, such as one of another crate, is shown by its items: by the
-/// references, or pairs of references, that `&field` [iterates](Tracer::each) over.
+/// A collection that does not implement [`Trace`] itself, such as one of another crate, is shown by
+/// its items: by the references, or pairs of references, that `&field` [iterates](Tracer::each)
+/// over.
 ///
 /// ```
 /// use hashbrown::{HashMap, HashSet, HashTable};

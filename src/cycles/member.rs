@@ -8,19 +8,22 @@ pub trait Member {
     /// Reclaims the dead entries.
     #[doc(hidden)]
     fn purge(&mut self);
-    /// Passes all entries on. From here on no entry moves, until one of the methods below is called.
+    /// Passes all entries on. From here on no entry moves, until one of the methods below is
+    /// called.
     #[doc(hidden)]
     fn show(&self, entries: &mut Entries<'_>);
     /// Lets entries move again.
     #[doc(hidden)]
     fn release(&self);
-    /// Unlinks these entries, if they are still there, and keeps what they own: no entry moves. Returns how many.
+    /// Unlinks these entries, if they are still there, and keeps what they own: no entry moves.
+    /// Returns how many.
     #[doc(hidden)]
     fn unlink(&mut self, doomed: &Addresses) -> usize;
     /// Destroys what the unlinked entries own.
     #[doc(hidden)]
     fn destroy(&mut self);
-    /// The address of the map, if threads share it. It may be a field, too, of an object that its values lead to.
+    /// The address of the map, if threads share it. It may be a field, too, of an object that its
+    /// values lead to.
     #[doc(hidden)]
     fn shared(&self) -> Option<*const ()>;
     /// The type of the map.

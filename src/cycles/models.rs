@@ -1,4 +1,5 @@
-//! loom models of a purge of cycles against threads that make and drop handles: a key that somebody has keeps its entry.
+//! loom models of a purge of cycles against threads that make and drop handles: a key that somebody
+//! has keeps its entry.
 
 use super::graph::{Ephemeron, Graph, Trace};
 use crate::ptr::models::{Maker, Payload, both, check};
@@ -39,8 +40,8 @@ fn next(node: &Strong<Node>) -> &Strong<Node> {
     node.next.as_ref().unwrap()
 }
 
-/// P1: A thread passes from the other object to the key, and has one of them at each moment, since before the census. Each
-/// count may be right when it is read; the mark of the key is gone.
+/// P1: A thread passes from the other object to the key, and has one of them at each moment, since
+/// before the census. Each count may be right when it is read; the mark of the key is gone.
 fn passes_on(step: impl Fn(&Strong<Node>) -> Strong<Node> + Send + Sync + Copy + 'static) {
     check(2, move |maker| {
         let value = value(maker);
@@ -93,7 +94,8 @@ fn a_thread_that_goes() {
     });
 }
 
-/// Of two purges at once, of maps whose values share objects, neither removes what the other holds, and together they do.
+/// Of two purges at once, of maps whose values share objects, neither removes what the other holds,
+/// and together they do.
 #[test]
 fn two_purges_at_once() {
     check(2, |maker| {

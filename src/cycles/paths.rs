@@ -51,15 +51,17 @@ enum From {
 type Arrival = (From, usize);
 
 impl Cycles<'_> {
-    /// Finds who holds an object: for each strong handle to it that the values of these maps show, a way there from an
-    /// entry. The rest of its strong handles, the one it is asked with included, are elsewhere.
+    /// Finds who holds an object: for each strong handle to it that the values of these maps show,
+    /// a way there from an entry. The rest of its strong handles, the one it is asked with
+    /// included, are elsewhere.
     ///
-    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at rest](Self::at_rest) or not: a way
-    /// that is shown here need not be one that [`purge`](Self::purge) believes.
+    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at
+    /// rest](Self::at_rest) or not: a way that is shown here need not be one that
+    /// [`purge`](Self::purge) believes.
     ///
-    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of all the ways, which
-    /// are as many as handles to the object). It changes nothing. Within a [`trace`](crate::cycles::Trace::trace) it finds
-    /// nothing.
+    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of
+    /// all the ways, which are as many as handles to the object). It changes nothing. Within a
+    /// [`trace`](crate::cycles::Trace::trace) it finds nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -156,7 +158,8 @@ impl Cycles<'_> {
     }
 }
 
-/// How each object is come to first, and all the ways in which the goal is come to. (By breadth: the ways are short.)
+/// How each object is come to first, and all the ways in which the goal is come to. (By breadth:
+/// the ways are short.)
 fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) {
     let mut first = vec![None; graph.nodes.len()];
     let mut direct = Vec::new();
@@ -234,8 +237,8 @@ impl Holders {
 }
 
 impl HolderPath {
-    /// Returns the addresses of the entry's keys, to tell the entries of a map apart: as `Strong::as_ptr` of a key,
-    /// for example.
+    /// Returns the addresses of the entry's keys, to tell the entries of a map apart: as
+    /// `Strong::as_ptr` of a key, for example.
     #[must_use]
     pub fn key_addresses(&self) -> &[usize] {
         &self.keys

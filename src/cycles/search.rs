@@ -11,8 +11,9 @@ crate::sync::thread_local! {
 pub(super) struct Searching(PhantomData<*mut ()>);
 
 impl Searching {
-    /// `None` if it does already: a trace that starts another search would be asked in that one too, and so on
-    /// without end. (Without `std` there are only maps of one owner, which are borrowed by the search they are in.)
+    /// `None` if it does already: a trace that starts another search would be asked in that one
+    /// too, and so on without end. (Without `std` there are only maps of one owner, which are
+    /// borrowed by the search they are in.)
     pub(super) fn begin() -> Option<Self> {
         #[cfg(feature = "std")]
         if SEARCHING.with(|there| there.replace(true)) {

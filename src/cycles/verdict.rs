@@ -1,10 +1,11 @@
 //! Which entries go.
 //!
-//! First what lives for certain: what is held from outside, what that leads to, and what entries own whose keys all
-//! live ([`Spread`]). The other entries could go. Then what would live on without them: plain counting is tried on the
-//! objects that are left, and what it does not free lies on a cycle of fields, or behind one ([`Spread::survivors`]).
-//! The spread goes on from there. An entry with a key that does not live even then goes, and the key dies, since
-//! nothing holds it but such entries and objects that they hold.
+//! First what lives for certain: what is held from outside, what that leads to, and what entries
+//! own whose keys all live ([`Spread`]). The other entries could go. Then what would live on
+//! without them: plain counting is tried on the objects that are left, and what it does not free
+//! lies on a cycle of fields, or behind one ([`Spread::survivors`]). The spread goes on from there.
+//! An entry with a key that does not live even then goes, and the key dies, since nothing holds it
+//! but such entries and objects that they hold.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,7 +25,8 @@ pub(super) struct Verdict {
 /// No further entry.
 const END: usize = usize::MAX;
 
-/// Entries that wait for one of their keys to be live, as lists: for each object the first, for each the next.
+/// Entries that wait for one of their keys to be live, as lists: for each object the first, for
+/// each the next.
 struct Blocked {
     first: Vec<usize>,
     next: Vec<(usize, usize)>,
@@ -121,11 +123,11 @@ impl<'g> Spread<'g> {
             .collect()
     }
 
-    /// Of the objects that are not known to live, those that plain counting does not free when no entry owns them any
-    /// more.
+    /// Of the objects that are not known to live, those that plain counting does not free when no
+    /// entry owns them any more.
     ///
-    /// All handles to such objects are fields of such objects, or belong to entries with such a key or a dead one:
-    /// whatever else has one lives.
+    /// All handles to such objects are fields of such objects, or belong to entries with such a key
+    /// or a dead one: whatever else has one lives.
     fn survivors(&self) -> Vec<u32> {
         let graph = self.graph;
         let fields = |object: usize| &graph.edges[graph.nodes[object].edges.clone()];

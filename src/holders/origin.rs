@@ -1,9 +1,10 @@
 //! A place in the source, and a thread.
 //!
-//! The pointers' own functions know their caller (`track_caller`). What collections make takes it from a backtrace, so
-//! that they know nothing of this: an attribute on each method would not reach into closures, nor through the standard
-//! library. The backtrace is the standard library's, though it shows its frames as text only: the crate `backtrace` has
-//! them as values, but brings about ten packages.
+//! The pointers' own functions know their caller (`track_caller`). What collections make takes it
+//! from a backtrace, so that they know nothing of this: an attribute on each method would not reach
+//! into closures, nor through the standard library. The backtrace is the standard library's, though
+//! it shows its frames as text only: the crate `backtrace` has them as values, but brings about ten
+//! packages.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -19,7 +20,8 @@ use std::thread_local;
 
 /// Where a strong handle, or an object, was made, and by which thread.
 ///
-/// Its text is the place, as the compiler writes it, and the thread; then the backtrace, if one was asked for.
+/// Its text is the place, as the compiler writes it, and the thread; then the backtrace, if one was
+/// asked for.
 #[derive(Clone)]
 pub struct Origin {
     caller: &'static panic::Location<'static>,
@@ -89,10 +91,11 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// A place in the source: as the standard library's [`Location`](panic::Location), which cannot be made of a backtrace.
+/// A place in the source: as the standard library's [`Location`](panic::Location), which cannot be
+/// made of a backtrace.
 ///
-/// Its text is `file:line:column`. Without line tables, only the function of a place that is from a backtrace is known:
-/// that is the text, the file is empty, and the numbers are zero.
+/// Its text is `file:line:column`. Without line tables, only the function of a place that is from a
+/// backtrace is known: that is the text, the file is empty, and the numbers are zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     function: String,
@@ -102,8 +105,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The innermost call that is a user's. A backtrace shows its frames as text only: each is a line, with another
-    /// line for the place, if that is known.
+    /// The innermost call that is a user's. A backtrace shows its frames as text only: each is a
+    /// line, with another line for the place, if that is known.
     fn in_backtrace(text: &str) -> Self {
         let mut lines = text.lines().map(str::trim_start).peekable();
         while let Some(frame) = lines.next() {
@@ -137,8 +140,8 @@ impl Location {
         }
     }
 
-    /// Returns the file, as the compiler was called with it; from a backtrace, relative to the current directory if it
-    /// is there. Empty if it is not known.
+    /// Returns the file, as the compiler was called with it; from a backtrace, relative to the
+    /// current directory if it is there. Empty if it is not known.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
@@ -185,8 +188,8 @@ thread_local! {
     static IN_BACKTRACE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Uses a backtrace, unless this thread does so already: the standard library allocates meanwhile, under a lock, and the
-/// allocator may make a handle.
+/// Uses a backtrace, unless this thread does so already: the standard library allocates meanwhile,
+/// under a lock, and the allocator may make a handle.
 fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
     struct Used;
     impl Drop for Used {
@@ -201,8 +204,8 @@ fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
     Some(use_it())
 }
 
-/// Whether a file is no user's: it is this crate's, or of those whose functions this crate calls with its closures. The
-/// standard library's, such as `into`, do not know their callers either.
+/// Whether a file is no user's: it is this crate's, or of those whose functions this crate calls
+/// with its closures. The standard library's, such as `into`, do not know their callers either.
 fn is_inside(file: &str) -> bool {
     const FILE: &str = file!();
     let (sources, _) = FILE.split_at(FILE.len() - "holders/origin.rs".len());
@@ -214,16 +217,17 @@ fn is_inside(file: &str) -> bool {
     file.starts_with(sources) || names.clone().zip(names.skip(1)).any(is_library)
 }
 
-/// Whether a file in a backtrace is this crate's: there, paths are relative to the current directory, or absolute.
+/// Whether a file in a backtrace is this crate's: there, paths are relative to the current
+/// directory, or absolute.
 fn is_ours(file: &str) -> bool {
     const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
     let folder = env::current_dir().unwrap_or_default();
     folder.join(file).starts_with(SOURCES)
 }
 
-/// The same by the function's name, which is known without line tables: `weakly::f`, or `<weakly::S as T>::f`. (A
-/// function that was inlined has no path, but is known by its file alone. `__rust_try` is the frame of `catch_unwind`, and has no
-/// place.)
+/// The same by the function's name, which is known without line tables: `weakly::f`, or `<weakly::S
+/// as T>::f`. (A function that was inlined has no path, but is known by its file alone.
+/// `__rust_try` is the frame of `catch_unwind`, and has no place.)
 fn is_function_inside(name: &str) -> bool {
     let (path, _) = name.split_once("::").unwrap_or((name, ""));
     let name = path.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');

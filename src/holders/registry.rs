@@ -1,9 +1,10 @@
 //! All objects, by address, with the handles of each.
 //!
-//! Each count of a strong handle has an entry: the handle's, or that of the raw pointer it became. A handle's entry is
-//! made after it is counted, and removed before its count is given up. The object has an entry from before its first
-//! handle until the thread that ends it begins to destroy it, so even if one handle is upgraded while the others are
-//! dropped, it finds the entry. The address is not reused before.
+//! Each count of a strong handle has an entry: the handle's, or that of the raw pointer it became.
+//! A handle's entry is made after it is counted, and removed before its count is given up. The
+//! object has an entry from before its first handle until the thread that ends it begins to destroy
+//! it, so even if one handle is upgraded while the others are dropped, it finds the entry. The
+//! address is not reused before.
 //!
 //! No lock is held while user code runs, destructors of entries and the allocator included.
 
@@ -141,8 +142,8 @@ pub(crate) fn next() -> u64 {
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// A strong handle's entry in the registry. Its owner ends it: there is no destructor, as there are handles that
-/// are taken apart.
+/// A strong handle's entry in the registry. Its owner ends it: there is no destructor, as there are
+/// handles that are taken apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Holder(u64);
 
@@ -205,7 +206,8 @@ impl Holder {
         });
     }
 
-    /// Lists a handle, of a new object or of one that is there. What it takes the place of is dropped under no lock.
+    /// Lists a handle, of a new object or of one that is there. What it takes the place of is
+    /// dropped under no lock.
     fn list(
         addr: usize,
         number: u64,
@@ -273,7 +275,8 @@ impl Holder {
     }
 }
 
-/// Where the handles of the object at this address were made, oldest first. None if there is no such object.
+/// Where the handles of the object at this address were made, oldest first. None if there is no
+/// such object.
 pub(crate) fn holders_of(object: *const ()) -> Vec<Origin> {
     let addr = object.addr();
     let mut handles = shard(addr).with_room(

@@ -11,21 +11,23 @@ use crate::panics::run_all;
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::sync::allocating;
 
-/// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and they live on for a
-/// while.
+/// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and
+/// they live on for a while.
 ///
-/// It goes under weak collections, as their *floor*: what is in use is never missing, since the collection finds it,
-/// and what nobody uses is found as long as it is kept. What goes from here is not destroyed if somebody uses it:
-/// strong becomes weak, and whoever finds the object again keeps it again, by [`touch`](Self::touch) or
-/// [`keep`](Self::keep). One may serve several collections, since it knows objects, and not their keys.
+/// It goes under weak collections, as their *floor*: what is in use is never missing, since the
+/// collection finds it, and what nobody uses is found as long as it is kept. What goes from here is
+/// not destroyed if somebody uses it: strong becomes weak, and whoever finds the object again keeps
+/// it again, by [`touch`](Self::touch) or [`keep`](Self::keep). One may serve several collections,
+/// since it knows objects, and not their keys.
 ///
-/// When there are too many, the one goes that SIEVE chooses (Y. Zhang et al., NSDI 2024): of those that were not
-/// touched since it looked last, the oldest from where it looked last. With [`generations`](Limit::generations), what
-/// was not touched for a while goes, too.
+/// When there are too many, the one goes that SIEVE chooses (Y. Zhang et al., NSDI 2024): of those
+/// that were not touched since it looked last, the oldest from where it looked last. With
+/// [`generations`](Limit::generations), what was not touched for a while goes, too.
 ///
 /// This one is for one owner, and any handle. For what threads share there is
 /// [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), which collections [keep in
-/// themselves](crate::concurrent::WeakValueMap::set_keep_alive), and which tells a listener what goes.
+/// themselves](crate::concurrent::WeakValueMap::set_keep_alive), and which tells a listener what
+/// goes.
 ///
 /// An object takes some 50 bytes here, and 8 more where generations count.
 ///
@@ -72,8 +74,8 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.limit()
     }
 
-    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations come to count, all
-    /// of which begin with this one.
+    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations
+    /// come to count, all of which begin with this one.
     pub fn set_limit(&mut self, limit: Limit) {
         allocating(|room| self.ring.set_limit(limit, room));
         if !limit.counts_live {
@@ -82,11 +84,12 @@ impl<P: StrongRef> KeepAlive<P> {
         self.settle();
     }
 
-    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than the limit, or the
-    /// limit is of 0 entries. One that is kept already is touched, and has this weight from now on. O(1) amortised, and
-    /// what goes instead.
+    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than
+    /// the limit, or the limit is of 0 entries. One that is kept already is touched, and has this
+    /// weight from now on. O(1) amortised, and what goes instead.
     ///
-    /// A weight says how much of the limit the object takes: bytes, say, or 1. It is taken once, here.
+    /// A weight says how much of the limit the object takes: bytes, say, or 1. It is taken once,
+    /// here.
     pub fn keep(&mut self, object: &P, weight: usize) -> bool
     where
         P: Clone,
@@ -128,8 +131,8 @@ impl<P: StrongRef> KeepAlive<P> {
         released
     }
 
-    /// Begins the next generation: what was neither kept nor touched in the [last ones](Limit::generations) goes.
-    /// O(what goes).
+    /// Begins the next generation: what was neither kept nor touched in the [last
+    /// ones](Limit::generations) goes. O(what goes).
     ///
     /// ```
     /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};
@@ -148,8 +151,8 @@ impl<P: StrongRef> KeepAlive<P> {
         self.settle();
     }
 
-    /// Lets objects go until the others weigh no more than this; returns how many went. O(what goes) amortised. For
-    /// memory that is wanted elsewhere: the limit stays.
+    /// Lets objects go until the others weigh no more than this; returns how many went. O(what
+    /// goes) amortised. For memory that is wanted elsewhere: the limit stays.
     pub fn shrink_to(&mut self, weight: usize) -> usize {
         let gone = self.ring.let_go_above(weight);
         self.settle();
@@ -174,9 +177,9 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.weight()
     }
 
-    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of what has gone from here
-    /// and is still in use. What was [released](Self::release) counts no more. Exact: the death of an object ends its
-    /// weight. O(gone and in use).
+    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of
+    /// what has gone from here and is still in use. What was [released](Self::release) counts no
+    /// more. Exact: the death of an object ends its weight. O(gone and in use).
     ///
     /// ```
     /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};

@@ -1,6 +1,7 @@
 //! How much is kept, and why something is kept no more.
 
-/// How much is kept: a number of objects or entries, a sum of weights, a number of generations, or several of these.
+/// How much is kept: a number of objects or entries, a sum of weights, a number of generations, or
+/// several of these.
 ///
 /// ```
 /// use weakly::keep::Limit;
@@ -37,12 +38,14 @@ impl Limit {
         }
     }
 
-    /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is not kept at all;
-    /// what weighs 0 never is too heavy. A sum of weights is exact, and shown as `usize::MAX` if it is larger: such a sum is
-    /// beyond any limit of weight, `usize::MAX` included.
+    /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is
+    /// not kept at all; what weighs 0 never is too heavy. A sum of weights is exact, and shown as
+    /// `usize::MAX` if it is larger: such a sum is beyond any limit of weight, `usize::MAX`
+    /// included.
     ///
-    /// In a collection that threads share, an insertion adds the weight of its entry first, and evicts others then. So
-    /// the sum may exceed the limit for a moment, by one entry for each thread that is inserting.
+    /// In a collection that threads share, an insertion adds the weight of its entry first, and
+    /// evicts others then. So the sum may exceed the limit for a moment, by one entry for each
+    /// thread that is inserting.
     pub const fn weight(self, weight: usize) -> Self {
         Limit {
             weight: Some(weight),
@@ -50,10 +53,10 @@ impl Limit {
         }
     }
 
-    /// What was neither kept nor touched during the last so many generations goes when the next one begins. A
-    /// generation is what you say it is: it ends with a call of `advance`, by a timer, or after a frame or a revision.
-    /// There is no clock inside. `u32::MAX` generations are no limit. Above 65,000, a collection may miss hits of an
-    /// entry that was not asked for that long.
+    /// What was neither kept nor touched during the last so many generations goes when the next one
+    /// begins. A generation is what you say it is: it ends with a call of `advance`, by a timer, or
+    /// after a frame or a revision. There is no clock inside. `u32::MAX` generations are no limit.
+    /// Above 65,000, a collection may miss hits of an entry that was not asked for that long.
     pub const fn generations(self, generations: u32) -> Self {
         Limit {
             generations,
@@ -62,8 +65,8 @@ impl Limit {
     }
 
     /// Also counts the weight of what is kept no more and still in use: see
-    /// [`live_weight`](super::KeepAlive::live_weight). This costs an entry of a weak map for each such object. For
-    /// [`KeepAlive`](super::KeepAlive)s; a ceiling does not look at it.
+    /// [`live_weight`](super::KeepAlive::live_weight). This costs an entry of a weak map for each
+    /// such object. For [`KeepAlive`](super::KeepAlive)s; a ceiling does not look at it.
     pub const fn count_live(self) -> Self {
         Limit {
             counts_live: true,

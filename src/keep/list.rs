@@ -1,5 +1,6 @@
-//! A list through the elements of a slice, linked both ways by their numbers: so one in the middle leaves in O(1), and
-//! nothing is allocated for a link. Whose numbers are in which list is the owner's to know.
+//! A list through the elements of a slice, linked both ways by their numbers: so one in the middle
+//! leaves in O(1), and nothing is allocated for a link. Whose numbers are in which list is the
+//! owner's to know.
 
 /// No element.
 pub(crate) const NONE: u32 = u32::MAX;

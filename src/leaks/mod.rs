@@ -1,5 +1,5 @@
-//! What should be dead and is not: a watch over some objects, and, with the feature `holders`, over all that a closure
-//! makes. For one object, [`assert_dead!`](crate::assert_dead).
+//! What should be dead and is not: a watch over some objects, and, with the feature `holders`, over
+//! all that a closure makes. For one object, [`assert_dead!`](crate::assert_dead).
 
 #[cfg(feature = "holders")]
 mod snapshot;

@@ -33,8 +33,8 @@ impl Snapshot {
         Snapshot(holders::next())
     }
 
-    /// All objects that the current thread has made since then and that are still alive, oldest first.
-    /// O(all live objects).
+    /// All objects that the current thread has made since then and that are still alive, oldest
+    /// first. O(all live objects).
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         let here = thread::current().id();
@@ -96,8 +96,8 @@ impl fmt::Debug for Leak {
 /// Runs a closure. Every object that it makes on this thread is to be dead when it returns.
 ///
 /// # Panics
-/// If one is alive: the message says where each was made, and where each of its handles was. What the closure
-/// returns counts, too. If the closure panics, nothing is checked.
+/// If one is alive: the message says where each was made, and where each of its handles was. What
+/// the closure returns counts, too. If the closure panics, nothing is checked.
 ///
 /// ```should_panic
 /// use weakly::{Strong, leaks::leak_check};

@@ -10,13 +10,16 @@ use core::fmt;
 use crate::holders;
 use crate::reference::{StrongRef, WeakRef};
 
-/// Asserts that the object of a weak handle is dead. The message names its type and the number of its strong
-/// handles; with the feature `holders`, also where each of them was made, if they are this crate's.
+/// Asserts that the object of a weak handle is dead. The message names its type and the number of
+/// its strong handles; with the feature `holders`, also where each of them was made, if they are
+/// this crate's.
 ///
-/// What dead entries own is alive until their collections drop it: [`purge`](crate::WeakMap::purge) these first.
+/// What dead entries own is alive until their collections drop it: [`purge`](crate::WeakMap::purge)
+/// these first.
 ///
-/// It takes the weak handle of any [`StrongRef`], by reference: this crate's, the standard library's, or your own. A
-/// second argument, which may be a format string with its arguments, says since when the object should be dead.
+/// It takes the weak handle of any [`StrongRef`], by reference: this crate's, the standard
+/// library's, or your own. A second argument, which may be a format string with its arguments, says
+/// since when the object should be dead.
 ///
 /// # Panics
 /// If the object is alive. (In its destructor it counts as dead.)
@@ -94,7 +97,8 @@ impl fmt::Display for Alive {
     }
 }
 
-/// A list of objects that should be dead at some point, for tests. It holds them weakly, whatever their types.
+/// A list of objects that should be dead at some point, for tests. It holds them weakly, whatever
+/// their types.
 ///
 /// While an object is on the list, it has a weak handle more, so
 /// [`Strong::get_mut`](crate::ptr::Strong::get_mut) refuses it.
@@ -147,9 +151,10 @@ impl LeakWatch {
         self.objects.push((label.into(), Box::new(weak)));
     }
 
-    /// Describes the objects that are alive, in the order in which they were added: label, type and number of strong
-    /// handles; with the feature `holders`, also where each of this crate's was made. What dead entries own is alive until
-    /// their collections drop it: [`purge`](crate::WeakMap::purge) these first. O(objects).
+    /// Describes the objects that are alive, in the order in which they were added: label, type and
+    /// number of strong handles; with the feature `holders`, also where each of this crate's was
+    /// made. What dead entries own is alive until their collections drop it:
+    /// [`purge`](crate::WeakMap::purge) these first. O(objects).
     #[must_use]
     pub fn alive(&self) -> Vec<String> {
         let find = |(label, weak): &(String, Box<dyn Find>)| {

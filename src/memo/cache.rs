@@ -20,28 +20,30 @@ use crate::concurrent::{
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
-/// A cache of results computed from objects, shared between threads behind `&self`. The key is one handle, [`Many`], or a
-/// tuple of up to four parts: first such an object, then objects or plain [`Value`]s. The cache keeps neither the objects
-/// alive nor, once one of them is dead, the result.
+/// A cache of results computed from objects, shared between threads behind `&self`. The key is one
+/// handle, [`Many`], or a tuple of up to four parts: first such an object, then objects or plain
+/// [`Value`]s. The cache keeps neither the objects alive nor, once one of them is dead, the result.
 ///
-/// An entry dies with the first of its inputs: its key, by identity, and the objects that the computation [depends
-/// on](Computation::depends_on) besides. An input is dead when its destructor has run (for an `Arc`: when its last
-/// strong handle has gone). From then on the entry is not found, and the result is destroyed as the values of a
+/// An entry dies with the first of its inputs: its key, by identity, and the objects that the
+/// computation [depends on](Computation::depends_on) besides. An input is dead when its destructor
+/// has run (for an `Arc`: when its last strong handle has gone). From then on the entry is not
+/// found, and the result is destroyed as the values of a
 /// [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
 ///
-/// Each result is computed once (but for [races](Self::get_or_compute_racing)): threads that ask for the same key wait for the one
-/// that computes it. If that
-/// panics or fails, nothing is cached, and one of the waiting threads computes it instead. A computation may ask
-/// for other keys. One that comes to need its own result, through any threads, panics instead of waiting for
-/// itself; but where it waits in a pool that steals work, or for a lock that callers hold, threads [may wait for
-/// ever](crate::guide::memo#computations-that-wait).
+/// Each result is computed once (but for [races](Self::get_or_compute_racing)): threads that ask
+/// for the same key wait for the one that computes it. If that panics or fails, nothing is cached,
+/// and one of the waiting threads computes it instead. A computation may ask for other keys. One
+/// that comes to need its own result, through any threads, panics instead of waiting for itself;
+/// but where it waits in a pool that steals work, or for a lock that callers hold, threads [may
+/// wait for ever](crate::guide::memo#computations-that-wait).
 ///
-/// A result is not kept if, while it is computed, one is [inserted](Self::insert) in its place, it is removed or
-/// [invalidated](Self::invalidate), or an input dies. Then it goes only to the thread that computes it: those that wait find
-/// the inserted one, or one of them computes it anew.
+/// A result is not kept if, while it is computed, one is [inserted](Self::insert) in its place, it
+/// is removed or [invalidated](Self::invalidate), or an input dies. Then it goes only to the thread
+/// that computes it: those that wait find the inserted one, or one of them computes it anew.
 ///
-/// Computations nest as deep as the stack allows. With optimisation, one level of a small computation takes some
-/// 130 bytes of it, closure and caller included: 50,000 levels fit on a stack of 8 MiB.
+/// Computations nest as deep as the stack allows. With optimisation, one level of a small
+/// computation takes some 130 bytes of it, closure and caller included: 50,000 levels fit on a
+/// stack of 8 MiB.
 ///
 /// A result that owns a strong handle to an input keeps it alive, and with it the entry, until
 /// [`purge_cycles`](Self::purge_cycles) finds that nothing else does; give it a weak one. If
@@ -85,10 +87,11 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 ///
-/// So are an object and parameters. [`MemoQuery`] says how each part is passed. A hit allocates nothing. The death of an object
-/// costs O(results): it unlinks the results for all its parameters, one after the other, and locks one bucket at a time. The
-/// `Hash` and `Eq` of plain values may do what they like: none of it runs under a lock, and those that disagree make a memo
-/// miss. Plain values are hashed with seeds, which are drawn for the memo's first entry.
+/// So are an object and parameters. [`MemoQuery`] says how each part is passed. A hit allocates
+/// nothing. The death of an object costs O(results): it unlinks the results for all its parameters,
+/// one after the other, and locks one bucket at a time. The `Hash` and `Eq` of plain values may do
+/// what they like: none of it runs under a lock, and those that disagree make a memo miss. Plain
+/// values are hashed with seeds, which are drawn for the memo's first entry.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Value};
@@ -122,7 +125,8 @@ pub struct Memo<K: MemoKey, V> {
 
 impl<K: MemoKey, V> Memo<K, V> {
     crate::sync::const_fn! {
-        /// Creates an empty memo, also for a `static`. Allocates nothing before the first computation.
+        /// Creates an empty memo, also for a `static`. Allocates nothing before the first
+        /// computation.
         ///
         /// ```
         /// use weakly::{Memo, Strong};
@@ -156,7 +160,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
     /// Removes the result for a key; returns whether there was one. O(1). If it is [being
-    /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and threads that wait for it compute anew.
+    /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and
+    /// threads that wait for it compute anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash: HashValue| {
@@ -176,19 +181,20 @@ impl<K: MemoKey, V> Memo<K, V> {
         removed
     }
 
-    /// Removes all results in which this object takes part, as a part of the key or because the computation
-    /// [depends on](Computation::depends_on) it; returns how many. The result of a computation under way that has
-    /// named it so far goes only to the thread that computes it, and is not [kept](Self). For objects that change in place,
-    /// under a lock: who has changed one says so. Then nobody finds a result of the old state, if each computation declares
-    /// what it depends on before it reads that.
+    /// Removes all results in which this object takes part, as a part of the key or because the
+    /// computation [depends on](Computation::depends_on) it; returns how many. The result of a
+    /// computation under way that has named it so far goes only to the thread that computes it, and
+    /// is not [kept](Self). For objects that change in place, under a lock: who has changed one
+    /// says so. Then nobody finds a result of the old state, if each computation declares what it
+    /// depends on before it reads that.
     ///
-    /// Results that were computed from those stay, unless they depend on the object, too; or on those results, where these are
-    /// objects that only the memo keeps.
+    /// Results that were computed from those stay, unless they depend on the object, too; or on
+    /// those results, where these are objects that only the memo keeps.
     ///
-    /// O(n log n) for all n registrations of the object, in whatever collections: it knows where it is, and the memo is not
-    /// scanned. Threads that insert or remove results of the same object wait that long. Only an object that does not notify,
-    /// such as an [`Arc`](std::sync::Arc), knows nothing: then O(capacity), and no computation under way is kept, of whatever
-    /// key.
+    /// O(n log n) for all n registrations of the object, in whatever collections: it knows where it
+    /// is, and the memo is not scanned. Threads that insert or remove results of the same object
+    /// wait that long. Only an object that does not notify, such as an [`Arc`](std::sync::Arc),
+    /// knows nothing: then O(capacity), and no computation under way is kept, of whatever key.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -213,8 +219,9 @@ impl<K: MemoKey, V> Memo<K, V> {
         };
         let hashes = || self.table.hashes_of::<SharedWatchFor<P>>(object);
         let hashes = self.table.begin_invalidation(hashes);
-        // The mark of a computation does not say what that depends on. But the object is registered for this hash, so it is
-        // the computation's, but for one equality of hashes in 2^31. Or nobody knows.
+        // The mark of a computation does not say what that depends on. But the object is registered
+        // for this hash, so it is the computation's, but for one equality of hashes in 2^31. Or
+        // nobody knows.
         self.table
             .remove_each(hashes.as_deref(), names_it, |_| true)
     }
@@ -334,16 +341,19 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
-    /// Returns the result for a key, which is computed if there is none. O(inputs), and lock-free if there is one.
+    /// Returns the result for a key, which is computed if there is none. O(inputs), and lock-free
+    /// if there is one.
     ///
     /// The closure is passed the [`Computation`], to declare what the result depends on besides.
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose other tasks may have to
-    /// make the value. Where the closure waits for a pool that steals work, or for a lock that callers hold, use
-    /// [`get_or_compute_racing`](Self::get_or_compute_racing), which never waits.
+    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose
+    /// other tasks may have to make the value. Where the closure waits for a pool that steals work,
+    /// or for a lock that callers hold, use [`get_or_compute_racing`](Self::get_or_compute_racing),
+    /// which never waits.
     ///
     /// # Panics
-    /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
+    /// If the computation comes to need itself, on this thread or by waiting for others that wait
+    /// for it.
     #[inline]
     #[track_caller]
     pub fn get_or_compute(
@@ -359,7 +369,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and a thread that waits for this result computes it itself.
+    /// The error of the closure. Then nothing is kept, and a thread that waits for this result
+    /// computes it itself.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).
@@ -380,9 +391,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         made_by::<K, V, E>(self.compute(key, absent, || None, compute))
     }
 
-    /// Returns the result for a key, which is computed if there is none; waits for who computes it, but no longer than `timeout`.
-    /// A computation of this call takes as long as it takes. A call that timed out counts neither as a hit nor as a miss. The
-    /// call blocks its thread: do not make it on the only thread of an executor. Otherwise as [`get_or_compute`](Self::get_or_compute).
+    /// Returns the result for a key, which is computed if there is none; waits for who computes it,
+    /// but no longer than `timeout`. A computation of this call takes as long as it takes. A call
+    /// that timed out counts neither as a hit nor as a miss. The call blocks its thread: do not
+    /// make it on the only thread of an executor. Otherwise as
+    /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
     /// If the time is up. The other computation goes on.
@@ -445,8 +458,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found.map_err(|absent| (hash, absent))
     }
 
-    /// The only frame of ours on the stack while user code runs. `until` is a closure, since one that takes nothing takes no
-    /// room there.
+    /// The only frame of ours on the stack while user code runs. `until` is a closure, since one
+    /// that takes nothing takes no room there.
     #[cold]
     #[inline(never)]
     fn compute<E>(

@@ -11,8 +11,9 @@ use crate::concurrent::{ByKey, Gathered, Leader, SharedKey, SharedWatchFor, Watc
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
-/// A computation of a [`Memo`](crate::Memo) that is under way. It stays on the thread that computes: a part that runs on
-/// another thread returns the objects that it has read, and the computing thread declares these.
+/// A computation of a [`Memo`](crate::Memo) that is under way. It stays on the thread that
+/// computes: a part that runs on another thread returns the objects that it has read, and the
+/// computing thread declares these.
 pub struct Computation<'m> {
     core: CoreRef,
     hash: HashValue,
@@ -37,24 +38,26 @@ impl Computation<'_> {
         self.gathered.into_inner()
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest. O(1) amortised.
-    /// The result has one registration with each object, however often that is declared. Nothing is tracked
-    /// automatically; as in the caches of compilers, declare what you have read.
+    /// Makes the result depend on one more object: the result goes when that dies, at the latest.
+    /// O(1) amortised. The result has one registration with each object, however often that is
+    /// declared. Nothing is tracked automatically; as in the caches of compilers, declare what you
+    /// have read.
     ///
-    /// **Dependence is not transitive.** A result that was computed from another result depends on all that the
-    /// other depends on, and has to declare that: otherwise, when one of those objects dies, the other result goes
-    /// and this one stays. The simplest way is to make the results objects, `Memo<K, Strong<R>>`, and to depend on
-    /// those that were used: `cx.depends_on(&result)`. When one of them goes, and nothing else keeps it alive, it
-    /// dies, and so do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each memo
-    /// involved, in the order in which they depend). The example `incremental` does so.
+    /// **Dependence is not transitive.** A result that was computed from another result depends on
+    /// all that the other depends on, and has to declare that: otherwise, when one of those objects
+    /// dies, the other result goes and this one stays. The simplest way is to make the results
+    /// objects, `Memo<K, Strong<R>>`, and to depend on those that were used:
+    /// `cx.depends_on(&result)`. When one of them goes, and nothing else keeps it alive, it dies,
+    /// and so do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each
+    /// memo involved, in the order in which they depend). The example `incremental` does so.
     ///
-    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate) from now on, the result
-    /// is returned and not kept.
+    /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate)
+    /// from now on, the result is returned and not kept.
     // Never inlined, for the sake of a deep recursion's frames.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        // The handle is a user's, whose code may run here and where an unneeded watch is dropped: outside of
-        // the borrow, since that code may declare more.
+        // The handle is a user's, whose code may run here and where an unneeded watch is dropped:
+        // outside of the borrow, since that code may declare more.
         let (watched, watch) = SharedWatchFor::<P>::any(object);
         let mut gathered = self.gathered.borrow_mut();
         if !gathered.has(watched) {
@@ -71,7 +74,8 @@ impl fmt::Debug for Computation<'_> {
     }
 }
 
-/// All that a computation needs, in one place on the heap. When it is dropped, its flight is complete.
+/// All that a computation needs, in one place on the heap. When it is dropped, its flight is
+/// complete.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
     watches: K::Watches,

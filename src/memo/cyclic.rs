@@ -31,12 +31,13 @@ fn show<K: TraceKey, V: Trace>(key: &K::Stored, value: &V, tracer: &mut Tracer<'
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// Removes the results that keep themselves alive: a result that leads to one of its inputs, if nothing but such
-    /// results does. They count as discarded. See
+    /// Removes the results that keep themselves alive: a result that leads to one of its inputs, if
+    /// nothing but such results does. They count as discarded. See
     /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     ///
-    /// What a result [depends on](crate::memo::Computation::depends_on) is an input, too: a result that owns it, as nothing
-    /// else does, goes although its key is held. The plain parts of its key are its own, too.
+    /// What a result [depends on](crate::memo::Computation::depends_on) is an input, too: a result
+    /// that owns it, as nothing else does, goes although its key is held. The plain parts of its
+    /// key are its own, too.
     ///
     /// ```
     /// use weakly::{Memo, Strong};

@@ -17,7 +17,8 @@ use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// A part of the key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a plain [`Value`]. Sealed.
+/// A part of the key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a plain [`Value`].
+/// Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no part of the key of a memo",
     label = "a part is a handle that threads share, `Many` of them, or a `Value`",
@@ -25,8 +26,9 @@ use crate::reference::WeakKey;
     note = "threads share `Strong`, `Arc` and `Anchor`, not `Rc`, nor `local::Strong`, which is `Strong<_, Local>`"
 )]
 pub trait Part: sealed::Sealed {
-    /// What a memo shows of it, where it keeps no object alive: the weak handle of a handle, a `Vec` of those of [`Many`], an
-    /// `Arc` of a [`Value`]. Of a key with several parts, the tuple of these.
+    /// What a memo shows of it, where it keeps no object alive: the weak handle of a handle, a
+    /// `Vec` of those of [`Many`], an `Arc` of a [`Value`]. Of a key with several parts, the tuple
+    /// of these.
     type Weak;
     /// Whether the hash depends on a plain value, which somebody may have chosen.
     #[doc(hidden)]
@@ -44,8 +46,8 @@ pub trait Part: sealed::Sealed {
     fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak>;
 }
 
-/// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts, of which the first is
-/// such a key and each further one a [`Part`]. Sealed.
+/// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts,
+/// of which the first is such a key and each further one a [`Part`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
     label = "a key is a handle that threads share, or a tuple that begins with one",
@@ -59,9 +61,10 @@ pub trait MemoKey: sealed::Sealed + Part {}
 /// How a [`Memo`](crate::Memo) with keys of type `K` is asked, part by part:
 ///
 /// * a handle by `&K`,
-/// * [`Many`] handles by a reference to a slice, an array or a `Vec`, of handles or of references to handles,
-/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` [can be made](ToValue) into a `T`, such as `&str`
-///   for a `String` or a `Box<str>`; or by `Value(t)`.
+/// * [`Many`] handles by a reference to a slice, an array or a `Vec`, of handles or of references
+///   to handles,
+/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` [can be made](ToValue) into a `T`, such as
+///   `&str` for a `String` or a `Box<str>`; or by `Value(t)`.
 ///
 /// So a memo with keys `(Strong<Graph>, Value<String>)` is asked by `(&graph, "name")`. Sealed.
 #[diagnostic::on_unimplemented(
@@ -94,11 +97,12 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
         Self: 'h;
 }
 
-/// A borrowed form of a plain value `T` in the key of a [`Memo`](crate::Memo): a `str` for a `String`.
-/// It has the hash of the `T`, is compared with one ([`Equivalent`]), and an entry is made of it.
+/// A borrowed form of a plain value `T` in the key of a [`Memo`](crate::Memo): a `str` for a
+/// `String`. It has the hash of the `T`, is compared with one ([`Equivalent`]), and an entry is
+/// made of it.
 ///
-/// Implemented for each `T` that is `Clone`, and for `str`, slices, `Path` and `OsStr`, where `T` is
-/// the owned form, a `Box` or an `Arc`. For a query of your own, implement it beside `Hash` and
+/// Implemented for each `T` that is `Clone`, and for `str`, slices, `Path` and `OsStr`, where `T`
+/// is the owned form, a `Box` or an `Arc`. For a query of your own, implement it beside `Hash` and
 /// `Equivalent`:
 ///
 /// ```
@@ -174,8 +178,8 @@ borrowed! {
     [] OsStr: Arc<OsStr>;
 }
 
-/// A key whose plain parts [show](Trace) what they own, as [`purge_cycles`](crate::Memo::purge_cycles) requires. Handles
-/// own nothing here.
+/// A key whose plain parts [show](Trace) what they own, as
+/// [`purge_cycles`](crate::Memo::purge_cycles) requires. Handles own nothing here.
 #[diagnostic::on_unimplemented(
     message = "a plain part of `{Self}` does not show what it owns",
     note = "`T` in `Value<T>` has to implement `weakly::cycles::Trace`: `weakly::impl_trace!` does it"
@@ -256,7 +260,8 @@ impl<K: SharedKey + 'static> TraceKey for K {
     fn trace(_: &Address, _: &mut Tracer<'_>) {}
 }
 
-/// Any number of handles, but at least one: a key of a [`Memo`](crate::Memo), or a part of one. Their order counts.
+/// Any number of handles, but at least one: a key of a [`Memo`](crate::Memo), or a part of one.
+/// Their order counts.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Many};
@@ -298,7 +303,8 @@ impl<K: SharedKey + 'static> TraceKey for Many<K> {
     fn trace(_: &Arc<[Address]>, _: &mut Tracer<'_>) {}
 }
 
-/// A handle, or a reference to one. (Not `Borrow`, which a user could make return another one each time.)
+/// A handle, or a reference to one. (Not `Borrow`, which a user could make return another one each
+/// time.)
 pub trait Lends<K> {
     #[doc(hidden)]
     fn lend(&self) -> &K;
@@ -370,11 +376,12 @@ many! {
     [] Vec<L>;
 }
 
-/// A plain value in the key of a [`Memo`](crate::Memo): a parameter, compared by `Eq` and owned by the entry. Never the
-/// first part: the entry ends with the first object of its key to die, and a plain value does not die.
+/// A plain value in the key of a [`Memo`](crate::Memo): a parameter, compared by `Eq` and owned by
+/// the entry. Never the first part: the entry ends with the first object of its key to die, and a
+/// plain value does not die.
 ///
-/// Where a `T` is at hand that is not needed any more, a memo is asked by `Value(t)`, too: an entry is made of it, or it is
-/// dropped.
+/// Where a `T` is at hand that is not needed any more, a memo is asked by `Value(t)`, too: an entry
+/// is made of it, or it is dropped.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Value};
@@ -399,7 +406,8 @@ impl<T> Sealed for Value<T> {}
 impl<T: Eq + Hash> Part for Value<T> {
     type Weak = Arc<T>;
     const PLAIN: bool = true;
-    // The mark of a computation has it, and then the entry: neither can be moved from while threads compare with it.
+    // The mark of a computation has it, and then the entry: neither can be moved from while threads
+    // compare with it.
     type Stored = Arc<T>;
     type Watches = ();
 
@@ -412,7 +420,8 @@ impl<T: Eq + Hash> Part for Value<T> {
     }
 }
 
-// It is none. With this the compiler has two impls that do not fit, and says what `MemoKey` has to say.
+// It is none. With this the compiler has two impls that do not fit, and says what `MemoKey` has to
+// say.
 impl<T: Eq + Hash> MemoKey for Value<T> where Self: Dies {}
 
 impl<T: Eq + Hash + Trace> TraceKey for Value<T> {

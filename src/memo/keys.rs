@@ -21,12 +21,12 @@ impl<K: MemoKey, V> Memo<K, V> {
         found.is_some()
     }
 
-    /// Iterates over the keys of the results, in no order, as a snapshot: those whose inputs die, or which are removed, before
-    /// the iterator reaches them are left out. A result that is being computed is not there yet. O(capacity), and O(inputs)
-    /// for each.
+    /// Iterates over the keys of the results, in no order, as a snapshot: those whose inputs die,
+    /// or which are removed, before the iterator reaches them are left out. A result that is being
+    /// computed is not there yet. O(capacity), and O(inputs) for each.
     ///
-    /// The keys are [weak](crate::memo::Part::Weak), and no object is kept alive. A handle costs an object the record that its
-    /// first handle does.
+    /// The keys are [weak](crate::memo::Part::Weak), and no object is kept alive. A handle costs an
+    /// object the record that its first handle does.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};
@@ -48,8 +48,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     /// Keeps the results for which the closure returns true. O(capacity). The closure gets the keys
-    /// [weakly](crate::memo::Part::Weak), at the price of a record for each object, as [`keys`](Self::keys) does. It may not
-    /// see the results that other threads insert meanwhile, nor those that are being computed.
+    /// [weakly](crate::memo::Part::Weak), at the price of a record for each object, as
+    /// [`keys`](Self::keys) does. It may not see the results that other threads insert meanwhile,
+    /// nor those that are being computed.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};

@@ -7,12 +7,13 @@ use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
 use crate::reference::{StrongRef, WeakKey};
 
-/// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of them. Only
-/// [`Memo::get_or_rewrite`] and [`Memo::try_get_or_rewrite`] make it.
+/// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of
+/// them. Only [`Memo::get_or_rewrite`] and [`Memo::try_get_or_rewrite`] make it.
 ///
-/// A term that does not change is rewritten to itself. A memo that kept that result would keep its own key alive,
-/// and so the entry, for ever. Of such a result it keeps only that it is the same, and returns a clone of the
-/// handle with which it is asked. Any other result is owned by the entry, and goes with it.
+/// A term that does not change is rewritten to itself. A memo that kept that result would keep its
+/// own key alive, and so the entry, for ever. Of such a result it keeps only that it is the same,
+/// and returns a clone of the handle with which it is asked. Any other result is owned by the
+/// entry, and goes with it.
 ///
 /// ```
 /// use weakly::{Memo, Strong, concurrent::Interner, memo::Rewritten};
@@ -31,14 +32,16 @@ use crate::reference::{StrongRef, WeakKey};
 /// assert!(lower.is_empty() && words.is_empty());
 /// ```
 ///
-/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`), or that leads
-/// back to it through further results (`a` becomes `b`, and `b` becomes `a`), keeps the input alive. In such a
-/// case, let the entry have a [`Weak`](crate::Weak) handle to its result, and [depend](Computation::depends_on)
-/// on it: then it goes when the result is not used any more.
+/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`),
+/// or that leads back to it through further results (`a` becomes `b`, and `b` becomes `a`), keeps
+/// the input alive. In such a case, let the entry have a [`Weak`](crate::Weak) handle to its
+/// result, and [depend](Computation::depends_on) on it: then it goes when the result is not used
+/// any more.
 ///
-/// It belongs to the key that it was made for: "the first input". Do not put what [`Memo::get`] returns into
-/// another memo by [`get_or_compute`](Memo::get_or_compute). There it would stand for an input of another key; and
-/// if that key has no such input, the methods that return results panic.
+/// It belongs to the key that it was made for: "the first input". Do not put what [`Memo::get`]
+/// returns into another memo by [`get_or_compute`](Memo::get_or_compute). There it would stand for
+/// an input of another key; and if that key has no such input, the methods that return results
+/// panic.
 #[derive(Debug, Clone)]
 pub struct Rewritten<R>(Stored<R>);
 
@@ -97,14 +100,16 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
 
 /// Rewritings, whose result may be an input. See [`Rewritten`].
 impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    /// Returns the result for a key, which is computed if there is none, and which may be one of the inputs: the memo does
-    /// not keep that input alive. Otherwise like [`get_or_compute`](Self::get_or_compute).
+    /// Returns the result for a key, which is computed if there is none, and which may be one of
+    /// the inputs: the memo does not keep that input alive. Otherwise like
+    /// [`get_or_compute`](Self::get_or_compute).
     ///
-    /// A result is compared with the inputs of its own type, by identity. A call that waits blocks its thread: do not make it on
-    /// the only thread of an executor.
+    /// A result is compared with the inputs of its own type, by identity. A call that waits blocks
+    /// its thread: do not make it on the only thread of an executor.
     ///
     /// # Panics
-    /// If the computation comes to need itself, on this thread or by waiting for others that wait for it.
+    /// If the computation comes to need itself, on this thread or by waiting for others that wait
+    /// for it.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Rewritten};
@@ -132,10 +137,12 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         result
     }
 
-    /// Returns the same, unless computing it fails. See [`try_get_or_compute`](Self::try_get_or_compute).
+    /// Returns the same, unless computing it fails. See
+    /// [`try_get_or_compute`](Self::try_get_or_compute).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and a thread that waits for this result computes it itself.
+    /// The error of the closure. Then nothing is kept, and a thread that waits for this result
+    /// computes it itself.
     ///
     /// # Panics
     /// As [`get_or_rewrite`](Self::get_or_rewrite).

@@ -23,16 +23,17 @@ where
     K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    /// Returns the result for a key, as a future: it is computed if there is none, or if none is being computed. O(inputs);
-    /// with a hit lock-free, and nothing is allocated.
+    /// Returns the result for a key, as a future: it is computed if there is none, or if none is
+    /// being computed. O(inputs); with a hit lock-free, and nothing is allocated.
     ///
-    /// [`Flight`] says what it means that tasks compute together. It needs no certain executor. The flight watches its key and
-    /// keeps no input alive: if one dies meanwhile, the result goes to those that wait for it, and is not kept. The closure
-    /// is passed the key [weakly](crate::memo::Part::Weak), so that a computation need not keep it alive, and the
+    /// [`Flight`] says what it means that tasks compute together. It needs no certain executor. The
+    /// flight watches its key and keeps no input alive: if one dies meanwhile, the result goes to
+    /// those that wait for it, and is not kept. The closure is passed the key
+    /// [weakly](crate::memo::Part::Weak), so that a computation need not keep it alive, and the
     /// [`Dependencies`]; it can move both along.
     ///
-    /// Otherwise as [`get_or_compute`](Self::get_or_compute), with which it shares results and computations: a task waits for a
-    /// thread that computes, and a thread for tasks.
+    /// Otherwise as [`get_or_compute`](Self::get_or_compute), with which it shares results and
+    /// computations: a task waits for a thread that computes, and a thread for tasks.
     ///
     /// ```
     /// use weakly::{Memo, Strong, Weak};
@@ -71,8 +72,8 @@ where
     /// [`get_or_compute_async`](Self::get_or_compute_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Nothing is kept, and a task or a thread that
-    /// waits for this result computes it itself.
+    /// The error of the closure's future, for the task that has passed the closure. Nothing is
+    /// kept, and a task or a thread that waits for this result computes it itself.
     #[inline]
     #[track_caller]
     pub fn try_get_or_compute_async<F, Fut, E>(

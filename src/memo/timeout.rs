@@ -3,7 +3,8 @@
 use core::error::Error;
 use core::fmt;
 
-/// The error of [`Memo::get_or_compute_timeout`](crate::Memo::get_or_compute_timeout): the result is still being computed.
+/// The error of [`Memo::get_or_compute_timeout`](crate::Memo::get_or_compute_timeout): the result
+/// is still being computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimedOut;
 

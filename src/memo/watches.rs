@@ -10,7 +10,8 @@ use crate::sync::AtomicPtr;
 
 /// The watches of an entry, on all its inputs.
 pub(super) struct EntryWatches<A> {
-    /// Those on the key, which the caller of a lookup keeps alive, and those on what the computation depends on besides.
+    /// Those on the key, which the caller of a lookup keeps alive, and those on what the
+    /// computation depends on besides.
     all: (A, Box<[AnyWatch]>),
     /// Whether one of the latter has to be polled.
     polled: bool,
@@ -32,8 +33,8 @@ impl<A: Watches> EntryWatches<A> {
         self.polled && self.is_stale()
     }
 
-    /// For an operation that replaces the entry: `None` if that is dead, or else handles to those of the latter that have to be
-    /// polled.
+    /// For an operation that replaces the entry: `None` if that is dead, or else handles to those
+    /// of the latter that have to be polled.
     pub(super) fn hold(&self) -> Option<Vec<Box<dyn Any>>> {
         let mut held = Vec::new();
         for watch in &self.all.1 {
@@ -73,8 +74,8 @@ impl<A: Watches> Watches for EntryWatches<A> {
 }
 
 impl<A: Registered> Registered for EntryWatches<A> {
-    /// A computation does not keep alive what it depends on besides its key, and tasks not even that: a death may have looked
-    /// for the entry before there is one.
+    /// A computation does not keep alive what it depends on besides its key, and tasks not even
+    /// that: a death may have looked for the entry before there is one.
     fn may_be_linked(&self) -> bool {
         self.all.is_registered()
     }

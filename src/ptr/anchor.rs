@@ -1,8 +1,9 @@
 //! The anchor: an identity that is a field of a value, and its weak handle.
 //!
-//! * **A1** The word of an anchor is null, or the place of a block of ours, whose object has no payload and is alive
-//!   until the anchor is dropped. It changes once, from null. The object's count is one, and no strong pointer to it
-//!   is ever made. So the anchor's drop is its death, and the count goes from one to `DEAD` at once (B2).
+//! * **A1** The word of an anchor is null, or the place of a block of ours, whose object has no
+//!   payload and is alive until the anchor is dropped. It changes once, from null. The object's
+//!   count is one, and no strong pointer to it is ever made. So the anchor's drop is its death, and
+//!   the count goes from one to `DEAD` at once (B2).
 
 use alloc::boxed::Box;
 use core::alloc::Layout;
@@ -22,21 +23,23 @@ use super::state;
 use super::weak::Weak;
 use crate::sync::Ordering::*;
 
-/// A field that gives its value an identity, wherever the value is: in a `Box`, a `Vec`, an arena, on the stack.
-/// Weak collections take it as a key, and its drop is the death of the value.
+/// A field that gives its value an identity, wherever the value is: in a `Box`, a `Vec`, an arena,
+/// on the stack. Weak collections take it as a key, and its drop is the death of the value.
 ///
-/// Use it as [`Anchor`](crate::Anchor), or as [`local::Anchor`](crate::local::Anchor) for values that stay on
-/// one thread.
+/// Use it as [`Anchor`](crate::Anchor), or as [`local::Anchor`](crate::local::Anchor) for values
+/// that stay on one thread.
 ///
-/// An anchor is one word, and nothing else until somebody watches it: an entry, an [`AnchorRef`](crate::AnchorRef)
-/// or a finalizer. From there on it [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs.
-/// To make and drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does looking
-/// it up.
+/// An anchor is one word, and nothing else until somebody watches it: an entry, an
+/// [`AnchorRef`](crate::AnchorRef) or a finalizer. From there on it
+/// [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs. To make and
+/// drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does
+/// looking it up.
 ///
-/// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and [`WeakPairMap`](crate::WeakPairMap), of
-/// the same in [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
-/// [`Memo`](crate::Memo)s: with all of their methods that return no strong handle to a key. An
-/// [`AnchorRef`](crate::AnchorRef) stands for it where a weak handle does, as in `iter_weak` and `get_or_insert_with`.
+/// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and
+/// [`WeakPairMap`](crate::WeakPairMap), of the same in [`concurrent`](crate::concurrent), of
+/// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their
+/// methods that return no strong handle to a key. An [`AnchorRef`](crate::AnchorRef) stands for it
+/// where a weak handle does, as in `iter_weak` and `get_or_insert_with`.
 /// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
 ///
 /// ```
@@ -56,37 +59,40 @@ use crate::sync::Ordering::*;
 ///
 /// # An anchor says nothing about its value
 ///
-/// So `derive` on the value means what it meant without the anchor: two anchors are always equal, they hash to
-/// nothing, and the clone of an anchor is a **new identity**, without the attributes of the first. To compare
-/// identities, use [`ptr_eq`](Self::ptr_eq), or compare [`AnchorRef`](crate::AnchorRef)s.
+/// So `derive` on the value means what it meant without the anchor: two anchors are always equal,
+/// they hash to nothing, and the clone of an anchor is a **new identity**, without the attributes
+/// of the first. To compare identities, use [`ptr_eq`](Self::ptr_eq), or compare
+/// [`AnchorRef`](crate::AnchorRef)s.
 ///
 /// # What to look out for
 ///
-/// * **Declare the anchor last.** Fields are dropped in the order of their declaration, after the value's own
-///   `Drop::drop`. The attributes live until the anchor is dropped, so what is dropped before it still finds
-///   them.
+/// * **Declare the anchor last.** Fields are dropped in the order of their declaration, after the
+///   value's own `Drop::drop`. The attributes live until the anchor is dropped, so what is dropped
+///   before it still finds them.
 /// * What is forgotten, or leaked, never dies. Its entries stay until they are removed.
-/// * The identity is the anchor. Swapping two anchors swaps the attributes of their values; assigning a new
-///   anchor is the death of the old one; [`mem::take`](core::mem::take) leaves a new identity and returns the
-///   old one. Swapping or moving whole values changes nothing.
-/// * A map's value that owns the anchor which is its key keeps its own entry, as with every weak key.
+/// * The identity is the anchor. Swapping two anchors swaps the attributes of their values;
+///   assigning a new anchor is the death of the old one; [`mem::take`](core::mem::take) leaves a
+///   new identity and returns the old one. Swapping or moving whole values changes nothing.
+/// * A map's value that owns the anchor which is its key keeps its own entry, as with every weak
+///   key.
 ///
 /// # At the drop
 ///
-/// What [happens at the death](crate::ptr::Strong#what-happens-at-the-death) of an object happens when the anchor
-/// is dropped: its weak handles are dead, no collection finds an entry for it, and its finalizers run,
-/// newest first. If a finalizer panics, the others still run, and the panic propagates from the drop.
+/// What [happens at the death](crate::ptr::Strong#what-happens-at-the-death) of an object happens
+/// when the anchor is dropped: its weak handles are dead, no collection finds an entry for it, and
+/// its finalizers run, newest first. If a finalizer panics, the others still run, and the panic
+/// propagates from the drop.
 pub struct Anchor<F: Flavour> {
     /// See A1.
     object: F::Link,
 }
 
-/// A weak handle to a value with an [`Anchor`](crate::Anchor): it can be compared, hashed, and asked whether the value
-/// is still there. It never leads to the value.
+/// A weak handle to a value with an [`Anchor`](crate::Anchor): it can be compared, hashed, and
+/// asked whether the value is still there. It never leads to the value.
 ///
-/// Use it as [`AnchorRef`](crate::AnchorRef) or [`local::AnchorRef`](crate::local::AnchorRef). Two are equal, and
-/// hash equal, exactly if they were made from the same anchor; this stays so after the anchor's drop. In a lookup
-/// it identifies its anchor; a dead one finds nothing.
+/// Use it as [`AnchorRef`](crate::AnchorRef) or [`local::AnchorRef`](crate::local::AnchorRef). Two
+/// are equal, and hash equal, exactly if they were made from the same anchor; this stays so after
+/// the anchor's drop. In a lookup it identifies its anchor; a dead one finds nothing.
 ///
 /// ```
 /// use weakly::Anchor;
@@ -117,7 +123,8 @@ impl<F: Flavour> Anchor<F> {
         }
     }
 
-    /// Returns a weak handle. O(1). Allocates if nobody watched the anchor before, or if only one entry does.
+    /// Returns a weak handle. O(1). Allocates if nobody watched the anchor before, or if only one
+    /// entry does.
     #[must_use]
     pub fn downgrade(&self) -> AnchorRef<F> {
         let object = self.object();
@@ -167,14 +174,16 @@ impl<F: Flavour> Anchor<F> {
     /// The address of the object, or null if there is none.
     #[inline(always)]
     pub(crate) fn known_addr(&self) -> *const () {
-        // Relaxed: it is only compared. An entry that happens before this call was made with this address.
+        // Relaxed: it is only compared. An entry that happens before this call was made with this
+        // address.
         self.object.load(Relaxed)
     }
 }
 
 impl Anchor<Atomic> {
-    /// Registers `f` to run once, when the anchor is dropped, on that thread, when no collection finds an
-    /// entry for it any more. As [`Strong::finalize`](crate::ptr::Strong::finalize), which tells the rest. O(1).
+    /// Registers `f` to run once, when the anchor is dropped, on that thread, when no collection
+    /// finds an entry for it any more. As [`Strong::finalize`](crate::ptr::Strong::finalize), which
+    /// tells the rest. O(1).
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -192,18 +201,20 @@ impl Anchor<Atomic> {
 }
 
 impl Anchor<Local> {
-    /// Registers `f` to run once, when the anchor is dropped. As [`Anchor::finalize`](crate::Anchor::finalize), for
-    /// one thread: `f` need not be `Send`.
+    /// Registers `f` to run once, when the anchor is dropped. As
+    /// [`Anchor::finalize`](crate::Anchor::finalize), for one thread: `f` need not be `Send`.
     pub fn finalize(&self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
         register(self.object(), Box::new(f))
     }
 }
 
 impl<F: Flavour> Drop for Anchor<F> {
-    /// One load, if nobody watches. Otherwise it pays for the death: O(entries for the anchor), and the finalizers.
+    /// One load, if nobody watches. Otherwise it pays for the death: O(entries for the anchor), and
+    /// the finalizers.
     #[inline]
     fn drop(&mut self) {
-        // Relaxed: whoever gave us `&mut self` has synchronised with the thread that made the object.
+        // Relaxed: whoever gave us `&mut self` has synchronised with the thread that made the
+        // object.
         if let Some(object) = NonNull::new(self.object.load(Relaxed)) {
             // SAFETY: A1: nobody can reach it through this anchor any more.
             unsafe { end::<F>(object) };
@@ -300,8 +311,8 @@ impl<F: Flavour> AnchorRef<F> {
         self.0.is_expired()
     }
 
-    /// Returns whether this was made from that anchor. O(1), and allocates nothing, as comparing with
-    /// [`downgrade`](Anchor::downgrade) would.
+    /// Returns whether this was made from that anchor. O(1), and allocates nothing, as comparing
+    /// with [`downgrade`](Anchor::downgrade) would.
     ///
     /// ```
     /// use weakly::Anchor;
@@ -313,7 +324,8 @@ impl<F: Flavour> AnchorRef<F> {
     #[must_use]
     #[inline]
     pub fn is(&self, anchor: &Anchor<F>) -> bool {
-        // Our share keeps the block: no later object is at its place. An anchor that nobody watched has none.
+        // Our share keeps the block: no later object is at its place. An anchor that nobody watched
+        // has none.
         ptr::eq(self.0.as_ptr(), anchor.known_addr())
     }
 

@@ -1,9 +1,11 @@
-//! The finalizers of an object, in its record: a list of nodes, each shared by the list and a token.
+//! The finalizers of an object, in its record: a list of nodes, each shared by the list and a
+//! token.
 //!
-//! The gate of the record decides which thread takes the callback, so it runs or is returned exactly once.
+//! The gate of the record decides which thread takes the callback, so it runs or is returned
+//! exactly once.
 //!
-//! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying thread once
-//!   it has taken the list. The callback is there exactly while the node is linked.
+//! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying
+//!   thread once it has taken the list. The callback is there exactly while the node is linked.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
@@ -42,7 +44,8 @@ impl<F: Flavour> FinalizerNode<F> {
     /// # Safety
     /// The caller is one of the owners, and gives its ownership up.
     pub(super) unsafe fn release(node: NonNull<Self>) {
-        // SAFETY: an owner is left. Release and acquire: the other owner's uses happen before the end.
+        // SAFETY: an owner is left. Release and acquire: the other owner's uses happen before the
+        // end.
         unsafe {
             node.as_ref().live.check();
             if node.as_ref().owners.fetch_sub(1, Release) == 1 {

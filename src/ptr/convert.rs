@@ -1,4 +1,5 @@
-//! Strong pointers from values, boxes, strings and vectors; the way to `dyn Trait`, and back from `dyn Any`.
+//! Strong pointers from values, boxes, strings and vectors; the way to `dyn Trait`, and back from
+//! `dyn Any`.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -28,8 +29,8 @@ impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
         let layout = Layout::for_value(&*value);
         let payload = memory::allocate::<F>(layout, 1, state::NONE);
         let old = Box::into_raw(value);
-        // SAFETY: the bytes of the value move; the box is freed as raw memory of the same layout, which
-        // runs no destructor.
+        // SAFETY: the bytes of the value move; the box is freed as raw memory of the same layout,
+        // which runs no destructor.
         unsafe {
             payload.copy_from_nonoverlapping(NonNull::new_unchecked(old.cast()), layout.size());
             drop(Box::from_raw(old as *mut ManuallyDrop<T>));
@@ -43,8 +44,8 @@ impl<T, F: Flavour> From<Vec<T>> for Strong<[T], F> {
     #[cfg_attr(feature = "holders", track_caller)]
     fn from(mut values: Vec<T>) -> Self {
         let len = values.len();
-        // SAFETY: `len` elements move to memory of their layout; the vector forgets them and frees its
-        // buffer.
+        // SAFETY: `len` elements move to memory of their layout; the vector forgets them and frees
+        // its buffer.
         unsafe {
             let layout = Layout::for_value(&*values);
             let payload = memory::allocate::<F>(layout, 1, state::NONE).cast::<T>();
@@ -114,8 +115,8 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
 macro_rules! downcast {
     ($(dyn Any $(+ $auto:ident)*, $example:literal;)*) => {$(
         impl<F: Flavour> Strong<dyn Any $(+ $auto)*, F> {
-            /// Returns the same handle to a payload of type `T`, if it is one. O(1); identity, counts and attributes
-            /// stay the same.
+            /// Returns the same handle to a payload of type `T`, if it is one. O(1); identity,
+            /// counts and attributes stay the same.
             ///
             /// # Errors
             /// The handle itself, if the payload is of another type.
@@ -145,10 +146,11 @@ downcast! {
     dyn Any + Send + Sync, "let some = unsize!(Strong::new(5) => dyn Any + Send + Sync);";
 }
 
-/// Converts a pointer, strong or weak, to a sized type into one to an unsized type that the compiler can coerce it
-/// to: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. It costs nothing; identity, counts and attributes
-/// stay the same. (On stable Rust only the standard library's pointers coerce implicitly. A closure instead of a
-/// macro would let safe code return any pointer.)
+/// Converts a pointer, strong or weak, to a sized type into one to an unsized type that the
+/// compiler can coerce it to: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. It costs
+/// nothing; identity, counts and attributes stay the same. (On stable Rust only the standard
+/// library's pointers coerce implicitly. A closure instead of a macro would let safe code return
+/// any pointer.)
 ///
 /// ```
 /// use std::fmt::Display;

@@ -1,4 +1,5 @@
-//! Everything after the payload's destructor: the end of the entries, the finalizers, and the end of the memory.
+//! Everything after the payload's destructor: the end of the entries, the finalizers, and the end
+//! of the memory.
 
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
@@ -29,8 +30,8 @@ pub(super) struct Free<F: Flavour> {
 }
 
 impl<F: Flavour> Free<F> {
-    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but where the layout is
-    /// known, this is one `free`.
+    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but where
+    /// the layout is known, this is one `free`.
     #[inline(always)]
     pub(super) fn run(self) {
         let this = ManuallyDrop::new(self);
@@ -47,7 +48,8 @@ impl<F: Flavour> Drop for Free<F> {
     }
 }
 
-/// The end of any other dead object, or of one whose maker panicked, done by this guard's destructor.
+/// The end of any other dead object, or of one whose maker panicked, done by this guard's
+/// destructor.
 pub(super) struct Disposal<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
@@ -55,8 +57,8 @@ pub(super) struct Disposal<F: Flavour> {
 }
 
 impl<F: Flavour> Disposal<F> {
-    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but short in the
-    /// common case, where the layout is known and there is one entry.
+    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but short
+    /// in the common case, where the layout is known and there is one entry.
     #[inline(always)]
     pub(super) fn run(self) {
         let this = ManuallyDrop::new(self);
@@ -75,7 +77,8 @@ impl<F: Flavour> Disposal<F> {
         this.end(now);
     }
 
-    /// As [`run`](Self::run), where one entry alone is not likely. The count was zero when the state was `now`.
+    /// As [`run`](Self::run), where one entry alone is not likely. The count was zero when the
+    /// state was `now`.
     #[inline(always)]
     pub(super) fn run_from(self, now: *mut ()) {
         let this = ManuallyDrop::new(self);
@@ -87,8 +90,8 @@ impl<F: Flavour> Disposal<F> {
     /// Marks the block as dead, and loads its state.
     #[inline(always)]
     fn begin(&self) -> *mut () {
-        // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone. Written
-        // before the transitions below publish that others may free the block.
+        // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone.
+        // Written before the transitions below publish that others may free the block.
         unsafe { self.block.set_dead(self.layout) };
         self.block.header().state.first_load(state::guess())
     }
@@ -97,11 +100,11 @@ impl<F: Flavour> Disposal<F> {
     #[inline(always)]
     fn notify(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
-        // Release: the entry's owner sees the whole death done. Acquire on failure: the entry has been
-        // removed, or a weak pointer been made of it.
+        // Release: the entry's owner sees the whole death done. Acquire on failure: the entry has
+        // been removed, or a weak pointer been made of it.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
-        // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after the push;
-        // where it is comes from `self`, as the block may not be used any more.
+        // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after
+        // the push; where it is comes from `self`, as the block may not be used any more.
         let pushed = unsafe {
             let pushed = stack.push(Notice::of_block(self.block));
             self.free_payload();
@@ -113,19 +116,21 @@ impl<F: Flavour> Disposal<F> {
         Ok(())
     }
 
-    /// Unlinks the one entry that there is, of a collection that threads share. The error is the state, if it has
-    /// changed.
+    /// Unlinks the one entry that there is, of a collection that threads share. The error is the
+    /// state, if it has changed.
     fn unlink(&self, core: CoreRef, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
-        // Release: whoever has the last share frees the block after this. Acquire on failure: as in `notify`.
+        // Release: whoever has the last share frees the block after this. Acquire on failure: as in
+        // `notify`.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: C1: ended by us just now.
         let (found, waker) = unsafe {
             let block = self.block;
             core.unlink(RegistrationId::of_block(block), self.payload, block.hash())
         };
-        // SAFETY: no entry leads to the payload any more. The block is the entry's now, unless that was unlinked by
-        // another thread: then it has a share, which its watch has or will have seen to, and we give up ours.
+        // SAFETY: no entry leads to the payload any more. The block is the entry's now, unless that
+        // was unlinked by another thread: then it has a share, which its watch has or will have
+        // seen to, and we give up ours.
         unsafe {
             self.free_payload();
             if !found {
@@ -201,11 +206,13 @@ impl<F: Flavour> Disposal<F> {
     /// Ends an object that returns, with its payload.
     ///
     /// # Safety
-    /// Called in place of the payload's destructor; the record is the object's, and has its home (G2).
+    /// Called in place of the payload's destructor; the record is the object's, and has its home
+    /// (G2).
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn run_returning(self, record: RecordRef<F>) {
-        /// What keeps the block after the object's own reference; and the memory of a payload apart.
+        /// What keeps the block after the object's own reference; and the memory of a payload
+        /// apart.
         struct Last<F: Flavour>(ManuallyDrop<Disposal<F>>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<F> {
             fn drop(&mut self) {
@@ -225,10 +232,11 @@ impl<F: Flavour> Disposal<F> {
         record.add_ref();
         drop(gate);
         let last = Last(ManuallyDrop::new(self), record);
-        // SAFETY: G2: this guard is dropped after the last use of the payload, and before its memory is freed.
+        // SAFETY: G2: this guard is dropped after the last use of the payload, and before its
+        // memory is freed.
         let _payload = unsafe { Returning::new(home, last.0.payload) };
-        // SAFETY: B2: as in `begin`. All else is as in `end`, but that no memory of a payload is freed there: as if it
-        // had no size.
+        // SAFETY: B2: as in `begin`. All else is as in `end`, but that no memory of a payload is
+        // freed there: as if it had no size.
         unsafe {
             last.0.block.set_dead_before_payload(last.0.layout);
             let layout = Layout::new::<()>();
@@ -244,8 +252,8 @@ impl<F: Flavour> Disposal<F> {
         struct Last<'a, F: Flavour>(&'a Disposal<F>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
-                // SAFETY: the payload is gone, no upgrade can succeed, and all registrations have ended. The
-                // object's own reference ends here.
+                // SAFETY: the payload is gone, no upgrade can succeed, and all registrations have
+                // ended. The object's own reference ends here.
                 unsafe {
                     self.0.free_payload();
                     self.1.release_object();
@@ -263,15 +271,17 @@ impl<F: Flavour> Disposal<F> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// Gives up the share of an object that was `SHARED`, and whose entry somebody else has unlinked: at once if the
-    /// watch has turned `DEAD` into `WEAK`; otherwise by leaving the one share of the watch, which finds that.
+    /// Gives up the share of an object that was `SHARED`, and whose entry somebody else has
+    /// unlinked: at once if the watch has turned `DEAD` into `WEAK`; otherwise by leaving the one
+    /// share of the watch, which finds that.
     ///
     /// # Safety
     /// Called once, by the dying thread.
     #[cold]
     #[inline(never)]
     unsafe fn leave_to_watch(self) {
-        // AcqRel: our uses of the block happen before its end, and those of the watch's thread before ours.
+        // AcqRel: our uses of the block happen before its end, and those of the watch's thread
+        // before ours.
         let state = &self.header().state;
         let left =
             state.compare_exchange(state::dead(state::NONE), state::weak(1), AcqRel, Acquire);
@@ -282,8 +292,8 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// Registrations with collections that threads share, which a death has taken out of the record. It unlinks their
-/// entries when the gate is open, and then frees the hooks.
+/// Registrations with collections that threads share, which a death has taken out of the record. It
+/// unlinks their entries when the gate is open, and then frees the hooks.
 struct Unlinking<F: Flavour> {
     hooks: Off<F>,
     /// Those in the record.
@@ -299,7 +309,8 @@ impl<F: Flavour> Unlinking<F> {
     }
 
     /// # Safety
-    /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its reference to the record.
+    /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its
+    /// reference to the record.
     unsafe fn run(self, record: RecordRef<F>, wakes: &mut Wakes) {
         let block = record.block();
         let mut unlink = |core: CoreRef, of, hash| {
@@ -327,9 +338,10 @@ impl<F: Flavour> Unlinking<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads share; closes the
-    /// gate. Takes at most [`BATCH`] hooks off at a time, so that an object with a million registrations keeps no
-    /// thread waiting for long. Returns the list of finalizers, newest first, which the caller owns.
+    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads
+    /// share; closes the gate. Takes at most [`BATCH`] hooks off at a time, so that an object with
+    /// a million registrations keeps no thread waiting for long. Returns the list of finalizers,
+    /// newest first, which the caller owns.
     ///
     /// # Safety
     /// Called once, by the dying thread.
@@ -344,8 +356,9 @@ impl<F: Flavour> RecordRef<F> {
             let (mut left, mut other) = (None, None);
             let mut unlinking = Unlinking::new();
             let mut is_last = false;
-            // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread that finds a
-            // registration fired may go on, for its stack stays until the notice has come.
+            // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread
+            // that finds a registration fired may go on, for its stack stays until the notice has
+            // come.
             for _ in 0..BATCH {
                 let Some(hook) = gate.pop() else {
                     is_last = true;
@@ -384,7 +397,8 @@ impl<F: Flavour> RecordRef<F> {
             drop(gate);
             let left = left.into_iter().chain(other);
             left.for_each(|left| wakes.finish(left));
-            // SAFETY: the caller's promise; all registrations with cores have ended, since the gate is not open (R4).
+            // SAFETY: the caller's promise; all registrations with cores have ended, since the gate
+            // is not open (R4).
             unsafe { unlinking.run(self, wakes) };
             if is_last {
                 return finalizers;

@@ -1,5 +1,6 @@
-//! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes them, and
-//! notices that come after the owner's end finish themselves. The invariants, N1 to N3, are in `stack`.
+//! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes
+//! them, and notices that come after the owner's end finish themselves. The invariants, N1 to N3,
+//! are in `stack`.
 
 use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
@@ -38,12 +39,12 @@ impl<F: Flavour> Drop for Ended<F> {
 }
 
 impl<F: Flavour> StackRef<F> {
-    /// Pushes a notice. The caller passes the result to its [`Wakes`](super::waker::Wakes): nothing is freed here, which may
-    /// be under a gate.
+    /// Pushes a notice. The caller passes the result to its [`Wakes`](super::waker::Wakes): nothing
+    /// is freed here, which may be under a gate.
     ///
     /// # Safety
-    /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither stack nor
-    /// notice may be used after this.)
+    /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither
+    /// stack nor notice may be used after this.)
     #[inline]
     #[must_use]
     pub(super) unsafe fn push(self, notice: Notice<F>) -> Option<Pushed<Ended<F>>> {
@@ -55,9 +56,9 @@ impl<F: Flavour> StackRef<F> {
                 return unsafe { self.push_on_mark(notice, top) };
             }
             notice.link_to(top);
-            // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and the
-            // death up to here before it. Acquire on failure: an owner that is gone may have marked as late
-            // the notice that we finish.
+            // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and
+            // the death up to here before it. Acquire on failure: an owner that is gone may have
+            // marked as late the notice that we finish.
             match stack
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
@@ -109,8 +110,8 @@ impl<F: Flavour> StackRef<F> {
     #[cold]
     #[inline(never)]
     unsafe fn push_closed(self, notice: Notice<F>) -> Option<Ended<F>> {
-        // SAFETY: N3 without an owner: it is ours to finish. (Of a record, that does not give up the last reference: the
-        // object has its own until its death ends.)
+        // SAFETY: N3 without an owner: it is ours to finish. (Of a record, that does not give up
+        // the last reference: the object has its own until its death ends.)
         if let Some(hook) = unsafe { notice.end() } {
             // The slab is freed with the stack; a pusher may not touch it.
             hook.retire();
@@ -121,15 +122,15 @@ impl<F: Flavour> StackRef<F> {
         is_last.then(|| Ended(self))
     }
 
-    /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from draining
-    /// them. Acquire: the release of each push, so that the notices can be read.
+    /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from
+    /// draining them. Acquire: the release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> NoticeLink<F> {
         newest(self.get().top.load(Acquire))
     }
 
-    /// Whether there is no notice. Relaxed is enough: a death that happens before this call has pushed
-    /// before it.
+    /// Whether there is no notice. Relaxed is enough: a death that happens before this call has
+    /// pushed before it.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.get().top.load(Relaxed).addr() <= ARMED
@@ -161,15 +162,15 @@ impl<F: Flavour> StackRef<F> {
         self.get().waker.with_mut(set);
     }
 
-    /// Arms a stack with a waker, if nothing is on it. Returns whether it is armed. The caller is the owner, and has
-    /// finished what it had taken out.
+    /// Arms a stack with a waker, if nothing is on it. Returns whether it is armed. The caller is
+    /// the owner, and has finished what it had taken out.
     pub(crate) fn arm(self) -> bool {
         let stack = self.get();
         let Some(cell) = self.waker() else {
             return false;
         };
-        // What is armed stays so until a push, and what is pushed stays until the owner takes it. Acquire: if there
-        // is a notice that woke nobody, its push is seen, and its count.
+        // What is armed stays so until a push, and what is pushed stays until the owner takes it.
+        // Acquire: if there is a notice that woke nobody, its push is seen, and its count.
         let top = stack.top.load(Acquire);
         if !top.is_null() {
             return top.addr() == ARMED;
@@ -177,7 +178,8 @@ impl<F: Flavour> StackRef<F> {
         // W2
         cell.count_off();
         let armed = ptr::without_provenance_mut(ARMED);
-        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as for the load.
+        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as for the
+        // load.
         let result = stack.top.compare_exchange(top, armed, Release, Acquire);
         if result.is_err() {
             cell.count();
@@ -185,13 +187,13 @@ impl<F: Flavour> StackRef<F> {
         result.is_ok()
     }
 
-    /// Ends the owner: `owed` registrations have neither ended nor brought their notice. Finishes the notices
-    /// on the stack; a notice that comes later finishes itself, and the last one frees the stack. Waits for
-    /// no thread.
+    /// Ends the owner: `owed` registrations have neither ended nor brought their notice. Finishes
+    /// the notices on the stack; a notice that comes later finishes itself, and the last one frees
+    /// the stack. Waits for no thread.
     ///
     /// # Safety
-    /// The caller is the owner, and does not use the stack after this; no entry is left that a notice may
-    /// be of, but for leaked ones.
+    /// The caller is the owner, and does not use the stack after this; no entry is left that a
+    /// notice may be of, but for leaked ones.
     pub(crate) unsafe fn close(self, owed: usize) {
         let stack = self.get();
         // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.

@@ -1,4 +1,5 @@
-//! The word of a record that has the finalizers of a live object, and the depths of a dead one's notices.
+//! The word of a record that has the finalizers of a live object, and the depths of a dead one's
+//! notices.
 
 #[cfg(not(weakly_loom))]
 use core::mem::ManuallyDrop;
@@ -8,7 +9,8 @@ use super::callbacks::FinalizerNode;
 use super::flavour::{Flavour, Variable};
 use crate::sync::UnsafeCell;
 
-/// What is of use at the end only: finalizers, until the death has taken them, and then depths of notices (R4).
+/// What is of use at the end only: finalizers, until the death has taken them, and then depths of
+/// notices (R4).
 #[cfg(not(weakly_loom))]
 #[repr(C)]
 pub(super) union Ends<F: Flavour> {

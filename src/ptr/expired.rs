@@ -77,8 +77,8 @@ impl fmt::Debug for Expired {
 impl Error for Expired {}
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
-    /// Upgrades to a strong handle, or returns an error that explains itself. On success it costs what
-    /// [`upgrade`](Self::upgrade) does.
+    /// Upgrades to a strong handle, or returns an error that explains itself. On success it costs
+    /// what [`upgrade`](Self::upgrade) does.
     ///
     /// # Errors
     /// If the object is dead, in its destructor, or never existed.
@@ -92,8 +92,8 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// [`upgrade`](Self::upgrade) does.
     ///
     /// # Panics
-    /// If the object is dead, in its destructor, or never existed: with the reason, the type of the object, and what to
-    /// look for.
+    /// If the object is dead, in its destructor, or never existed: with the reason, the type of the
+    /// object, and what to look for.
     ///
     /// ```should_panic
     /// use weakly::{Strong, Weak};

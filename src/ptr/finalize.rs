@@ -1,6 +1,7 @@
 //! Finalizers: callbacks that run when an object has died.
 //!
-//! A finalizer is a node in the second list of the object's record. See `callbacks`, also for the invariant F1.
+//! A finalizer is a node in the second list of the object's record. See `callbacks`, also for the
+//! invariant F1.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -15,12 +16,13 @@ use super::strong::Strong;
 
 /// The token of a [finalizer](Strong::finalize): cancels it, or runs it early.
 ///
-/// Use it as [`Finalizer`](crate::Finalizer) or [`local::Finalizer`](crate::local::Finalizer). Dropping the
-/// token changes nothing: the finalizer stays registered.
+/// Use it as [`Finalizer`](crate::Finalizer) or [`local::Finalizer`](crate::local::Finalizer).
+/// Dropping the token changes nothing: the finalizer stays registered.
 ///
-/// In the object's own destructor the finalizer is still pending, and can be cancelled or run early: so a destructor
-/// can do the cleaning itself. (As in Python's `__del__`.) When the destructor has returned, the finalizer belongs to
-/// the dying thread, and every method here reports it as gone, even if it has not run yet.
+/// In the object's own destructor the finalizer is still pending, and can be cancelled or run
+/// early: so a destructor can do the cleaning itself. (As in Python's `__del__`.) When the
+/// destructor has returned, the finalizer belongs to the dying thread, and every method here
+/// reports it as gone, even if it has not run yet.
 pub struct FinalizerToken<F: Flavour> {
     node: NonNull<FinalizerNode<F>>,
     /// Owns a reference, as a bystander.
@@ -55,22 +57,23 @@ pub(super) fn register<T: ?Sized, F: Flavour>(
 
 impl<T: ?Sized> Strong<T, Atomic> {
     /// Registers `f` to run once, when the object has died: after its destructor, when every weak
-    /// handle is expired and no collection finds the object, on the thread that dropped the last strong
-    /// handle. The finalizers of one object run newest first. O(1), two allocations (three for the object's
-    /// first). What `f` captured is freed right after it has run.
+    /// handle is expired and no collection finds the object, on the thread that dropped the last
+    /// strong handle. The finalizers of one object run newest first. O(1), two allocations (three
+    /// for the object's first). What `f` captured is freed right after it has run.
     ///
     /// `f` must not own a strong handle to the same object: the object would never die. (As with
-    /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak handle is of no use either: it is
-    /// expired by then.)
+    /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak handle is of no use either:
+    /// it is expired by then.)
     ///
-    /// If `f` drops the last strong handle to another object, that one's finalizers run inside: a chain of objects, each
-    /// owned by the finalizer of the one before, recurses. A stack of 2 MiB has room for some 300 of them unoptimised, and
-    /// some 8,000 optimised. Messages to a [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
+    /// If `f` drops the last strong handle to another object, that one's finalizers run inside: a
+    /// chain of objects, each owned by the finalizer of the one before, recurses. A stack of 2 MiB
+    /// has room for some 300 of them unoptimised, and some 8,000 optimised. Messages to a
+    /// [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
     ///
     /// # Panics
-    /// If `f` panics, the other finalizers still run; then the panic propagates to the caller that dropped
-    /// the last strong handle. (A second panic while the first unwinds aborts the process, as with
-    /// every destructor in Rust.)
+    /// If `f` panics, the other finalizers still run; then the panic propagates to the caller that
+    /// dropped the last strong handle. (A second panic while the first unwinds aborts the process,
+    /// as with every destructor in Rust.)
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -132,8 +135,8 @@ impl<F: Flavour> FinalizerToken<F> {
     /// ```
     pub fn detach(&self) -> Option<Box<F::Callback>> {
         let gate = self.record.lock().filter(Gate::is_open)?;
-        // SAFETY: our share of the node; F1, under the gate. While the callback is there, the node is
-        // linked; with the callback goes the list's share.
+        // SAFETY: our share of the node; F1, under the gate. While the callback is there, the node
+        // is linked; with the callback goes the list's share.
         unsafe {
             let callback = self.node.as_ref().take()?;
             gate.finalizers(|head| FinalizerNode::unlink(self.node, head));
@@ -143,7 +146,8 @@ impl<F: Flavour> FinalizerToken<F> {
         }
     }
 
-    /// Runs the finalizer now, if it is still pending. Returns whether it was; it does not run again.
+    /// Runs the finalizer now, if it is still pending. Returns whether it was; it does not run
+    /// again.
     pub fn run_now(&self) -> bool {
         let callback = self.detach();
         let pending = callback.is_some();

@@ -1,8 +1,8 @@
 //! Thread-safe or not: the two flavours of each pointer.
 //!
-//! The protocol is written once, over [`Variable`] and [`Counter`]. [`Atomic`] maps them to atomics, [`Local`]
-//! to plain cells, which compile to plain increments. In cells the orderings are ignored, and a
-//! compare-exchange fails only if the protocol itself has changed the word.
+//! The protocol is written once, over [`Variable`] and [`Counter`]. [`Atomic`] maps them to
+//! atomics, [`Local`] to plain cells, which compile to plain increments. In cells the orderings are
+//! ignored, and a compare-exchange fails only if the protocol itself has changed the word.
 
 #![allow(
     clippy::declare_interior_mutable_const,
@@ -52,7 +52,8 @@ impl sealed::Sealed for Local {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Atomic(());
 
-/// The single-threaded flavour: [`local::Strong`](crate::local::Strong), [`local::Weak`](crate::local::Weak).
+/// The single-threaded flavour: [`local::Strong`](crate::local::Strong),
+/// [`local::Weak`](crate::local::Weak).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Local(PhantomData<*mut ()>);
 
@@ -103,8 +104,8 @@ pub trait Variable<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// The load before a loop of compare-exchanges: relaxed for a counter, an acquire for a pointer; see
-    /// [`sync::first_load`].
+    /// The load before a loop of compare-exchanges: relaxed for a counter, an acquire for a
+    /// pointer; see [`sync::first_load`].
     fn first_load(&self, guess: N) -> N;
 }
 

@@ -1,5 +1,5 @@
-//! The gate of a record: the lock of its lists, and what its threads read and change under it. The invariants, R1 to
-//! R4, are in `record`.
+//! The gate of a record: the lock of its lists, and what its threads read and change under it. The
+//! invariants, R1 to R4, are in `record`.
 
 use alloc::boxed::Box;
 use core::{mem, ptr};
@@ -12,7 +12,8 @@ use super::recipient::Recipient;
 use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};
 use crate::sync::{self, Critical, Ordering::*};
 
-/// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks off.
+/// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks
+/// off.
 const LOCKED: u32 = 1;
 /// A flag: the object has died, and its registrations are being ended.
 const DYING: u32 = 2;
@@ -49,7 +50,8 @@ impl<F: Flavour> Gate<F> {
     /// R4: the death begins to end registrations. Returns the list of finalizers.
     ///
     /// # Safety
-    /// Called once, by the dying thread, which has [taken](Self::take_home) the home out, if there is one.
+    /// Called once, by the dying thread, which has [taken](Self::take_home) the home out, if there
+    /// is one.
     pub(super) unsafe fn begin_death(&mut self) -> *mut FinalizerNode<F> {
         debug_assert_eq!(self.word & RETURNING, 0);
         // SAFETY: R4, the caller's promise.
@@ -117,8 +119,8 @@ impl<F: Flavour> Gate<F> {
     /// The object does not return any more. Returns its home, if it has one.
     ///
     /// # Safety
-    /// G1, R4: the count of the object is zero, and this is the thread that has taken it there; the death has not
-    /// begun.
+    /// G1, R4: the count of the object is zero, and this is the thread that has taken it there; the
+    /// death has not begun.
     pub(super) unsafe fn take_home(&mut self) -> Option<Box<Home<F>>> {
         if !is_returning::<F>(self.word) {
             return None;
@@ -137,7 +139,8 @@ impl<F: Flavour> Gate<F> {
     /// What a registration of the record itself is with, if it is registered (R3).
     #[inline]
     pub(super) fn target(&self, slot: RecordSlot) -> Option<Recipient<F>> {
-        // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a collection.
+        // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a
+        // collection.
         unsafe { Recipient::decode(self.record.slot(slot).load(Relaxed)) }
     }
 
@@ -183,14 +186,15 @@ impl<F: Flavour> Gate<F> {
         });
     }
 
-    /// Counts a registration off that has ended. R1: it was the caller's, who does not use the record after the gate.
+    /// Counts a registration off that has ended. R1: it was the caller's, who does not use the
+    /// record after the gate.
     #[inline]
     pub(super) fn end_registration(&self) {
         self.registered(|registered| *registered -= 1);
     }
 
-    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is open, and the
-    /// registration was the caller's.
+    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is
+    /// open, and the registration was the caller's.
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn keep_share(&self) {
@@ -296,16 +300,18 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Whether the death has not yet ended the registrations with collections that threads share (R4).
+    /// Whether the death has not yet ended the registrations with collections that threads share
+    /// (R4).
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn is_open(self) -> bool {
-        // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended them before.
+        // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended
+        // them before.
         self.get().gate.load(Acquire) & (DYING | CLOSED) == 0
     }
 
-    /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong pointer is
-    /// the only one. No weak pointer can come while `alone` runs.
+    /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong
+    /// pointer is the only one. No weak pointer can come while `alone` runs.
     pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
         let Some(gate) = self.lock() else {
             return false;
@@ -315,8 +321,9 @@ impl<F: Flavour> RecordRef<F> {
         }
         let unwatched = OWN + gate.bystanders();
         let refs = &self.get().refs;
-        // A token takes itself out of the bystanders before it gives its reference up, so an equality
-        // proves that there is no other reference. Acquire: what the former references' owners did.
+        // A token takes itself out of the bystanders before it gives its reference up, so an
+        // equality proves that there is no other reference. Acquire: what the former references'
+        // owners did.
         if refs
             .compare_exchange(unwatched, unwatched | CHECKING, Acquire, Relaxed)
             .is_err()

@@ -1,5 +1,5 @@
-//! The block of an object: where header and payload lie, and what the header means. `memory` allocates and
-//! frees blocks.
+//! The block of an object: where header and payload lie, and what the header means. `memory`
+//! allocates and frees blocks.
 //!
 //! ```text
 //! inline: the whole block is at most INLINE bytes          apart
@@ -11,25 +11,27 @@
 //!                           is before the header)                         └────────────────────────┘
 //! ```
 //!
-//! Whether a payload is inline follows from its size and alignment alone, so an unsizing coercion does not
-//! change it. Weak pointers and entries keep the block, never a payload apart.
+//! Whether a payload is inline follows from its size and alignment alone, so an unsizing coercion
+//! does not change it. Weak pointers and entries keep the block, never a payload apart.
 //!
 //! Invariants:
 //!
-//! * **B1** A block is freed by the thread that drops the last share: the object's (until the end of its
-//!   death), those that `state` counts or names, and those that the record counts. See
+//! * **B1** A block is freed by the thread that drops the last share: the object's (until the end
+//!   of its death), those that `state` counts or names, and those that the record counts. See
 //!   [`state`](super::state).
-//! * **B2** `count` is the number of strong pointers while the object lives (with [`MARK`], while a thread checks
-//!   it), zero while it dies (or is not constructed yet), and then [`DEAD`] with the layout of the block. Between
-//!   the step to zero and the one to `DEAD`, which is the dying thread's, no thread writes it. (The object of an
-//!   anchor goes from one to `DEAD`: nothing could upgrade it.)
-//! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration is the
-//!   block itself (`THIN`, `SHARED`, or the first of the record). A strong pointer writes it while it has `state`
-//!   locked or the gate of the record. Its lowest bit marks a payload apart, and never changes.
+//! * **B2** `count` is the number of strong pointers while the object lives (with [`MARK`], while a
+//!   thread checks it), zero while it dies (or is not constructed yet), and then [`DEAD`] with the
+//!   layout of the block. Between the step to zero and the one to `DEAD`, which is the dying
+//!   thread's, no thread writes it. (The object of an anchor goes from one to `DEAD`: nothing could
+//!   upgrade it.)
+//! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration
+//!   is the block itself (`THIN`, `SHARED`, or the first of the record). A strong pointer writes it
+//!   while it has `state` locked or the gate of the record. Its lowest bit marks a payload apart,
+//!   and never changes.
 //! * **B4** The words after the header are the payload's while the object lives, and until it has
-//!   [returned](super::home). If the payload is apart, the first word is its address, marked in the lowest bit when the
-//!   object has died, and the second is the depth of a notice. In an inline block the first word is that depth once the
-//!   payload is gone (see [`notice`](super::notice)).
+//!   [returned](super::home). If the payload is apart, the first word is its address, marked in the
+//!   lowest bit when the object has died, and the second is the depth of a notice. In an inline
+//!   block the first word is that depth once the payload is gone (see [`notice`](super::notice)).
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -40,22 +42,24 @@ use super::flavour::{Flavour, Variable};
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
 
-/// A block of at most this many bytes has its payload inline. Measured: apart, up to several hundred bytes,
-/// costs new + drop 1.2 to 1.4 of `Arc`'s; inline, a dead object keeps this much at most.
+/// A block of at most this many bytes has its payload inline. Measured: apart, up to several
+/// hundred bytes, costs new + drop 1.2 to 1.4 of `Arc`'s; inline, a dead object keeps this much at
+/// most.
 pub(crate) const INLINE: usize = 256;
 
 /// The flag of a dead object's `count`; the bits below it are the layout of the block.
 pub(super) const DEAD: u32 = 1 << 31;
-/// The mark of a live object's `count`: see [`mark`](super::mark). The layout of a dead one never reaches the lower
-/// of the two bits.
+/// The mark of a live object's `count`: see [`mark`](super::mark). The layout of a dead one never
+/// reaches the lower of the two bits.
 pub(super) const MARK: u32 = 0b11 << 30;
 /// The flag in `hash` of a payload apart.
 pub(super) const APART: u32 = 1;
 /// The mark of the address of a payload apart whose object has died.
 const GONE: usize = 1;
 
-/// The largest number of strong pointers; an upgrade past it aborts. (A clone aborts at twice as many, where
-/// the sign bit shows it without another instruction: no number of threads gets from one to the other.)
+/// The largest number of strong pointers; an upgrade past it aborts. (A clone aborts at twice as
+/// many, where the sign bit shows it without another instruction: no number of threads gets from
+/// one to the other.)
 pub(crate) const MAX_STRONG: u32 = 1 << 30;
 
 // Aligned for the tags in pointers to it.
@@ -90,7 +94,8 @@ pub(super) const fn is_marked(count: u32) -> bool {
     count & MARK == MARK
 }
 
-/// Rounds up to an alignment. (Not `next_multiple_of`, which divides if the alignment is not a constant.)
+/// Rounds up to an alignment. (Not `next_multiple_of`, which divides if the alignment is not a
+/// constant.)
 #[inline(always)]
 pub(super) const fn round_up(size: usize, align: usize) -> usize {
     (size + align - 1) & !(align - 1)
@@ -140,8 +145,8 @@ impl<F: Flavour> Block<F> {
     /// The block of a payload.
     ///
     /// # Safety
-    /// `payload` comes from `memory::allocate` with this layout, keeps the provenance of its allocation, and is
-    /// not freed.
+    /// `payload` comes from `memory::allocate` with this layout, keeps the provenance of its
+    /// allocation, and is not freed.
     #[inline(always)]
     pub(super) unsafe fn of(payload: NonNull<u8>, layout: Layout) -> Self {
         // SAFETY: the layouts in the module's picture.
@@ -185,9 +190,9 @@ impl<F: Flavour> Block<F> {
         Block(unsafe { NonNull::new_unchecked(ptr.cast()) }, PhantomData)
     }
 
-    /// The header. The caller has a share in the block (B1), or is about to give its share up by the one
-    /// access that follows: a header consists of cells, so a reference to it does not promise that it
-    /// outlives that access.
+    /// The header. The caller has a share in the block (B1), or is about to give its share up by
+    /// the one access that follows: a header consists of cells, so a reference to it does not
+    /// promise that it outlives that access.
     #[inline(always)]
     pub(super) fn header<'a>(self) -> &'a Header<F> {
         // SAFETY: B1.
@@ -234,7 +239,8 @@ impl<F: Flavour> Block<F> {
     /// The hash (B3), in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
-        // Relaxed: written before the registration that the caller knows of, and constant until that ends.
+        // Relaxed: written before the registration that the caller knows of, and constant until
+        // that ends.
         self.header().hash.load(Relaxed) & !APART
     }
 
@@ -266,8 +272,9 @@ impl<F: Flavour> Block<F> {
         self.is_apart().then(|| self.payload_apart())
     }
 
-    // Out of line, so that it is behind a branch: inline, the compiler loads the word in any case and chooses by a
-    // conditional move, and what follows an upgrade, down to its drop, waits for the flag.
+    // Out of line, so that it is behind a branch: inline, the compiler loads the word in any case
+    // and chooses by a conditional move, and what follows an upgrade, down to its drop, waits for
+    // the flag.
     #[cold]
     #[inline(never)]
     fn payload_apart(self) -> NonNull<u8> {
@@ -278,9 +285,10 @@ impl<F: Flavour> Block<F> {
         unsafe { NonNull::new_unchecked(payload.cast()) }
     }
 
-    /// Whether the object of this block has its payload at `addr`, or had it there and no other object can be
-    /// there yet. So no other object is ever mistaken for it: an inline payload's address is not reused while
-    /// the block exists, and the address of one apart is marked before it is freed.
+    /// Whether the object of this block has its payload at `addr`, or had it there and no other
+    /// object can be there yet. So no other object is ever mistaken for it: an inline payload's
+    /// address is not reused while the block exists, and the address of one apart is marked before
+    /// it is freed.
     #[inline(always)]
     pub(crate) fn is_at(self, addr: *const ()) -> bool {
         self.place().as_ptr().addr() == addr.addr() || self.is_apart_at(addr)
@@ -288,8 +296,8 @@ impl<F: Flavour> Block<F> {
 
     #[inline(always)]
     fn is_apart_at(self, addr: *const ()) -> bool {
-        // Relaxed: if a later object is at this address, the caller has synchronised with its construction,
-        // and that with the free, which comes after the mark.
+        // Relaxed: if a later object is at this address, the caller has synchronised with its
+        // construction, and that with the free, which comes after the mark.
         self.is_apart() && self.payload_word().load(Relaxed).addr() == addr.addr()
     }
 

@@ -1,16 +1,17 @@
 //! Where the payload of a *returning* object goes at its death, in place of its destructor.
 //!
-//! The type that makes a last handle drop its payload need not be the one that the object was made with, and knows of
-//! a `dyn Trait` only how to destroy it. So a function that moves the payload out is stored with
-//! the object.
+//! The type that makes a last handle drop its payload need not be the one that the object was made
+//! with, and knows of a `dyn Trait` only how to destroy it. So a function that moves the payload
+//! out is stored with the object.
 //!
-//! * **G1** The gate of a returning object's record has a flag, and then the record has the object's [`Home`] in place
-//!   of its list of finalizers, which is in the home. Flag and home come before the object's first handle is handed
-//!   out, and go when its count is zero: so they do not change while it lives, and who has a strong pointer, or has
-//!   dropped the last one, sees them.
-//! * **G2** The death that finds the flag takes the home out, and destroys nothing. The payload stays whole until the
-//!   finalizers have run. Then the home receives it, once, and after that its memory is freed. Who moves the payload
-//!   out instead takes the home out, too, which then receives nothing.
+//! * **G1** The gate of a returning object's record has a flag, and then the record has the
+//!   object's [`Home`] in place of its list of finalizers, which is in the home. Flag and home come
+//!   before the object's first handle is handed out, and go when its count is zero: so they do not
+//!   change while it lives, and who has a strong pointer, or has dropped the last one, sees them.
+//! * **G2** The death that finds the flag takes the home out, and destroys nothing. The payload
+//!   stays whole until the finalizers have run. Then the home receives it, once, and after that its
+//!   memory is freed. Who moves the payload out instead takes the home out, too, which then
+//!   receives nothing.
 //! * **G3** The payload of a returning object is always a valid value of the type `T` that the home
 //!   was made for. A handle may know the object by a supertype of `T`, since handles are covariant;
 //!   a value of the supertype, written by that handle, would be received as a `T`. So no handle

@@ -1,17 +1,19 @@
-//! Hooks: the registrations of an object's third and further entries. (The first two are with the block and the record.)
-//! The memory of those of a collection of one owner is in `stack`.
+//! Hooks: the registrations of an object's third and further entries. (The first two are with the
+//! block and the record.) The memory of those of a collection of one owner is in `stack`.
 //!
 //! Invariants:
 //!
-//! * **H1** The collection that registers with a hook makes it and takes it back. In between the hook is
-//!   linked in the list of a record, or it is fired: pushed as a notice, or about to be. The gate of the
-//!   record decides which. (With a collection that threads share, the death that has taken it off the list frees it.)
-//!   (A hook with no target is no registration: it marks a place in the list of a living object, see `reverse`.)
-//! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change until it
-//!   is taken back. `offset` bytes before the hook is its [target](super::recipient): what it registers with.
-//! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong to the
-//!   thread that has the gate; `prev` of the newest is [`HEAD`]. Once it is fired, `prev` is null or the marked depth
-//!   of the notice, and `next` is the notice below.
+//! * **H1** The collection that registers with a hook makes it and takes it back. In between the
+//!   hook is linked in the list of a record, or it is fired: pushed as a notice, or about to be.
+//!   The gate of the record decides which. (With a collection that threads share, the death that
+//!   has taken it off the list frees it.) (A hook with no target is no registration: it marks a
+//!   place in the list of a living object, see `reverse`.)
+//! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change
+//!   until it is taken back. `offset` bytes before the hook is its [target](super::recipient): what
+//!   it registers with.
+//! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong
+//!   to the thread that has the gate; `prev` of the newest is [`HEAD`]. Once it is fired, `prev` is
+//!   null or the marked depth of the notice, and `next` is the notice below.
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -35,8 +37,8 @@ pub(crate) struct Hook<F: Flavour> {
     live: Live,
 }
 
-/// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of hooks, or
-/// a lone hook.
+/// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of
+/// hooks, or a lone hook.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
@@ -195,8 +197,8 @@ impl<F: Flavour> HookRef<F> {
         self.get().live.end();
     }
 
-    /// Takes the hook back into a list of unused hooks, in front of `next`. Only [`reuse`](Self::reuse) may
-    /// follow.
+    /// Takes the hook back into a list of unused hooks, in front of `next`. Only
+    /// [`reuse`](Self::reuse) may follow.
     ///
     /// # Safety
     /// H1: the hook is the caller's and is not linked, and no thread uses it any more.
@@ -215,7 +217,8 @@ impl<F: Flavour> HookRef<F> {
     /// H1: the hook is the caller's, and was [put back](Self::put_back) last.
     #[inline(always)]
     pub(super) unsafe fn next_unused(self) -> Option<HookRef<F>> {
-        // SAFETY: H1. (It is not in use, so `get` would fail its check.) Relaxed: no other thread uses it.
+        // SAFETY: H1. (It is not in use, so `get` would fail its check.) Relaxed: no other thread
+        // uses it.
         Self::in_list(unsafe { self.0.as_ref() }.next.load(Relaxed))
     }
 
@@ -254,7 +257,8 @@ impl<F: Flavour> HookRef<F> {
     }
 }
 
-/// A hook in an allocation of its own, for collections that threads share: any thread makes and frees them.
+/// A hook in an allocation of its own, for collections that threads share: any thread makes and
+/// frees them.
 #[repr(C, align(8))]
 pub(super) struct LoneHook<F: Flavour> {
     target: TargetCell,
@@ -292,7 +296,8 @@ impl<F: Flavour> LoneHook<F> {
     }
 }
 
-/// Lone hooks that were taken out of their records, until this is dropped, which frees them: under no lock.
+/// Lone hooks that were taken out of their records, until this is dropped, which frees them: under
+/// no lock.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Off<F: Flavour = Atomic>(Option<HookRef<F>>);
 

@@ -1,5 +1,5 @@
-//! Strong pointers from counted ones, each listed as a holder of its object. (Without the feature `holders` there is
-//! nothing to list.)
+//! Strong pointers from counted ones, each listed as a holder of its object. (Without the feature
+//! `holders` there is nothing to list.)
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -75,8 +75,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Returns where the handles to this object were made that exist, oldest first. See [`holders`](crate::holders).
-    /// O(handles). A snapshot, if other threads have some.
+    /// Returns where the handles to this object were made that exist, oldest first. See
+    /// [`holders`](crate::holders). O(handles). A snapshot, if other threads have some.
     #[cfg(feature = "holders")]
     #[must_use]
     pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {

@@ -1,5 +1,5 @@
-//! The memory of blocks and of payloads apart: layouts, allocation, and how a block is freed without its type.
-//! The picture is in [`header`](super::header).
+//! The memory of blocks and of payloads apart: layouts, allocation, and how a block is freed
+//! without its type. The picture is in [`header`](super::header).
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
@@ -25,8 +25,8 @@ const fn offset<F: Flavour>(align: usize) -> usize {
     )
 }
 
-/// The layout of an inline block. The payload has at least one word, for a notice's depth. That word also
-/// gives each zero-sized object an address of its own.
+/// The layout of an inline block. The payload has at least one word, for a notice's depth. That
+/// word also gives each zero-sized object an address of its own.
 #[inline(always)]
 fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
     let align = payload.align().max(align_of::<Header<F>>());
@@ -47,7 +47,8 @@ fn outer_layout<F: Flavour>() -> Layout {
     }
 }
 
-/// The layout of a payload apart, with the pointer to its block before it, and the payload's offset.
+/// The layout of a payload apart, with the pointer to its block before it, and the payload's
+/// offset.
 #[inline(always)]
 #[track_caller]
 fn apart_layout(payload: Layout) -> (Layout, usize) {
@@ -72,7 +73,8 @@ fn memory(layout: Layout) -> NonNull<u8> {
     }
 }
 
-/// Memory for a payload, and before it a header that counts `count` strong pointers and is in `state`.
+/// Memory for a payload, and before it a header that counts `count` strong pointers and is in
+/// `state`.
 ///
 /// # Panics
 /// If the size exceeds `isize::MAX` bytes.
@@ -84,8 +86,8 @@ pub(super) fn allocate<F: Flavour>(payload: Layout, count: u32, state: *mut ()) 
     }
     let layout = inline_layout::<F>(payload);
     let offset = offset::<F>(payload.align());
-    // SAFETY: the offset is in bounds and at least the size of the header, and both are multiples of the
-    // header's alignment.
+    // SAFETY: the offset is in bounds and at least the size of the header, and both are multiples
+    // of the header's alignment.
     unsafe {
         let payload = memory(layout).add(offset);
         let header = payload.cast::<Header<F>>().sub(1);
@@ -121,8 +123,8 @@ fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> No
 }
 
 impl<F: Flavour> Block<F> {
-    /// Marks the object as dead: its payload is gone, the block can be freed without its type, and the address
-    /// of a payload apart is no longer the object's.
+    /// Marks the object as dead: its payload is gone, the block can be freed without its type, and
+    /// the address of a payload apart is no longer the object's.
     ///
     /// # Safety
     /// B2: called once, by the dying thread; `payload` is the layout of its payload.
@@ -136,8 +138,8 @@ impl<F: Flavour> Block<F> {
         unsafe { self.set_dead_before_payload(payload) };
     }
 
-    /// As [`set_dead`](Self::set_dead), of an object whose payload is still there. So the block must not be a notice,
-    /// and is none: what returns has a record (G1).
+    /// As [`set_dead`](Self::set_dead), of an object whose payload is still there. So the block
+    /// must not be a notice, and is none: what returns has a record (G1).
     ///
     /// # Safety
     /// As there, but for the payload.
@@ -150,7 +152,8 @@ impl<F: Flavour> Block<F> {
             inline_layout::<F>(payload)
         };
         let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;
-        // Relaxed: the thread that frees the block has synchronised with what this thread gave up last.
+        // Relaxed: the thread that frees the block has synchronised with what this thread gave up
+        // last.
         self.header().count.store(DEAD | layout, Relaxed);
     }
 

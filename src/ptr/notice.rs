@@ -1,5 +1,5 @@
-//! A notice: a block, a slot of a record, or a hook, linked to the notice below it; and its depth, from which a
-//! collection computes how many are pending.
+//! A notice: a block, a slot of a record, or a hook, linked to the notice below it; and its depth,
+//! from which a collection computes how many are pending.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -73,7 +73,8 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(super) fn of_block(block: Block<F>) -> Self {
         let block = block.as_ptr();
-        // SAFETY: a header is aligned to eight bytes. (So the kind of this notice is known where it is pushed.)
+        // SAFETY: a header is aligned to eight bytes. (So the kind of this notice is known where it
+        // is pushed.)
         unsafe { core::hint::assert_unchecked(block.addr() & MARKS == 0) };
         Self::new(block, 0)
     }
@@ -119,10 +120,12 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(super) fn link_to(self, below: *mut ()) {
         match self.kind() {
-            // Release: the entry's owner may find it before it is pushed, and mark it as late; the death's
-            // step to `DEAD` released what it did to the block, and this store overwrites that step.
+            // Release: the entry's owner may find it before it is pushed, and mark it as late; the
+            // death's step to `DEAD` released what it did to the block, and this store overwrites
+            // that step.
             Kind::Block(block) => block.header().state.store(state::dead(below), Release),
-            // Relaxed, also below: the compare-exchange publishes it, and the gate keeps the owner out until then.
+            // Relaxed, also below: the compare-exchange publishes it, and the gate keeps the owner
+            // out until then.
             Kind::RecordSlot(record, slot) => record.slot(slot).store(below, Relaxed),
             Kind::Hook(hook) => hook.link().store(below, Relaxed),
         }
@@ -158,8 +161,8 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// The notice below. The notice has been pushed, and the caller is the owner, or keeps the owner from
-    /// draining it.
+    /// The notice below. The notice has been pushed, and the caller is the owner, or keeps the
+    /// owner from draining it.
     #[inline(always)]
     pub(crate) fn below(self) -> NoticeLink<F> {
         match self.kind() {
@@ -252,7 +255,8 @@ pub(super) const TAKEN: usize = 1 << (usize::BITS - 3);
 /// A flag beside a depth: the entry was gone before its notice came.
 pub(super) const LATE: usize = 1 << (usize::BITS - 4);
 const FLAGS: usize = TAKEN | LATE;
-/// How far down the flags are in half a word. A depth that does not fit below them there is not known.
+/// How far down the flags are in half a word. A depth that does not fit below them there is not
+/// known.
 const SHORTER: u32 = usize::BITS - u32::BITS;
 
 pub(super) fn long(depth: u32) -> usize {
@@ -266,12 +270,12 @@ pub(super) fn short(depth: usize) -> u32 {
     (flags >> SHORTER) as u32 | if fits { known as u32 } else { 0 }
 }
 
-/// How many notices there are from this one down, in a stack or a batch that is not drained meanwhile. O(notices
-/// pushed since the last call): what was counted once is not counted again.
+/// How many notices there are from this one down, in a stack or a batch that is not drained
+/// meanwhile. O(notices pushed since the last call): what was counted once is not counted again.
 ///
-/// Threads that read the same collection may count at the same time: each writes depths, and all write the
-/// same. So a depth always comes with the mark of what has been `taken` out of the stack: another thread may
-/// be [numbering](number) it.
+/// Threads that read the same collection may count at the same time: each writes depths, and all
+/// write the same. So a depth always comes with the mark of what has been `taken` out of the stack:
+/// another thread may be [numbering](number) it.
 pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
@@ -292,8 +296,8 @@ pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     above
 }
 
-/// As [`depth`], and notes in each notice its own; with a mark, if the notices were `taken` out of the stack.
-/// O(notices).
+/// As [`depth`], and notes in each notice its own; with a mark, if the notices were `taken` out of
+/// the stack. O(notices).
 pub(crate) fn number<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let total = depth(top, taken);
     let mark = if taken { TAKEN } else { 0 };
@@ -315,7 +319,8 @@ impl<F: Flavour> IntoIterator for NoticeLink<F> {
     }
 }
 
-/// Notices, from the top down. It reads the link of a notice before it yields it, as that may be finished then.
+/// Notices, from the top down. It reads the link of a notice before it yields it, as that may be
+/// finished then.
 pub(crate) struct Notices<F: Flavour>(NoticeLink<F>);
 
 impl<F: Flavour> Iterator for Notices<F> {
@@ -340,15 +345,15 @@ impl<F: Flavour> Notice<F> {
         self.set_depth(known | self.depth() & FLAGS);
     }
 
-    /// Whether the notice was [numbered](number), and is not above the `top` of its stack: it came before the
-    /// caller looked.
+    /// Whether the notice was [numbered](number), and is not above the `top` of its stack: it came
+    /// before the caller looked.
     pub(crate) fn is_within(self, top: usize) -> bool {
         let known = self.known_depth();
         self.depth() & TAKEN != 0 || (known != 0 && known <= top)
     }
 
-    /// Marks the notice as late: its entry is gone, and the drain skips it. The caller is the owner of the
-    /// collection, and has found the registration fired.
+    /// Marks the notice as late: its entry is gone, and the drain skips it. The caller is the owner
+    /// of the collection, and has found the registration fired.
     #[inline]
     pub(crate) fn mark_late(self) {
         self.note(LATE);

@@ -7,8 +7,8 @@ use super::flavour::Flavour;
 use super::header::Block;
 use super::strong::Strong;
 
-/// An object that the caller keeps alive meanwhile: by a strong handle, or by an anchor. It is no handle of its
-/// own, and none can be made from it.
+/// An object that the caller keeps alive meanwhile: by a strong handle, or by an anchor. It is no
+/// handle of its own, and none can be made from it.
 pub struct ObjectRef<'a, T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, with the metadata of the type.
     place: NonNull<T>,

@@ -21,8 +21,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Makes a strong handle from a raw one.
     ///
     /// # Safety
-    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong handle of the same flavour, unchanged but for
-    /// unsizing coercions of the compiler, and is used for one call.
+    /// `ptr` is from [`into_raw`](Self::into_raw) of a strong handle of the same flavour, unchanged
+    /// but for unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -33,16 +33,16 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this
     }
 
-    /// Counts one more raw pointer to a live object: for code that counts through raw pointers, such as the vtable of a
-    /// `RawWaker`. O(1).
+    /// Counts one more raw pointer to a live object: for code that counts through raw pointers,
+    /// such as the vtable of a `RawWaker`. O(1).
     ///
     /// # Panics
     /// Aborts the process as [`clone`](Self::clone) does.
     ///
     /// # Safety
-    /// `ptr` is what [`into_raw`](Self::into_raw) or [`as_ptr`](Self::as_ptr) of a strong handle of the same flavour has
-    /// returned, unchanged but for unsizing coercions of the compiler. The object has a strong handle, or a raw one,
-    /// during the call.
+    /// `ptr` is what [`into_raw`](Self::into_raw) or [`as_ptr`](Self::as_ptr) of a strong handle of
+    /// the same flavour has returned, unchanged but for unsizing coercions of the compiler. The
+    /// object has a strong handle, or a raw one, during the call.
     ///
     /// ```
     /// use weakly::Strong;
@@ -66,8 +66,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         _ = Self::into_raw(Self::clone(&this));
     }
 
-    /// Gives up the count of a raw pointer, and costs what the drop of a strong handle does: if it was the last, the
-    /// object dies here.
+    /// Gives up the count of a raw pointer, and costs what the drop of a strong handle does: if it
+    /// was the last, the object dies here.
     ///
     /// # Safety
     /// As [`from_raw`](Self::from_raw); or `ptr` is from [`as_ptr`](Self::as_ptr), for a count that
@@ -81,13 +81,14 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
-    /// Gives up the handle but not its share in the object's memory: a raw pointer for [`from_raw`](Self::from_raw), of
-    /// an object that lives, is dead, or never was.
+    /// Gives up the handle but not its share in the object's memory: a raw pointer for
+    /// [`from_raw`](Self::from_raw), of an object that lives, is dead, or never was.
     ///
-    /// **It does not lead to the payload**, unlike that of `Arc`: a larger payload is elsewhere, and is freed at the
-    /// death. Before the handle is given up, [`as_ptr`](Self::as_ptr) returns the payload's address. But it identifies
-    /// the object: those of equal handles are equal, and while one of them has not been taken back, it is that of no
-    /// other object, even after the death.
+    /// **It does not lead to the payload**, unlike that of `Arc`: a larger payload is elsewhere,
+    /// and is freed at the death. Before the handle is given up, [`as_ptr`](Self::as_ptr) returns
+    /// the payload's address. But it identifies the object: those of equal handles are equal, and
+    /// while one of them has not been taken back, it is that of no other object, even after the
+    /// death.
     ///
     /// ```
     /// use weakly::{Strong, Weak};
@@ -108,12 +109,13 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// Makes a weak handle from a raw one.
     ///
     /// # Safety
-    /// `ptr` is from [`into_raw`](Self::into_raw) of a weak handle of the same flavour, unchanged but for
-    /// unsizing coercions of the compiler, and is used for one call.
+    /// `ptr` is from [`into_raw`](Self::into_raw) of a weak handle of the same flavour, unchanged
+    /// but for unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
     pub unsafe fn from_raw(ptr: *const T) -> Self {
-        // SAFETY: the caller's promise: the place of a block, with a share in it, or `NOWHERE`. Neither is null.
+        // SAFETY: the caller's promise: the place of a block, with a share in it, or `NOWHERE`.
+        // Neither is null.
         unsafe { Self::from_counted(NonNull::new_unchecked(ptr.cast_mut())) }
     }
 }

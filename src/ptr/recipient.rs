@@ -1,4 +1,5 @@
-//! What an entry is registered with: the stack of a collection of one owner, or the core of one that threads share.
+//! What an entry is registered with: the stack of a collection of one owner, or the core of one
+//! that threads share.
 
 use core::ptr;
 

@@ -1,26 +1,29 @@
-//! The record of an object: for more weak pointers, entries and finalizers than the state word can name.
+//! The record of an object: for more weak pointers, entries and finalizers than the state word can
+//! name.
 //!
 //! Invariants:
 //!
-//! * **R1** `refs` counts those that may use record and block: the object until the end of its death, every weak
-//!   pointer, every finalizer token, and every registration until it is unregistered or its notice is finished (for a
-//!   collection that threads share, until its watch is dropped). The thread that takes it to zero frees both. A block
-//!   never loses its record.
+//! * **R1** `refs` counts those that may use record and block: the object until the end of its
+//!   death, every weak pointer, every finalizer token, and every registration until it is
+//!   unregistered or its notice is finished (for a collection that threads share, until its watch
+//!   is dropped). The thread that takes it to zero frees both. A block never loses its record.
 //!
-//!   The object has [`OWN`] references, and one of these is each registration's: only `registered` counts them. A
-//!   registration that is taken off by its owner is counted off there, and its watch, if that goes on, has a reference
-//!   made for it. What the death takes off, or pushes, stays counted, and gives up its reference when it is finished;
-//!   and at its end, when the gate is closed, the object gives up all but those, in one step.
-//! * **R2** Bystanders, finalizers, `registered`, the targets in `slots`, and the hooks with their links are used only
-//!   by the thread that has the gate; once the gate is `CLOSED`, only by the thread that closed it. No code of a user
-//!   runs under it.
-//! * **R3** Two registrations are in the record itself: the first, which is the block, with its hash in the header
-//!   (B3), and the second, with its hash here. Each is registered while its slot is not null, until the gate is closed.
-//!   Then the slot is the link of its notice.
-//! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all are pushed or taken off. No
-//!   registration comes meanwhile: that takes a strong pointer. By the step to `DYING` the death ends the registrations
-//!   with collections that threads share (C1 of `shared`), and takes the finalizers; their place has the depths of the
-//!   two notices from then on. (Of an object that returns, it has the home before: see G1 of `home`.)
+//!   The object has [`OWN`] references, and one of these is each registration's: only `registered`
+//!   counts them. A registration that is taken off by its owner is counted off there, and its
+//!   watch, if that goes on, has a reference made for it. What the death takes off, or pushes,
+//!   stays counted, and gives up its reference when it is finished; and at its end, when the gate
+//!   is closed, the object gives up all but those, in one step.
+//! * **R2** Bystanders, finalizers, `registered`, the targets in `slots`, and the hooks with their
+//!   links are used only by the thread that has the gate; once the gate is `CLOSED`, only by the
+//!   thread that closed it. No code of a user runs under it.
+//! * **R3** Two registrations are in the record itself: the first, which is the block, with its
+//!   hash in the header (B3), and the second, with its hash here. Each is registered while its slot
+//!   is not null, until the gate is closed. Then the slot is the link of its notice.
+//! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all are pushed or
+//!   taken off. No registration comes meanwhile: that takes a strong pointer. By the step to
+//!   `DYING` the death ends the registrations with collections that threads share (C1 of `shared`),
+//!   and takes the finalizers; their place has the depths of the two notices from then on. (Of an
+//!   object that returns, it has the home before: see G1 of `home`.)
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
@@ -36,7 +39,8 @@ use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 /// What the gate is at first: a thread may take it.
 pub(super) const OPEN: u32 = 0;
 
-/// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count reaches it.
+/// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count
+/// reaches it.
 pub(super) const CHECKING: u32 = 1 << 31;
 /// How many references the object has.
 pub(super) const OWN: u32 = 1 << 30;
@@ -53,11 +57,13 @@ pub(crate) enum RecordSlot {
 }
 
 /// See the module documentation.
-// Seven words of 64 bits: an allocator that aligns to 16 bytes, and has a word of its own, gives it a cache line.
+// Seven words of 64 bits: an allocator that aligns to 16 bytes, and has a word of its own, gives it
+// a cache line.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
     pub(super) refs: F::Half,
-    /// Its flags, and the bystanders: the part of `refs` that can never be upgraded, tokens of finalizers.
+    /// Its flags, and the bystanders: the part of `refs` that can never be upgraded, tokens of
+    /// finalizers.
     pub(super) gate: F::Half,
     block: NonNull<()>,
     /// The further registrations, newest first.
@@ -65,7 +71,8 @@ pub(crate) struct Record<F: Flavour> {
     /// Targets; then links.
     slots: [F::Link; 2],
     pub(super) ends: Ends<F>,
-    /// Of the second registration. Written under the gate before it is registered, and constant until it ends.
+    /// Of the second registration. Written under the gate before it is registered, and constant
+    /// until it ends.
     pub(super) hash: F::Half,
     /// How many registrations have one of the object's references.
     pub(super) registered: UnsafeCell<u32>,
@@ -76,8 +83,10 @@ pub(crate) struct Record<F: Flavour> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct RecordRef<F: Flavour>(NonNull<Record<F>>);
 
-/// A record that no other thread knows yet. Freed on drop, unless it is [published](NewRecord::publish).
-// (Not a box: once `state` has the pointer, to move a box would be to claim that no other thread uses it.)
+/// A record that no other thread knows yet. Freed on drop, unless it is
+/// [published](NewRecord::publish).
+// (Not a box: once `state` has the pointer, to move a box would be to claim that no other thread
+// uses it.)
 pub(super) struct NewRecord<F: Flavour>(RecordRef<F>);
 
 impl<F: Flavour> NewRecord<F> {
@@ -100,7 +109,8 @@ impl<F: Flavour> NewRecord<F> {
         }))
     }
 
-    /// Sets the number of shares besides the object's, and the first registration, with which the record is published.
+    /// Sets the number of shares besides the object's, and the first registration, with which the
+    /// record is published.
     pub(super) fn set(&mut self, others: usize, target: Option<Recipient<F>>) {
         if others > (MAX_REFS - OWN) as usize {
             abort();
@@ -167,7 +177,8 @@ impl<F: Flavour> RecordRef<F> {
     /// The hash of the entry with the second registration, in its short form.
     #[inline]
     pub(crate) fn second_hash(self) -> u32 {
-        // Relaxed: written before the registration that the caller knows of, and constant until that ends.
+        // Relaxed: written before the registration that the caller knows of, and constant until
+        // that ends.
         self.get().hash.load(Relaxed)
     }
 
@@ -195,12 +206,13 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Adds a reference for a caller that has only a strong pointer. Waits for `get_mut`, which may be checking
-    /// that there is none.
+    /// Adds a reference for a caller that has only a strong pointer. Waits for `get_mut`, which may
+    /// be checking that there is none.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
-        // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees it. What we do
-        // before that drop then happens before the end of its check, so we cannot have seen that end.
+        // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees it.
+        // What we do before that drop then happens before the end of its check, so we cannot have
+        // seen that end.
         let before = self.get().refs.fetch_add(1, Relaxed);
         if before & !CHECKING > MAX_REFS {
             abort();

@@ -1,5 +1,5 @@
-//! Registrations: how an entry registers with an object (with the block, with its record, or with a hook), and how one
-//! of a collection of one owner deregisters.
+//! Registrations: how an entry registers with an object (with the block, with its record, or with a
+//! hook), and how one of a collection of one owner deregisters.
 
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
@@ -22,8 +22,9 @@ pub(crate) enum Registration<F: Flavour> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// Registers an entry with this hash, if that has to be stored: the object's death pushes a notice, or unlinks the
-    /// entry. O(1); allocates if there are weak pointers, other registrations or finalizers already.
+    /// Registers an entry with this hash, if that has to be stored: the object's death pushes a
+    /// notice, or unlinks the entry. O(1); allocates if there are weak pointers, other
+    /// registrations or finalizers already.
     ///
     /// # Safety
     /// The caller has a strong pointer, and is the owner of the stack, if it is one.
@@ -42,7 +43,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The same, if nothing is registered with the object, and no weak pointer refers to it. The error is the state.
+    /// The same, if nothing is registered with the object, and no weak pointer refers to it. The
+    /// error is the state.
     ///
     /// # Safety
     /// As for [`register`](Self::register).
@@ -57,9 +59,10 @@ impl<F: Flavour> Block<F> {
         let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
-            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is overwritten. Release:
-            // passes that on, where this is the last step. (The thread that reaches the target through the state has
-            // synchronised with our strong pointer's drop.)
+            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is
+            // overwritten. Release: passes that on, where this is the last step. (The thread that
+            // reaches the target through the state has synchronised with our strong pointer's
+            // drop.)
             match state.compare_exchange(now, step, AcqRel, Acquire) {
                 Ok(_) => {
                     if let Some(hash) = hash {
@@ -95,8 +98,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Ends the registration that is the block itself. False if the object's death came first: then the
-    /// notice has come, or will come. O(1).
+    /// Ends the registration that is the block itself. False if the object's death came first: then
+    /// the notice has come, or will come. O(1).
     ///
     /// # Safety
     /// The registration is the caller's, and is ended once.
@@ -145,12 +148,13 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Makes one more weak pointer for who looks at the watch of a registration that is the block itself, or of a shared
-    /// collection. False if the object is dead and the block its notice or its entry's: there is nothing left to share.
+    /// Makes one more weak pointer for who looks at the watch of a registration that is the block
+    /// itself, or of a shared collection. False if the object is dead and the block its notice or
+    /// its entry's: there is nothing left to share.
     ///
     /// # Safety
-    /// The registration of an owner does not end meanwhile; the watch of a shared entry is not dropped, nor that which has
-    /// inherited its share.
+    /// The registration of an owner does not end meanwhile; the watch of a shared entry is not
+    /// dropped, nor that which has inherited its share.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
         let mut new = None;
         let mut now = self.header().state.first_load(guess());
@@ -180,8 +184,8 @@ impl<F: Flavour> Block<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a target, in the record itself if one of its slots is free. The caller has a strong pointer,
-    /// so the object is alive. O(1).
+    /// Registers with a target, in the record itself if one of its slots is free. The caller has a
+    /// strong pointer, so the object is alive. O(1).
     ///
     /// # Safety
     /// As for [`Recipient::hook`].
@@ -243,7 +247,8 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook is then the caller's.
+    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook is
+    /// then the caller's.
     ///
     /// # Safety
     /// H1: the registration is the caller's.

@@ -1,4 +1,5 @@
-//! The way from an object to its entries: its registrations are its own list of them, and each has its entry's hash.
+//! The way from an object to its entries: its registrations are its own list of them, and each has
+//! its entry's hash.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -16,12 +17,12 @@ use crate::sync::{self, Ordering::*};
 const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 256 };
 
 impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
-    /// The hashes of the entries with which a collection has registered with the object, in their short form: each once, in
-    /// ascending order. An entry that was unlinked a moment ago may still be registered; and of one that stores no hash with
-    /// its registration, this is any.
+    /// The hashes of the entries with which a collection has registered with the object, in their
+    /// short form: each once, in ascending order. An entry that was unlinked a moment ago may still
+    /// be registered; and of one that stores no hash with its registration, this is any.
     ///
-    /// O(n log n) for all n registrations of the object, with whatever collections. Other threads that register or deregister
-    /// it wait for [`BATCH`] of them at a time.
+    /// O(n log n) for all n registrations of the object, with whatever collections. Other threads
+    /// that register or deregister it wait for [`BATCH`] of them at a time.
     pub(crate) fn hashes_with(self, target: Recipient<F>) -> Vec<u32> {
         let mut hashes = Vec::new();
         let block = self.block();
@@ -29,10 +30,12 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
         let state = block.header().state.load(Acquire);
         match State::<F>::decode(state) {
             State::Record(record) => record.hashes_with(target, &mut hashes),
-            // B3: the hash is not older than this registration. It may be that of a later one: then this one has ended, and
-            // that one, perhaps of another collection, has come while we look, so it matters neither whether we show it.
+            // B3: the hash is not older than this registration. It may be that of a later one: then
+            // this one has ended, and that one, perhaps of another collection, has come while we
+            // look, so it matters neither whether we show it.
             _ if state == State::entry(target).encode() => hashes.push(block.hash()),
-            // The object lives, so it is not `DEAD`; and it is only locked while nothing is registered.
+            // The object lives, so it is not `DEAD`; and it is only locked while nothing is
+            // registered.
             _ => {}
         }
         hashes.sort_unstable();
@@ -93,8 +96,9 @@ impl<F: Flavour> RecordRef<F> {
     }
 }
 
-/// The place in the list of a record's hooks up to which a thread has looked, marked by a hook of its own while others have
-/// the gate. That is none of the registrations; the object lives meanwhile, so its death does not find it.
+/// The place in the list of a record's hooks up to which a thread has looked, marked by a hook of
+/// its own while others have the gate. That is none of the registrations; the object lives
+/// meanwhile, so its death does not find it.
 struct Place<F: Flavour> {
     record: RecordRef<F>,
     hook: Option<HookRef<F>>,

@@ -1,5 +1,5 @@
-//! The shares of weak pointers in a block: how they are made, counted and given up; and whether a strong pointer
-//! is unique.
+//! The shares of weak pointers in a block: how they are made, counted and given up; and whether a
+//! strong pointer is unique.
 
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
@@ -76,8 +76,9 @@ impl<F: Flavour> Block<F> {
             match State::<F>::decode(now) {
                 // SAFETY: R1, the caller's promise.
                 State::Record(record) => return unsafe { record.release() },
-                // The object has given its share up, and no other share is left from which one could be made.
-                // (Loaded with acquire: all other threads' uses happen before the end.)
+                // The object has given its share up, and no other share is left from which one
+                // could be made. (Loaded with acquire: all other threads' uses happen before the
+                // end.)
                 // SAFETY: B1, the caller's share is the last.
                 State::Weak(1) => return unsafe { self.free() },
                 // Release: pairs with the acquire of the last share's owner.
@@ -109,10 +110,12 @@ impl<F: Flavour> Block<F> {
                     match state.compare_exchange(now, locked(), Acquire, Acquire) {
                         Ok(_) => {
                             let _critical = Critical::enter();
-                            // No weak pointer can come while it is locked, so a count of one stays. (A
-                            // strong pointer whose drop we see cannot have waited for the store below.)
+                            // No weak pointer can come while it is locked, so a count of one stays.
+                            // (A strong pointer whose drop we see cannot have waited for the store
+                            // below.)
                             let alone = alone();
-                            // Release: passes on what the lock acquired, as a store does not by itself.
+                            // Release: passes on what the lock acquired, as a store does not by
+                            // itself.
                             state.store(now, Release);
                             return alone;
                         }
@@ -138,8 +141,8 @@ impl<F: Flavour> Block<F> {
     /// Whether the caller's strong pointer is the only one.
     #[inline(always)]
     fn has_one_pointer(self) -> bool {
-        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
-        // before the caller's.
+        // Acquire: the release of every other strong pointer's drop, so that their uses of the
+        // object happen before the caller's.
         self.header().count.load(Acquire) == 1
     }
 

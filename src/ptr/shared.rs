@@ -1,22 +1,27 @@
-//! The part of a shared collection that deaths use: where a dying thread finds its entry, and where it puts what it has
-//! unlinked.
+//! The part of a shared collection that deaths use: where a dying thread finds its entry, and where
+//! it puts what it has unlinked.
 //!
-//! A death takes two locks for each entry, both for a few instructions: that of a *stripe* of the collection's core,
-//! and that of the entry's bucket. (Lock striping: any free stripe will do, and each thread has its own to begin with.)
+//! A death takes two locks for each entry, both for a few instructions: that of a *stripe* of the
+//! collection's core, and that of the entry's bucket. (Lock striping: any free stripe will do, and
+//! each thread has its own to begin with.)
 //!
-//! * **C1** A registration with a core is ended once. The death ends it by taking `state` from `SHARED` to `DEAD` or,
-//!   if there is a record, by the step of its gate from open to dying. Before that the watch of the entry may end it,
-//!   by taking `SHARED` to `WEAK`, or the registration out of the record while the gate is open.
-//! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into the list of the
-//!   stripe, and counts the registration. The unlocking is its last access to the core. Meanwhile no code of a user
-//!   runs, nothing is allocated or freed, and no other lock is waited for than that of the bucket and, after it, the
-//!   gates of the entry's other objects: whoever has one of these waits for no stripe.
-//! * **C3** Whoever changes what deaths look at (unlinks an array, arms the waker) does so first, and then *passes* the
-//!   stripes: locks and unlocks each. The deaths that have not seen the change have ended then, and later ones see it.
-//! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none will be: they
-//!   belong to the end. A death that finds a closed stripe counts itself off `inflight`. The thread that brings that to
-//!   zero, after the end has added the registrations that others have still to count, frees the core. So the end waits
-//!   for a thread that has a stripe, and for no others.
+//! * **C1** A registration with a core is ended once. The death ends it by taking `state` from
+//!   `SHARED` to `DEAD` or, if there is a record, by the step of its gate from open to dying.
+//!   Before that the watch of the entry may end it, by taking `SHARED` to `WEAK`, or the
+//!   registration out of the record while the gate is open.
+//! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into
+//!   the list of the stripe, and counts the registration. The unlocking is its last access to the
+//!   core. Meanwhile no code of a user runs, nothing is allocated or freed, and no other lock is
+//!   waited for than that of the bucket and, after it, the gates of the entry's other objects:
+//!   whoever has one of these waits for no stripe.
+//! * **C3** Whoever changes what deaths look at (unlinks an array, arms the waker) does so first,
+//!   and then *passes* the stripes: locks and unlocks each. The deaths that have not seen the
+//!   change have ended then, and later ones see it.
+//! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none
+//!   will be: they belong to the end. A death that finds a closed stripe counts itself off
+//!   `inflight`. The thread that brings that to zero, after the end has added the registrations
+//!   that others have still to count, frees the core. So the end waits for a thread that has a
+//!   stripe, and for no others.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -36,8 +41,8 @@ pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
 /// One in so many times a thread looks at the stripes of others first.
 const FOREIGN_INTERVAL: usize = 16;
 
-/// Names a registration: the address of the block (`SHARED`, or the record's first), of the record (its second), or of
-/// a hook. Only compared.
+/// Names a registration: the address of the block (`SHARED`, or the record's first), of the record
+/// (its second), or of a hook. Only compared.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrationId(*mut ());
@@ -64,9 +69,9 @@ impl RegistrationId {
     }
 }
 
-/// Finds the entry that has this registration, and unlinks it under the lock of its bucket. Passed what
-/// [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration, and a list for the hooks
-/// of the entry's other registrations, which it ends.
+/// Finds the entry that has this registration, and unlinks it under the lock of its bucket. Passed
+/// what [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration,
+/// and a list for the hooks of the entry's other registrations, which it ends.
 ///
 /// # Safety
 /// The caller has a stripe.
@@ -85,8 +90,8 @@ pub(crate) struct Core {
     /// Where the entries are.
     entries: AtomicPtr<()>,
     unlink: Unlink,
-    /// Registrations, less those that their watches have ended, modulo 2^n. What the participants of the table count is
-    /// not among them.
+    /// Registrations, less those that their watches have ended, modulo 2^n. What the participants
+    /// of the table count is not among them.
     registered: AtomicUsize,
     /// Whether the next death calls the waker.
     armed: AtomicUsize,
@@ -97,7 +102,8 @@ pub(crate) struct Core {
     live: Live,
 }
 
-/// A pointer to a core that is not freed: the collection is there, or a registration that nobody has counted as ended.
+/// A pointer to a core that is not freed: the collection is there, or a registration that nobody
+/// has counted as ended.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 #[derive(Clone, Copy, PartialEq)]
 pub struct CoreRef(NonNull<Core>);
@@ -153,7 +159,8 @@ impl CoreRef {
             .map(drop)
     }
 
-    /// Where deaths find the entries from now on. Who retires what was there before [passes](Self::pass) the stripes.
+    /// Where deaths find the entries from now on. Who retires what was there before
+    /// [passes](Self::pass) the stripes.
     #[inline]
     pub(crate) fn set_entries(self, entries: *mut ()) {
         // Release: with `unlink`: what is there is initialised.
@@ -171,7 +178,8 @@ impl CoreRef {
     /// Counts a registration off that its watch has ended.
     #[inline]
     pub(super) fn count_off(self) {
-        // Relaxed: likewise. (The collection is there: its end ends all registrations that are left.)
+        // Relaxed: likewise. (The collection is there: its end ends all registrations that are
+        // left.)
         self.get().registered.fetch_sub(1, Relaxed);
     }
 
@@ -202,8 +210,8 @@ impl CoreRef {
         }
     }
 
-    /// C2: unlinks the entry of a registration that the caller, a death, has ended. Returns whether it was there, and
-    /// the cell of the waker if that is to be called.
+    /// C2: unlinks the entry of a registration that the caller, a death, has ended. Returns whether
+    /// it was there, and the cell of the waker if that is to be called.
     ///
     /// # Safety
     /// C1; the core is not used by the caller after this.
@@ -224,7 +232,8 @@ impl CoreRef {
         let core = self.get();
         // Acquire: with `set_entries`.
         let entries = core.entries.load(Acquire);
-        // (None, if the registration is of an entry that was to be the first, and was not inserted.)
+        // (None, if the registration is of an entry that was to be the first, and was not
+        // inserted.)
         // SAFETY: C3: what is there is not freed before the stripe was passed.
         let dead = (!entries.is_null())
             .then(|| unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) })
@@ -242,7 +251,8 @@ impl CoreRef {
     /// C4.
     ///
     /// # Safety
-    /// Once for each registration that has ended and is to be counted, by who found the stripes closed.
+    /// Once for each registration that has ended and is to be counted, by who found the stripes
+    /// closed.
     #[cold]
     #[inline(never)]
     unsafe fn finish_inflight(self) {
@@ -262,9 +272,10 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every [`FOREIGN_INTERVAL`]th time the
-    /// others come first, so no dead entry waits for a certain thread. For a thread that is alone at the collection: the stripe
-    /// counts how often its thread asks.
+    /// A stripe in whose list entries wait: this thread's own, if there are some. Every
+    /// [`FOREIGN_INTERVAL`]th time the others come first, so no dead entry waits for a certain
+    /// thread. For a thread that is alone at the collection: the stripe counts how often its thread
+    /// asks.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
         let stripe = &self.get().stripes[own_stripe()];
@@ -289,7 +300,8 @@ impl CoreRef {
         at.map(|at| at % STRIPES)
     }
 
-    /// How many entries wait in the list of a stripe, and how many deaths have unlinked there, modulo 2^n.
+    /// How many entries wait in the list of a stripe, and how many deaths have unlinked there,
+    /// modulo 2^n.
     pub(crate) fn progress(self, at: usize) -> (usize, usize) {
         (self.waiting_at(at), self.get().stripes[at].unlinked())
     }
@@ -318,8 +330,8 @@ impl CoreRef {
         stripes.fold(0, |sum: usize, stripe| sum.wrapping_add(stripe.unlinked()))
     }
 
-    /// Takes the newest entries from the list of a stripe, `most` of them. Returns the first and how many. `below`
-    /// returns what the link of an entry says.
+    /// Takes the newest entries from the list of a stripe, `most` of them. Returns the first and
+    /// how many. `below` returns what the link of an entry says.
     pub(crate) fn take(
         self,
         at: usize,
@@ -329,8 +341,8 @@ impl CoreRef {
         self.get().stripes[at % STRIPES].lock().take(most, below)
     }
 
-    /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how many there are.
-    /// Nothing may be allocated or freed meanwhile.
+    /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how
+    /// many there are. Nothing may be allocated or freed meanwhile.
     pub(crate) fn each_dead(
         self,
         at: usize,
@@ -378,14 +390,15 @@ impl CoreRef {
 
     /// The next death calls the waker.
     pub(crate) fn arm(self) {
-        // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that comes after the
-        // stripes were passed sees it; and one that was before may.)
+        // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that
+        // comes after the stripes were passed sees it; and one that was before may.)
         self.get().armed.store(1, Release);
     }
 }
 
 impl Core {
-    /// The cell of the waker, if this death is the first since it was armed. The caller has a stripe.
+    /// The cell of the waker, if this death is the first since it was armed. The caller has a
+    /// stripe.
     #[inline]
     fn owed(&self) -> Option<Arc<WakerCell>> {
         // Relaxed: C3.
@@ -419,8 +432,8 @@ impl Core {
     }
 }
 
-/// A registration that is counted, and not made yet, or not any more. The core is there meanwhile, even if the collection
-/// ends.
+/// A registration that is counted, and not made yet, or not any more. The core is there meanwhile,
+/// even if the collection ends.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Counted(CoreRef);
 
@@ -486,8 +499,8 @@ impl Closed {
         unsafe { self.0.get().stripes[at].take_all() }
     }
 
-    /// Leaves the core to those who have still to count a registration. `registered` are those that the participants
-    /// count. All watches have ended theirs, or left them to their deaths.
+    /// Leaves the core to those who have still to count a registration. `registered` are those that
+    /// the participants count. All watches have ended theirs, or left them to their deaths.
     pub(crate) fn leave(self, registered: usize) {
         let core = self.0.get();
         // SAFETY: C4.

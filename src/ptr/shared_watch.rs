@@ -1,5 +1,5 @@
-//! Watches: how an entry of a collection that threads share keeps its registration with an object, and a share of the
-//! object's block.
+//! Watches: how an entry of a collection that threads share keeps its registration with an object,
+//! and a share of the object's block.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -22,22 +22,26 @@ use crate::sync::{AtomicPtr, Ordering::*};
 
 /// The registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
-/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may look at the block:
-/// while the state is `SHARED`, the one that this stands for; of a record its registration, and then a reference (R1).
+/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may
+/// look at the block: while the state is `SHARED`, the one that this stands for; of a record its
+/// registration, and then a reference (R1).
 ///
-/// The place of the block leads to it, and the block to the record: a look at the entry alone reads neither. (The type
-/// of the place does not matter.)
+/// The place of the block leads to it, and the block to the record: a look at the entry alone reads
+/// neither. (The type of the place does not matter.)
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
-    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then there is no share.
-    /// The [id](RegistrationId) of the registration, until that ends; then `ENDED`, or a link.
+    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then
+    /// there is no share. The [id](RegistrationId) of the registration, until that ends; then
+    /// `ENDED`, or a link.
     word: AtomicPtr<()>,
 }
 
-// SAFETY: a block, a record, its gate and a core are made for many threads; the object is not touched.
+// SAFETY: a block, a record, its gate and a core are made for many threads; the object is not
+// touched.
 unsafe impl<T: ?Sized> Send for SharedWatch<T> {}
-// SAFETY: likewise; the thread that has unlinked the entry, or has the lock of its bucket, changes the word.
+// SAFETY: likewise; the thread that has unlinked the entry, or has the lock of its bucket, changes
+// the word.
 unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
 
 /// A watch that can be upgraded to a strong pointer.
@@ -47,8 +51,8 @@ pub(crate) struct SharedWatchOf<T: ?Sized> {
     marker: PhantomData<Weak<T, Atomic>>,
 }
 
-/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no other thread uses
-/// the watch.
+/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no
+/// other thread uses the watch.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Promise(());
 
@@ -62,7 +66,8 @@ impl Promise {
 }
 
 impl<T: ?Sized> SharedWatch<T> {
-    /// A watch that is not registered yet. The caller of [`register`](Self::register) still keeps the object alive.
+    /// A watch that is not registered yet. The caller of [`register`](Self::register) still keeps
+    /// the object alive.
     #[inline]
     pub(crate) fn new<'a>(object: impl Into<ObjectRef<'a, T, Atomic>>) -> Self
     where
@@ -74,9 +79,9 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or of that of its
-    /// address. Returns whether it did: the caller counts it. O(1); allocates if there are weak pointers, other entries
-    /// or finalizers.
+    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or
+    /// of that of its address. Returns whether it did: the caller counts it. O(1); allocates if
+    /// there are weak pointers, other entries or finalizers.
     #[inline]
     pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Promise) -> bool {
         // Relaxed, also below: ours alone.
@@ -96,8 +101,9 @@ impl<T: ?Sized> SharedWatch<T> {
         true
     }
 
-    /// As [`register`](Self::register), if nothing is registered with the object, and no weak pointer refers to it:
-    /// then no collection has an entry of it. The hash is that of the address.
+    /// As [`register`](Self::register), if nothing is registered with the object, and no weak
+    /// pointer refers to it: then no collection has an entry of it. The hash is that of the
+    /// address.
     #[inline]
     pub(crate) fn register_first(&self, core: CoreRef, _: &Promise) -> bool {
         let block = self.block();
@@ -111,8 +117,9 @@ impl<T: ?Sized> SharedWatch<T> {
         is_first
     }
 
-    /// A watch that is registered before there is an entry. A death that finds none leaves it at that: so who links the
-    /// entry looks whether the [registration has ended](Self::is_registered).
+    /// A watch that is registered before there is an entry. A death that finds none leaves it at
+    /// that: so who links the entry looks whether the [registration has
+    /// ended](Self::is_registered).
     pub(crate) fn registered<'a>(
         object: impl Into<ObjectRef<'a, T, Atomic>>,
         counted: Counted,
@@ -130,8 +137,8 @@ impl<T: ?Sized> SharedWatch<T> {
         watch
     }
 
-    /// Ends the registration of a watch that has no entry, and whose collection may be gone. The caller keeps the object
-    /// alive, and is under no lock.
+    /// Ends the registration of a watch that has no entry, and whose collection may be gone. The
+    /// caller keeps the object alive, and is under no lock.
     pub(crate) fn leave(self) {
         self.end_with(&mut Off::new(), |core| drop(Counted::of_ended(core)));
     }
@@ -171,11 +178,12 @@ impl<T: ?Sized> SharedWatch<T> {
         self.word.load(Relaxed).is_null()
     }
 
-    /// Takes over the registration of the entry that this one's replaces, with the share. The caller has the lock of
-    /// the bucket, the other is linked there, and both are [alike](Self::is_like).
+    /// Takes over the registration of the entry that this one's replaces, with the share. The
+    /// caller has the lock of the bucket, the other is linked there, and both are
+    /// [alike](Self::is_like).
     ///
-    /// Who looks at the other entry may go on: its block stays until this one's grace period has ended, which begins
-    /// later.
+    /// Who looks at the other entry may go on: its block stays until this one's grace period has
+    /// ended, which begins later.
     #[inline]
     pub(crate) fn inherit(&self, other: &Self) {
         // Relaxed: deaths look under the lock.
@@ -183,8 +191,8 @@ impl<T: ?Sized> SharedWatch<T> {
         other.word.store(ptr::null_mut(), Relaxed);
     }
 
-    /// The word, if this is the watch with that registration: for the link, once its death has unlinked the entry. The
-    /// caller has the lock of the bucket, or has unlinked the entry.
+    /// The word, if this is the watch with that registration: for the link, once its death has
+    /// unlinked the entry. The caller has the lock of the bucket, or has unlinked the entry.
     #[inline]
     pub(crate) fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
         // Relaxed: as above.
@@ -198,9 +206,11 @@ impl<T: ?Sized> SharedWatch<T> {
         (self.word.load(Relaxed).addr() & LINK != 0).then_some(&self.word)
     }
 
-    /// Whether the death has not ended the registration. If it does after this call, it looks for the entry after that.
+    /// Whether the death has not ended the registration. If it does after this call, it looks for
+    /// the entry after that.
     pub(crate) fn is_registered(&self) -> bool {
-        // Acquire: with the death: if it has looked for the entry before this call, it had ended the registration.
+        // Acquire: with the death: if it has looked for the entry before this call, it had ended
+        // the registration.
         match State::<Atomic>::decode(self.block().header().state.load(Acquire)) {
             State::Shared(_) => true,
             State::Record(record) => record.is_open(),
@@ -208,8 +218,8 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Ends the registration, unless that has been done, or is left to the object's death. The entry is unlinked, or
-    /// there is none. O(1).
+    /// Ends the registration, unless that has been done, or is left to the object's death. The
+    /// entry is unlinked, or there is none. O(1).
     #[inline]
     pub(crate) fn end(&self, off: &mut Off) {
         self.end_with(off, CoreRef::count_off);
@@ -239,8 +249,8 @@ impl<T: ?Sized> SharedWatch<T> {
                     unreachable!("the entry is registered")
                 }
             };
-            // Release: what was done to the block, for the thread that frees it. Acquire: likewise, if that is us; and
-            // on failure the record.
+            // Release: what was done to the block, for the thread that frees it. Acquire: likewise,
+            // if that is us; and on failure the record.
             match state.compare_exchange(now, to, AcqRel, Acquire) {
                 Ok(_) => {
                     if let State::Shared(core) = State::<Atomic>::decode(now) {
@@ -315,7 +325,8 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
         }
         // Acquire: the thread that has made it so.
         let state = self.block().header().state.load(Acquire);
-        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: its death has unlinked our entry.
+        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: its death has
+        // unlinked our entry.
         unsafe {
             match State::<Atomic>::decode(state) {
                 State::Dead => self.block().free(),
@@ -346,8 +357,9 @@ impl<T: ?Sized> SharedWatchOf<T> {
             .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
 
-    /// The watch of an entry that is destroyed becomes a weak pointer to its object, live or dead: its share is the pointer's.
-    /// `None` if another watch has [inherited](SharedWatch::inherit) that.
+    /// The watch of an entry that is destroyed becomes a weak pointer to its object, live or dead:
+    /// its share is the pointer's. `None` if another watch has [inherited](SharedWatch::inherit)
+    /// that.
     pub(crate) fn into_weak(self) -> Option<Weak<T, Atomic>> {
         let watch = self.watch;
         if watch.is_unregistered() {
@@ -357,18 +369,19 @@ impl<T: ?Sized> SharedWatchOf<T> {
         watch.end(&mut Off::new());
         let (watch, alone) = (ManuallyDrop::new(watch), dead(ptr::null_mut()));
         let state = &watch.block().header().state;
-        // A block that is `DEAD` is ours: as in `drop`. Acquire: likewise. On failure: it is `WEAK` or `RECORD`, and the last
-        // share's owner acquires.
+        // A block that is `DEAD` is ours: as in `drop`. Acquire: likewise. On failure: it is `WEAK`
+        // or `RECORD`, and the last share's owner acquires.
         _ = state.compare_exchange(alone, weak(1), Acquire, Relaxed);
         // SAFETY: our share, and the state is that of a block with weak pointers.
         Some(unsafe { Weak::from_counted(watch.place) })
     }
 
-    /// A weak pointer to the object, unless that is dead and its entry not unlinked yet. For who keeps the entry from being
-    /// destroyed.
+    /// A weak pointer to the object, unless that is dead and its entry not unlinked yet. For who
+    /// keeps the entry from being destroyed.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {
         let block = self.watch.block();
-        // SAFETY: the entry is looked at, so the share of its watch stays. The share that is made is the weak pointer's.
+        // SAFETY: the entry is looked at, so the share of its watch stays. The share that is made
+        // is the weak pointer's.
         unsafe {
             let is_shared = block.downgrade_registered();
             is_shared.then(|| Weak::from_counted(self.watch.place))

@@ -1,26 +1,27 @@
 //! Notices of deaths on their way to a collection: an intrusive stack of blocks and hooks.
 //!
-//! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack by one
-//! swap and drains it later. No other thread pops, so no address can come back with another meaning under a
-//! pusher's compare-exchange: there is no ABA. (R. K. Treiber, "Systems Programming: Coping with Parallelism",
-//! 1986.) The notices of one batch come newest first; no order is promised.
+//! Any thread pushes: one compare-exchange, no allocation, no wait. The owner takes the whole stack
+//! by one swap and drains it later. No other thread pops, so no address can come back with another
+//! meaning under a pusher's compare-exchange: there is no ABA. (R. K. Treiber, "Systems
+//! Programming: Coping with Parallelism", 1986.) The notices of one batch come newest first; no
+//! order is promised.
 //!
-//! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to pop,
-//! and an allocation for every 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
+//! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to
+//! pop, and an allocation for every 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
 //!
 //! Invariants:
 //!
-//! * **N1** The owner ends each registration with a stack, or the registration brings one notice. The owner
-//!   knows how many have done neither ([`close`](StackRef::close)).
-//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice or, if the stack
-//!   is closed, the one that counts the notice off `inflight`. The thread that brings `inflight` to zero, after
-//!   the owner has added what was still to come, frees the stack. So the end of a collection waits for no
-//!   thread.
-//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a hook with its reference to
-//!   the record.
+//! * **N1** The owner ends each registration with a stack, or the registration brings one notice.
+//!   The owner knows how many have done neither ([`close`](StackRef::close)).
+//! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice or,
+//!   if the stack is closed, the one that counts the notice off `inflight`. The thread that brings
+//!   `inflight` to zero, after the owner has added what was still to come, frees the stack. So the
+//!   end of a collection waits for no thread.
+//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a hook with its
+//!   reference to the record.
 //!
-//! This file defines the stack and the memory of the hooks that register with it; `delivery` pushes and takes
-//! notices.
+//! This file defines the stack and the memory of the hooks that register with it; `delivery` pushes
+//! and takes notices.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -43,7 +44,8 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pub(super) inflight: F::Word,
     /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
-    /// Set once, by the owner, before the stack is first armed. A pusher that finds it armed may read it (W1).
+    /// Set once, by the owner, before the stack is first armed. A pusher that finds it armed may
+    /// read it (W1).
     pub(super) waker: UnsafeCell<Option<Arc<WakerCell>>>,
     pub(super) live: Live,
 }
@@ -149,8 +151,8 @@ struct Chunk<F: Flavour> {
 /// The largest chunk: hooks in a page.
 const CHUNK: u32 = (4096 / size_of::<Hook<Local>>() - 1) as u32;
 
-/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken back. Freed
-/// when the collection has ended and its last notice has come.
+/// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken
+/// back. Freed when the collection has ended and its last notice has come.
 pub(super) struct Slab<F: Flavour> {
     chunks: Option<NonNull<Chunk<F>>>,
     free: Option<HookRef<F>>,
@@ -173,8 +175,8 @@ impl<F: Flavour> Slab<F> {
             return Some(hook);
         }
         let chunk = self.chunks?;
-        // SAFETY: a chunk of this list; only the owner uses `unused`. So many hooks at the end of the chunk have
-        // never been used. The pointer keeps the provenance of the chunk.
+        // SAFETY: a chunk of this list; only the owner uses `unused`. So many hooks at the end of
+        // the chunk have never been used. The pointer keeps the provenance of the chunk.
         unsafe {
             let unused = &raw mut (*chunk.as_ptr()).unused;
             if *unused == 0 {
@@ -216,8 +218,10 @@ impl<F: Flavour> Slab<F> {
 
     /// Frees the chunks of which no hook is in use. O(hooks taken back, and chunks).
     pub(super) fn shrink(&mut self) {
-        // Hooks that were taken back count as unused of their chunks, until it is known which chunks stay.
-        // SAFETY: H1, hooks in the list are ours, and in chunks of this slab; only the owner uses `unused`.
+        // Hooks that were taken back count as unused of their chunks, until it is known which
+        // chunks stay.
+        // SAFETY: H1, hooks in the list are ours, and in chunks of this slab; only the owner uses
+        // `unused`.
         unsafe {
             let mut next = self.free;
             while let Some(hook) = next {

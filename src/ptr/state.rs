@@ -12,12 +12,13 @@
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
 //!
-//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to is aligned to eight
-//! bytes. The table of all transitions, with their orderings, is in docs/DESIGN.md.
+//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to
+//! is aligned to eight bytes. The table of all transitions, with their orderings, is in
+//! docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
-//! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed compare-exchange
-//! returns. Acquire, also on failure, since that value may point to a record.
+//! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed
+//! compare-exchange returns. Acquire, also on failure, since that value may point to a record.
 
 use alloc::boxed::Box;
 use core::ptr;
@@ -73,8 +74,8 @@ pub(super) fn below(state: *mut ()) -> *mut () {
     state.map_addr(|addr| addr & !DEAD)
 }
 
-/// Under loom, the first value of a loop, if no state is likely: it is never right, so a compare-exchange finds
-/// the state.
+/// Under loom, the first value of a loop, if no state is likely: it is never right, so a
+/// compare-exchange finds the state.
 #[inline(always)]
 pub(super) fn guess() -> *mut () {
     ptr::without_provenance_mut(1 << 3 | THIN)
@@ -148,9 +149,9 @@ impl<F: Flavour> State<F> {
 impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(super) fn transition(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
-        // Release: the record, for the threads that load it; what an owner did to the block, for the thread
-        // that frees it. Not an acquire: no thread reads through the value it replaces. (As a
-        // read-modify-write it also passes on all that was released before.)
+        // Release: the record, for the threads that load it; what an owner did to the block, for
+        // the thread that frees it. Not an acquire: no thread reads through the value it replaces.
+        // (As a read-modify-write it also passes on all that was released before.)
         self.header()
             .state
             .compare_exchange(from, to, Release, Acquire)
@@ -167,8 +168,8 @@ impl<F: Flavour> Block<F> {
             unreachable!("the record has been prepared")
         };
         let to = State::Record(record.record()).encode();
-        // Release: as in `transition`. Acquire: an entry that is gone, whose hash the caller may be about to
-        // overwrite.
+        // Release: as in `transition`. Acquire: an entry that is gone, whose hash the caller may be
+        // about to overwrite.
         match self
             .header()
             .state
@@ -182,8 +183,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Sets the record that is to take the place of `NONE`, `WEAK`, `THIN` or `SHARED`, with `more` references for the
-    /// caller.
+    /// Sets the record that is to take the place of `NONE`, `WEAK`, `THIN` or `SHARED`, with `more`
+    /// references for the caller.
     pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
         let (others, target) = match state {
             State::Weak(n) => (*n - 1, None),

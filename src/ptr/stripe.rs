@@ -1,5 +1,5 @@
-//! A stripe of a shared collection's core: a lock, and the list of the entries that deaths have unlinked under it. See
-//! [`shared`](super::shared).
+//! A stripe of a shared collection's core: a lock, and the list of the entries that deaths have
+//! unlinked under it. See [`shared`](super::shared).
 
 use core::ptr::{self, NonNull};
 
@@ -45,11 +45,13 @@ const LOCKED: usize = 1;
 /// C4. Final.
 const CLOSED: usize = 2;
 
-/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths of other threads.
+/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths
+/// of other threads.
 #[repr(C, align(128))]
 pub(super) struct Stripe {
     lock: AtomicUsize,
-    /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the lock.
+    /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the
+    /// lock.
     dead: UnsafeCell<*mut ()>,
     /// How many there are. Written under the lock.
     waiting: AtomicUsize,
@@ -61,8 +63,8 @@ pub(super) struct Stripe {
     polls: AtomicUsize,
 }
 
-/// A stripe that this thread has locked, until this is dropped. That may be its last access to the core. (No reference:
-/// the core may be freed by then, with the bytes between the cells.)
+/// A stripe that this thread has locked, until this is dropped. That may be its last access to the
+/// core. (No reference: the core may be freed by then, with the bytes between the cells.)
 pub(super) struct Locked {
     stripe: NonNull<Stripe>,
     _critical: Critical,
@@ -97,7 +99,8 @@ impl Stripe {
 
     #[inline]
     pub(super) fn try_lock(&self) -> Result<Locked, Busy> {
-        // Acquire: with the unlocking: the list; and what was changed before the stripe was passed (C3).
+        // Acquire: with the unlocking: the list; and what was changed before the stripe was passed
+        // (C3).
         match self.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
             Ok(_) => Ok(Locked {
                 stripe: NonNull::from(self),
@@ -108,7 +111,8 @@ impl Stripe {
         }
     }
 
-    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not closed.
+    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not
+    /// closed.
     pub(super) fn lock(&self) -> Locked {
         let mut turn = 0;
         loop {
@@ -206,8 +210,8 @@ impl Locked {
         count(&stripe.unlinked);
     }
 
-    /// Takes the newest entries from the list, `most` of them. Returns the first and how many. `below` returns what the
-    /// link of an entry says.
+    /// Takes the newest entries from the list, `most` of them. Returns the first and how many.
+    /// `below` returns what the link of an entry says.
     #[inline]
     pub(super) fn take(self, most: usize, below: impl Fn(*mut ()) -> *mut ()) -> (*mut (), usize) {
         let stripe = self.get();
@@ -227,7 +231,8 @@ impl Locked {
         (first, taken)
     }
 
-    /// Shows the entries of the list, unless there are more than `most`; returns how many there are.
+    /// Shows the entries of the list, unless there are more than `most`; returns how many there
+    /// are.
     pub(super) fn each(
         self,
         most: usize,

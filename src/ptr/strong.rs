@@ -16,14 +16,16 @@ use super::state;
 use crate::holders::Holder;
 use crate::sync::{self, Arc, Ordering::*, Weak};
 
-/// A strong handle: shared ownership of a value whose death is reported to weak collections and finalizers.
+/// A strong handle: shared ownership of a value whose death is reported to weak collections and
+/// finalizers.
 ///
 /// Use it as [`Strong`](crate::Strong) (thread-safe, the counterpart of [`Arc`](std::sync::Arc)) or
-/// [`local::Strong`](crate::local::Strong) (one thread, the counterpart of [`Rc`](std::rc::Rc)). The
-/// interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
+/// [`local::Strong`](crate::local::Strong) (one thread, the counterpart of [`Rc`](std::rc::Rc)).
+/// The interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
 ///
-/// A strong handle is one word (two for an unsized payload), and nothing weak keeps a payload alive. What an object
-/// takes besides its payload is in the guide's [table of memory](crate::guide::costs#memory).
+/// A strong handle is one word (two for an unsized payload), and nothing weak keeps a payload
+/// alive. What an object takes besides its payload is in the guide's [table of
+/// memory](crate::guide::costs#memory).
 ///
 /// # What happens at the death
 ///
@@ -31,18 +33,18 @@ use crate::sync::{self, Arc, Ordering::*, Weak};
 ///
 /// 1. every [`Weak`](crate::Weak) is expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
-/// 3. each map with an entry for it gets a notice or, if threads share the map, loses that entry; then its
-///    [finalizers](Strong::finalize) run, newest first;
-/// 4. its memory is freed, except for what [remains](crate::guide::costs#memory) until no weak handle and no entry is
-///    left.
+/// 3. each map with an entry for it gets a notice or, if threads share the map, loses that entry;
+///    then its [finalizers](Strong::finalize) run, newest first;
+/// 4. its memory is freed, except for what [remains](crate::guide::costs#memory) until no weak
+///    handle and no entry is left.
 ///
-/// The payload of an object made by [`new_returning`](Strong::new_returning) is not destroyed in step 2, but moved into
-/// a queue after step 3.
+/// The payload of an object made by [`new_returning`](Strong::new_returning) is not destroyed in
+/// step 2, but moved into a queue after step 3.
 ///
-/// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to the caller
-/// that dropped the handle. (A second panic while the first unwinds aborts the process, as with every
-/// destructor in Rust.) A death costs O(entries for the object), never O(size of a map). For maps that threads share,
-/// see [what a death does](crate::concurrent#what-a-death-does).
+/// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to
+/// the caller that dropped the handle. (A second panic while the first unwinds aborts the process,
+/// as with every destructor in Rust.) A death costs O(entries for the object), never O(size of a
+/// map). For maps that threads share, see [what a death does](crate::concurrent#what-a-death-does).
 ///
 /// ```
 /// use weakly::Strong;
@@ -61,8 +63,8 @@ pub struct Strong<T: ?Sized, F: Flavour> {
     pub(super) owns: PhantomData<(F, T)>,
 }
 
-// SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop the payload
-// on any thread (`Send`). The counts are atomics.
+// SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop
+// the payload on any thread (`Send`). The counts are atomics.
 unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
 // SAFETY: likewise; a `&Strong` can be cloned.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
@@ -75,8 +77,8 @@ impl<T, F: Flavour> Strong<T, F> {
     /// assert_eq!(*five, 5);
     /// ```
     ///
-    /// `let shown: Strong<dyn Display> = Strong::new(5)` does not compile: on stable Rust only the standard library's
-    /// pointers coerce. Say it with [`unsize!`](crate::unsize):
+    /// `let shown: Strong<dyn Display> = Strong::new(5)` does not compile: on stable Rust only the
+    /// standard library's pointers coerce. Say it with [`unsize!`](crate::unsize):
     ///
     /// ```
     /// # use std::fmt::Display;
@@ -98,15 +100,15 @@ impl<T, F: Flavour> Strong<T, F> {
     #[must_use]
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn pin(value: T) -> Pin<Self> {
-        // SAFETY: the payload never moves while a strong pointer exists (`make_mut` and `try_unwrap` cannot
-        // be reached through a `Pin` of a payload that is not `Unpin`).
+        // SAFETY: the payload never moves while a strong pointer exists (`make_mut` and
+        // `try_unwrap` cannot be reached through a `Pin` of a payload that is not `Unpin`).
         unsafe { Pin::new_unchecked(Self::new(value)) }
     }
 
     /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
-    /// handles are expired, no map finds an entry for it, finalizers have run; only the payload's destructor
-    /// has not. Costs what a death costs. (Here, and in [`into_inner`](Self::into_inner), nothing
-    /// [returns](Self::new_returning) to a queue.)
+    /// handles are expired, no map finds an entry for it, finalizers have run; only the payload's
+    /// destructor has not. Costs what a death costs. (Here, and in
+    /// [`into_inner`](Self::into_inner), nothing [returns](Self::new_returning) to a queue.)
     ///
     /// # Errors
     /// The strong handle itself, if there are others or an upgrade is under way.
@@ -119,11 +121,13 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Drops the strong handle; takes the value out if it was the last. If this is called on all strong
-    /// handles to an object, exactly one call gets the value (unless a weak handle is upgraded meanwhile).
+    /// Drops the strong handle; takes the value out if it was the last. If this is called on all
+    /// strong handles to an object, exactly one call gets the value (unless a weak handle is
+    /// upgraded meanwhile).
     #[must_use = "this drops the value, if the handle was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
-        // Not `claim` first: of two calls that both find the other's pointer, neither would get the value.
+        // Not `claim` first: of two calls that both find the other's pointer, neither would get the
+        // value.
         this.holder.end(this.ptr.as_ptr().cast());
         if this.release() {
             // SAFETY: it was the last strong pointer.
@@ -150,7 +154,8 @@ impl<T, F: Flavour> Strong<T, F> {
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
         Holder::died(this.ptr.as_ptr().cast());
-        // SAFETY: no other pointer reaches the payload, and it is not used after this: it does not return.
+        // SAFETY: no other pointer reaches the payload, and it is not used after this: it does not
+        // return.
         let value = unsafe {
             drop(this.block().take_home());
             this.ptr.read()
@@ -164,9 +169,9 @@ impl<T, F: Flavour> Strong<T, F> {
     ///
     /// * No other pointer and no entry: in place.
     /// * The only strong handle, but there are weak handles or entries: the value **moves to a new
-    ///   object**, and the old one dies. Weak handles expire, and **the attributes that maps keep for it are
-    ///   left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair whose other side has died is
-    ///   an entry until its map next changes.)
+    ///   object**, and the old one dies. Weak handles expire, and **the attributes that maps keep
+    ///   for it are left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair
+    ///   whose other side has died is an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
     ///
     /// A payload that [returns](Self::new_returning) never moves to a new object: `make_mut` clones
@@ -241,8 +246,8 @@ impl<T> Strong<T, Atomic> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// The pointer in a `Pin`. For `cycles`, where it is counted, cloned, and the clone dropped: none of that moves the
-    /// payload, and no user code gets it.
+    /// The pointer in a `Pin`. For `cycles`, where it is counted, cloned, and the clone dropped:
+    /// none of that moves the payload, and no user code gets it.
     pub(crate) fn in_pin(pin: &Pin<Self>) -> &Self {
         // SAFETY: a `Pin` has the layout of its pointer, which lives as long.
         unsafe { &*ptr::from_ref(pin).cast::<Self>() }
@@ -255,11 +260,11 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.block().strong_count() as usize
     }
 
-    /// Returns the number of weak handles and of entries in collections. Finalizers do not count, nor their tokens (of
-    /// one object, 2^24 at a time). A snapshot, if other threads change it.
+    /// Returns the number of weak handles and of entries in collections. Finalizers do not count,
+    /// nor their tokens (of one object, 2^24 at a time). A snapshot, if other threads change it.
     ///
-    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if the other side has
-    /// died; in a collection that threads share, also if it was removed.
+    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if
+    /// the other side has died; in a collection that threads share, also if it was removed.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()
@@ -279,10 +284,11 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this.ptr.as_ptr()
     }
 
-    /// Returns mutable access, if no other handle can give any: this is the only strong handle, and there is no
-    /// weak handle and no entry of a collection (they could be upgraded). Finalizers and their tokens
-    /// do not count. Unlike with `Arc`, a concurrent downgrade that is over, or one that failed, does not make
-    /// it fail. (A pair whose other side has died is an entry until its map next changes: `purge` the map first.)
+    /// Returns mutable access, if no other handle can give any: this is the only strong handle, and
+    /// there is no weak handle and no entry of a collection (they could be upgraded). Finalizers
+    /// and their tokens do not count. Unlike with `Arc`, a concurrent downgrade that is over, or
+    /// one that failed, does not make it fail. (A pair whose other side has died is an entry until
+    /// its map next changes: `purge` the map first.)
     ///
     /// The payload of an object that [returns](Self::new_returning) has to keep its type, which
     /// this handle may not know: for such an object the result is always `None`, and
@@ -308,7 +314,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Block::of(self.ptr.cast(), self.layout()) }
     }
 
-    /// What weak pointers and entries keep: the place of an inline payload in the block, with our metadata.
+    /// What weak pointers and entries keep: the place of an inline payload in the block, with our
+    /// metadata.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
         if is_apart(self.layout()) {
@@ -333,12 +340,12 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Self::from_counted(ptr) }
     }
 
-    /// Ends the object if this is its only strong pointer. True means that no other exists or can come to
-    /// exist.
+    /// Ends the object if this is its only strong pointer. True means that no other exists or can
+    /// come to exist.
     #[inline]
     fn claim(&self) -> bool {
-        // Acquire: the release of every other strong pointer's drop, so that their uses of the object happen
-        // before ours.
+        // Acquire: the release of every other strong pointer's drop, so that their uses of the
+        // object happen before ours.
         let count = &self.block().header().count;
         count.compare_exchange(1, 0, Acquire, Relaxed).is_ok()
     }
@@ -352,12 +359,13 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[inline(always)]
     fn release(&self) -> bool {
         let count = &self.block().header().count;
-        // Release: our uses of the object happen before its end. (The result has no other use, so this
-        // compiles to a decrement and a branch on the flags.)
+        // Release: our uses of the object happen before its end. (The result has no other use, so
+        // this compiles to a decrement and a branch on the flags.)
         if count.fetch_sub(1, Release) != 1 {
             return false;
         }
-        // Acquire: the releases of all other strong pointers; what they did to `state` is visible too.
+        // Acquire: the releases of all other strong pointers; what they did to `state` is visible
+        // too.
         count.load(Acquire);
         true
     }
@@ -365,7 +373,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// The guard that does everything after the payload's destructor.
     ///
     /// # Safety
-    /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is dropped.
+    /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is
+    /// dropped.
     #[inline(always)]
     unsafe fn reclaim(&self) -> Disposal<F> {
         Disposal {
@@ -377,7 +386,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// # Safety
     /// `release` has returned true; the pointer is not used afterwards.
-    // Out of line, as `std` has it: a handle is dropped in many places, and in most of them it is not the last.
+    // Out of line, as `std` has it: a handle is dropped in many places, and in most of them it is
+    // not the last.
     #[cold]
     #[inline(never)]
     unsafe fn die(&self) {
@@ -387,7 +397,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         );
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
-        // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the last is gone.
+        // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the
+        // last is gone.
         let state = block.header().state.load(Acquire);
         if state != state::NONE {
             // SAFETY: the caller's promise. (No object of one thread returns.)
@@ -403,7 +414,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
             payload: self.ptr.cast(),
             layout,
         };
-        // SAFETY: the caller's promise. The memory is freed after the destructor, even if that panics.
+        // SAFETY: the caller's promise. The memory is freed after the destructor, even if that
+        // panics.
         unsafe { ptr::drop_in_place(self.ptr.as_ptr()) };
         free.run();
     }
@@ -423,8 +435,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// As `die_watched`, in another [state](state::is_more) than one entry alone: so that such a death does not ask
-    /// whether the object returns.
+    /// As `die_watched`, in another [state](state::is_more) than one entry alone: so that such a
+    /// death does not ask whether the object returns.
     ///
     /// # Safety
     /// As for `die`. The state was `now`.
@@ -452,8 +464,8 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     fn clone(&self) -> Self {
-        // Relaxed: the new pointer is made from an existing one. (The sign of the new count is the one test
-        // for which this compiles to an increment and a branch on the flags.)
+        // Relaxed: the new pointer is made from an existing one. (The sign of the new count is the
+        // one test for which this compiles to an increment and a branch on the flags.)
         let before = self.block().header().count.fetch_add(1, Relaxed);
         if (before.wrapping_add(1) as i32) < 0 {
             self.block().cloned_marked();
@@ -464,8 +476,8 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
-    /// O(1). The drop of the last strong pointer pays for the death: the payload's destructor, O(entries for
-    /// the object), and the finalizers.
+    /// O(1). The drop of the last strong pointer pays for the death: the payload's destructor,
+    /// O(entries for the object), and the finalizers.
     #[inline]
     fn drop(&mut self) {
         self.holder.end(self.ptr.as_ptr().cast());
@@ -479,7 +491,8 @@ impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
 impl<T: ?Sized, F: Flavour> Deref for Strong<T, F> {
     type Target = T;
 
-    /// The payload. (So with a reference to the pointer, `*reference` is the pointer and `**reference` the payload.)
+    /// The payload. (So with a reference to the pointer, `*reference` is the pointer and
+    /// `**reference` the payload.)
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: a strong pointer keeps the payload alive.

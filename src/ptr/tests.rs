@@ -357,7 +357,8 @@ fn an_object_knows_the_hashes_of_its_entries() {
     check(&object);
 }
 
-/// More registrations than are looked at before other threads get their turn; where the parts end, too.
+/// More registrations than are looked at before other threads get their turn; where the parts end,
+/// too.
 #[test]
 fn a_long_list_of_entries_is_read_in_parts() {
     fn check<F: Flavour>(object: &ptr::Strong<u8, F>) {

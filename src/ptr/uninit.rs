@@ -12,8 +12,9 @@ use crate::holders::Holder;
 impl<T, F: Flavour> Strong<T, F> {
     /// Makes an object whose payload is written afterwards, in place. One allocation.
     ///
-    /// Whoever has a handle to it may watch it meanwhile, by the type that it has so far: weak handles, entries and
-    /// finalizers stay. If it dies before [`assume_init`](Strong::assume_init), no payload is dropped.
+    /// Whoever has a handle to it may watch it meanwhile, by the type that it has so far: weak
+    /// handles, entries and finalizers stay. If it dies before
+    /// [`assume_init`](Strong::assume_init), no payload is dropped.
     ///
     /// ```
     /// use weakly::Strong;
@@ -37,7 +38,8 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T, F: Flavour> Strong<[T], F> {
-    /// Makes a slice of this length, whose elements are written afterwards, in place. One allocation.
+    /// Makes a slice of this length, whose elements are written afterwards, in place. One
+    /// allocation.
     ///
     /// # Panics
     /// If the elements take more than `isize::MAX` bytes.
@@ -72,7 +74,8 @@ impl<T, F: Flavour> Strong<MaybeUninit<T>, F> {
     /// Returns the same handle to the payload, which has been written. O(1).
     ///
     /// # Safety
-    /// The payload is initialised. (As with `Arc`, other handles to the object know it by its old type.)
+    /// The payload is initialised. (As with `Arc`, other handles to the object know it by its old
+    /// type.)
     #[must_use = "this drops the handle"]
     #[inline]
     pub unsafe fn assume_init(self) -> Strong<T, F> {

@@ -1,29 +1,32 @@
 //! The waker of a collection, which is called when something becomes pending.
 //!
-//! A collection has one *cell* with its waker, and a stack or two. (One that threads share has a flag in the place of W1
-//! and W2: see `shared`.)
+//! A collection has one *cell* with its waker, and a stack or two. (One that threads share has a
+//! flag in the place of W1 and W2: see `shared`.)
 //!
-//! * **W1** A stack with a cell is *armed* when nothing is pending on it: a mark is in place of its top. The
-//!   compare-exchange that links a notice replaces the mark, so one pusher knows that its notice is the first. It
-//!   has taken a share in the cell before, since afterwards the stack may be gone (N2). Without a cell there is no
-//!   mark, and a death costs nothing more.
-//! * **W2** `busy` counts the stacks that are not armed. The pusher counts its stack *after* the push, the owner
-//!   counts it off *before* it arms it. The thread that takes the count from zero to one owes a wake-up. So does one
-//!   that finds less than zero: then a pusher that is late was counted off before it has counted. That one takes the
-//!   count to one, but may make its wake-up long after that (W3).
-//! * **W3** Wake-ups are made at the end of a death, which may be long after the push: finalizers run before. So no
-//!   thread leaves its own to another. It has the cells that it owes one in a list until then; `linked` is not zero
-//!   while a cell is in some thread's list, to which `next` belongs. A thread that finds it in another's keeps it apart.
-//! * **W4** The waker is in an `Arc` of ours: under the lock it is only counted. All code of a user, which includes
-//!   the clone and the drop of a `Waker`, runs under no lock.
-//! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever thread, runs no
-//!   code of a user.
+//! * **W1** A stack with a cell is *armed* when nothing is pending on it: a mark is in place of its
+//!   top. The compare-exchange that links a notice replaces the mark, so one pusher knows that its
+//!   notice is the first. It has taken a share in the cell before, since afterwards the stack may
+//!   be gone (N2). Without a cell there is no mark, and a death costs nothing more.
+//! * **W2** `busy` counts the stacks that are not armed. The pusher counts its stack *after* the
+//!   push, the owner counts it off *before* it arms it. The thread that takes the count from zero
+//!   to one owes a wake-up. So does one that finds less than zero: then a pusher that is late was
+//!   counted off before it has counted. That one takes the count to one, but may make its wake-up
+//!   long after that (W3).
+//! * **W3** Wake-ups are made at the end of a death, which may be long after the push: finalizers
+//!   run before. So no thread leaves its own to another. It has the cells that it owes one in a
+//!   list until then; `linked` is not zero while a cell is in some thread's list, to which `next`
+//!   belongs. A thread that finds it in another's keeps it apart.
+//! * **W4** The waker is in an `Arc` of ours: under the lock it is only counted. All code of a
+//!   user, which includes the clone and the drop of a `Waker`, runs under no lock.
+//! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever
+//!   thread, runs no code of a user.
 //!
-//! No wake-up is lost: if something is pending when all pushers have returned, the count is above zero. The last
-//! change from zero to one was a pusher's, which then woke. Stacks that were counted before it were pushed on
-//! before that wake-up. One that was counted later was not yet armed again, or the owner, who counted another off
-//! after that, has seen that count, and so the push: the purge that follows a wake-up looks at all stacks after it
-//! has armed the last, and ends only if nothing is pending.
+//! No wake-up is lost: if something is pending when all pushers have returned, the count is above
+//! zero. The last change from zero to one was a pusher's, which then woke. Stacks that were counted
+//! before it were pushed on before that wake-up. One that was counted later was not yet armed
+//! again, or the owner, who counted another off after that, has seen that count, and so the push:
+//! the purge that follows a wake-up looks at all stacks after it has armed the last, and ends only
+//! if nothing is pending.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -71,8 +74,8 @@ impl WakerCell {
 
     /// Makes this the waker, unless the one that is there wakes the same task.
     pub(crate) fn renew(&self, waker: &Waker) {
-        // (That compares two pointers, and runs no code of a user. If a death has found the one that is there before
-        // this, its notice is seen, as by `replace`.)
+        // (That compares two pointers, and runs no code of a user. If a death has found the one
+        // that is there before this, its notice is seen, as by `replace`.)
         let is_known = |there: &mut Option<Arc<Waker>>| {
             (there.as_ref()).is_some_and(|there| there.will_wake(waker))
         };
@@ -94,22 +97,25 @@ impl WakerCell {
         let _critical = Critical::enter();
         // SAFETY: W4, we have the lock.
         let result = self.waker.with_mut(|waker| use_it(unsafe { &mut *waker }));
-        // Release: the next thread sees what we did. And the push of a thread that looked for a waker: if it found
-        // the one that was replaced after that, the replacing thread sees its notice.
+        // Release: the next thread sees what we did. And the push of a thread that looked for a
+        // waker: if it found the one that was replaced after that, the replacing thread sees its
+        // notice.
         self.locked.store(0, Release);
         result
     }
 
-    /// Counts a stack that is not armed. Returns whether it is the only one, but for those that are counted off already.
+    /// Counts a stack that is not armed. Returns whether it is the only one, but for those that are
+    /// counted off already.
     ///
-    /// AcqRel: of two pushes, the one that is counted first is seen by the thread that counts after it: W2.
+    /// AcqRel: of two pushes, the one that is counted first is seen by the thread that counts after
+    /// it: W2.
     #[inline]
     pub(super) fn count(&self) -> bool {
         self.busy.fetch_add(1, AcqRel) as isize <= 0
     }
 
-    /// Counts a stack off, which is about to be armed. AcqRel: the owner sees the pushes on other stacks that were
-    /// counted before.
+    /// Counts a stack off, which is about to be armed. AcqRel: the owner sees the pushes on other
+    /// stacks that were counted before.
     #[inline]
     pub(super) fn count_off(&self) {
         self.busy.fetch_sub(1, AcqRel);
@@ -144,8 +150,8 @@ pub(super) enum Pushed<S> {
     Last(S),
 }
 
-/// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no lock: that
-/// makes them.
+/// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no
+/// lock: that makes them.
 #[derive(Debug)]
 pub(super) struct Wakes {
     // Both are empty in the end; without `ManuallyDrop` the drop would be a call.

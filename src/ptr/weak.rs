@@ -20,14 +20,14 @@ use crate::sync::Ordering::*;
 ///
 /// Use it as [`Weak`](crate::Weak) or [`local::Weak`](crate::local::Weak).
 ///
-/// Of a dead object's memory it keeps [a little](crate::guide::costs#memory): a larger payload is freed at the death.
-/// Two weak handles are equal, and hash equal, exactly if they were made from the same object, whatever its value.
-/// This stays so after the death, and no later object at the same address is ever equal to it (as with the
-/// owner-based comparison of C++26; `std::sync::Weak` offers none). All handles from
-/// [`new`](Weak::new), which never had an object, are equal.
+/// Of a dead object's memory it keeps [a little](crate::guide::costs#memory): a larger payload is
+/// freed at the death. Two weak handles are equal, and hash equal, exactly if they were made from
+/// the same object, whatever its value. This stays so after the death, and no later object at the
+/// same address is ever equal to it (as with the owner-based comparison of C++26; `std::sync::Weak`
+/// offers none). All handles from [`new`](Weak::new), which never had an object, are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, of which this pointer has a share; or [`NOWHERE`], with
-    /// the metadata of the type.
+    /// The place of an inline payload in the block, of which this pointer has a share; or
+    /// [`NOWHERE`], with the metadata of the type.
     pub(super) place: NonNull<T>,
     marker: PhantomData<F>,
 }
@@ -38,8 +38,8 @@ const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usiz
     None => unreachable!(),
 };
 
-// SAFETY: as for `std::sync::Weak`: it can be upgraded to a strong pointer, and header and record consist of
-// atomics and of what the gate protects.
+// SAFETY: as for `std::sync::Weak`: it can be upgraded to a strong pointer, and header and record
+// consist of atomics and of what the gate protects.
 unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
@@ -83,12 +83,14 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     #[inline]
     pub(super) unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Weak<U, F> {
         let this = ManuallyDrop::new(self);
-        // The coercion of a raw pointer never reads what it points to: metadata comes from the types alone, or from
-        // the vtable that is already there. So the payload may be elsewhere, dead, or never have been: the address
-        // stays, be it that of a place or `NOWHERE`, and whether a payload is apart does not depend on the type.
+        // The coercion of a raw pointer never reads what it points to: metadata comes from the
+        // types alone, or from the vtable that is already there. So the payload may be elsewhere,
+        // dead, or never have been: the address stays, be it that of a place or `NOWHERE`, and
+        // whether a payload is apart does not depend on the type.
         let place = coerce(this.place.as_ptr()).cast_mut();
         Weak {
-            // SAFETY: the caller's promise: the address stays, and is not null. Our share becomes that of the result.
+            // SAFETY: the caller's promise: the address stays, and is not null. Our share becomes
+            // that of the result.
             place: unsafe { NonNull::new_unchecked(place) },
             marker: PhantomData,
         }
@@ -110,8 +112,8 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         Some(unsafe { Strong::from_place(self.place, block) })
     }
 
-    /// Returns whether no upgrade can succeed any more: the object is dead or in its destructor. (Also before it is
-    /// constructed, in `new_cyclic`.) `false` is a snapshot.
+    /// Returns whether no upgrade can succeed any more: the object is dead or in its destructor.
+    /// (Also before it is constructed, in `new_cyclic`.) `false` is a snapshot.
     #[must_use]
     #[inline]
     pub fn is_expired(&self) -> bool {
@@ -126,7 +128,8 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     }
 
     /// Returns the number of weak handles, this one included, and of entries: as
-    /// [`Strong::weak_count`](Strong::weak_count), which tells the rest. Zero once the object is dead, as in `std`.
+    /// [`Strong::weak_count`](Strong::weak_count), which tells the rest. Zero once the object is
+    /// dead, as in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
         match self.block() {
@@ -142,15 +145,15 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         self == other
     }
 
-    /// What [`ptr_eq`](Self::ptr_eq) compares: no other object's while this handle has its share, and the same for all
-    /// that never had one.
+    /// What [`ptr_eq`](Self::ptr_eq) compares: no other object's while this handle has its share,
+    /// and the same for all that never had one.
     #[inline]
     pub(crate) fn identity(&self) -> *const () {
         self.place.as_ptr().cast()
     }
 
-    /// Returns the address of the payload. Dangling once the object is dead; then another object may be there, if this
-    /// one was larger than 256 bytes with its header.
+    /// Returns the address of the payload. Dangling once the object is dead; then another object
+    /// may be there, if this one was larger than 256 bytes with its header.
     #[must_use]
     #[inline]
     pub fn as_ptr(&self) -> *const T {
@@ -162,7 +165,8 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
 }
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object that contains a weak handle to itself. The handle is expired until `f` returns.
+    /// Makes an object that contains a weak handle to itself. The handle is expired until `f`
+    /// returns.
     ///
     /// # Panics
     /// If `f` panics; the weak handle then stays expired for ever.
@@ -207,8 +211,8 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// Returns a weak handle to the same object. O(1); allocates only if the object has entries in collections and
-    /// no weak handle yet.
+    /// Returns a weak handle to the same object. O(1); allocates only if the object has entries in
+    /// collections and no weak handle yet.
     #[must_use]
     #[inline]
     pub fn downgrade(this: &Self) -> Weak<T, F> {
@@ -224,7 +228,8 @@ impl<T: ?Sized, F: Flavour> Clone for Weak<T, F> {
     /// O(1).
     ///
     /// # Panics
-    /// Aborts the process past 2^29 weak pointers, or as many entries, of one object that has an entry or a finalizer.
+    /// Aborts the process past 2^29 weak pointers, or as many entries, of one object that has an
+    /// entry or a finalizer.
     #[inline]
     fn clone(&self) -> Self {
         if let Some(block) = self.block() {

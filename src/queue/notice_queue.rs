@@ -37,8 +37,8 @@ pub trait NoticeQueue: Sized {
     /// The hash of the entry of the next notice, if there is one.
     fn peek(&mut self) -> Option<HashValue>;
 
-    /// Takes the next notice out whose entry is still there. Takes no more than are `left`, late ones too, and counts them
-    /// off.
+    /// Takes the next notice out whose entry is still there. Takes no more than are `left`, late
+    /// ones too, and counts them off.
     fn next(&mut self, left: &mut usize) -> Option<Self::Notice>;
 
     /// The hash of the entry of a notice.

@@ -1,15 +1,17 @@
 //! The notices of a collection with one owner.
 //!
-//! A [`OwnedWatch`] is an entry's registration with an object. At the death of the object a notice is pushed.
-//! The notice carries the entry's hash, and its address names the registration. When an entry goes before its
-//! notice, it marks the notice as late. So a late notice never removes a newer entry.
+//! A [`OwnedWatch`] is an entry's registration with an object. At the death of the object a notice
+//! is pushed. The notice carries the entry's hash, and its address names the registration. When an
+//! entry goes before its notice, it marks the notice as late. So a late notice never removes a
+//! newer entry.
 //!
 //! Invariants:
 //!
-//! * **Q1** A watch and its queue have the same owner, and only the owner uses the fields of the queue. A
-//!   death, on whatever thread, uses the stack behind the queue and nothing else.
-//! * **Q2** `registered` counts the registrations that have neither ended nor brought a notice that was taken
-//!   out. The stack is freed when the queue is dropped and all these have brought their notices.
+//! * **Q1** A watch and its queue have the same owner, and only the owner uses the fields of the
+//!   queue. A death, on whatever thread, uses the stack behind the queue and nothing else.
+//! * **Q2** `registered` counts the registrations that have neither ended nor brought a notice that
+//!   was taken out. The stack is freed when the queue is dropped and all these have brought their
+//!   notices.
 //! * **Q3** A watch that has not ended has a share in its block (B1), the registration's.
 
 mod address;
@@ -28,8 +30,8 @@ use crate::ptr::{
     Strong, WakerCell, Weak, depth, number, with_address,
 };
 
-/// The owner's end of a stack of notices. The stack is allocated at the first registration, so an empty
-/// collection allocates nothing.
+/// The owner's end of a stack of notices. The stack is allocated at the first registration, so an
+/// empty collection allocates nothing.
 pub struct DeadQueue<F: Flavour> {
     stack: Option<StackRef<F>>,
     /// What is left of the batch that was taken last.
@@ -39,8 +41,8 @@ pub struct DeadQueue<F: Flavour> {
     late: usize,
 }
 
-// SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows from its
-// keys and values, not from its queue.
+// SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows
+// from its keys and values, not from its queue.
 unsafe impl Send for DeadQueue<Atomic> {}
 // SAFETY: likewise; what is written through a shared reference is atomic.
 unsafe impl Sync for DeadQueue<Atomic> {}
@@ -60,20 +62,23 @@ pub struct Seen {
 
 /// An entry's registration with an object: one word, and the metadata of an unsized type.
 pub(crate) struct OwnedWatch<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block; or the block's header, marked by [`SECOND`](address::SECOND), if
-    /// the registration is the second of the record; or its hook, marked by [`HOOK`]. Also marked by [`APART`] if the
-    /// payload is apart, so that a lookup does not have to read the block. None once the registration has ended.
+    /// The place of an inline payload in the block; or the block's header, marked by
+    /// [`SECOND`](address::SECOND), if the registration is the second of the record; or its hook,
+    /// marked by [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a lookup does
+    /// not have to read the block. None once the registration has ended.
     at: Option<NonNull<T>>,
     /// It can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,
 }
 
-// SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any thread.
+// SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any
+// thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for OwnedWatch<T, Atomic> {}
 // SAFETY: likewise.
 unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedWatch<T, Atomic> {}
 
-// A queue and a watch are consistent between any two calls; a panic can only leave a payload half changed.
+// A queue and a watch are consistent between any two calls; a panic can only leave a payload half
+// changed.
 impl<F: Flavour> UnwindSafe for DeadQueue<F> {}
 impl<F: Flavour> RefUnwindSafe for DeadQueue<F> {}
 impl<T: ?Sized + RefUnwindSafe, F: Flavour> UnwindSafe for OwnedWatch<T, F> {}
@@ -96,8 +101,8 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
     }
 
-    /// The number of entries with a notice pending. O(notices that came since the last call); O(notices) if
-    /// there are late ones.
+    /// The number of entries with a notice pending. O(notices that came since the last call);
+    /// O(notices) if there are late ones.
     fn pending(&self) -> usize {
         if self.is_idle() {
             0
@@ -160,12 +165,13 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         None
     }
 
-    /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless other
-    /// shares are left.
+    /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless
+    /// other shares are left.
     #[inline]
     fn finish(&mut self, notice: DeadNotice<F>) {
         if let Some(stack) = self.stack {
-            // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is unlinked.
+            // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is
+            // unlinked.
             unsafe { stack.finish(notice.notice) };
         }
     }
@@ -203,8 +209,8 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         }
     }
 
-    /// An operation that replaces a dead entry leaves one late notice, often alone. Several are left to the next operations,
-    /// which take no more than others do.
+    /// An operation that replaces a dead entry leaves one late notice, often alone. Several are
+    /// left to the next operations, which take no more than others do.
     #[inline]
     fn settle(&mut self) {
         if self.late != 0 {
@@ -266,8 +272,8 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// The hashes of the entries for an object, each once, in ascending order. O(n log n) for all n registrations of the
-    /// object, with whatever collections.
+    /// The hashes of the entries for an object, each once, in ascending order. O(n log n) for all n
+    /// registrations of the object, with whatever collections.
     pub(crate) fn hashes_of<'a, T: ?Sized + 'a>(
         &self,
         object: impl Into<ObjectRef<'a, T, F>>,
@@ -377,13 +383,15 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         Some((block, with_address(at, block.place())))
     }
 
-    /// The payload, if it is in the block, and the registration is the block: then this is what the watch keeps.
+    /// The payload, if it is in the block, and the registration is the block: then this is what the
+    /// watch keeps.
     #[inline(always)]
     fn inline_payload(&self) -> Option<NonNull<T>> {
         self.at.filter(|at| at.addr().get() & MARKS == 0)
     }
 
-    /// The address of the object. A table that grows asks this of every entry: where it can, it reads no block.
+    /// The address of the object. A table that grows asks this of every entry: where it can, it
+    /// reads no block.
     #[inline]
     pub(crate) fn addr(&self) -> *const () {
         let payload = match self.block() {
@@ -398,8 +406,8 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
     /// Whether the object is at this address; see [`Block::is_at`].
     #[inline(always)]
     pub(crate) fn is_at(&self, addr: *const ()) -> bool {
-        // In most cases the first comparison is enough. (All the rest is inlined too: a call would make every
-        // lookup save registers.)
+        // In most cases the first comparison is enough. (All the rest is inlined too: a call would
+        // make every lookup save registers.)
         let at = self.at.map_or(0, |at| at.addr().get());
         at == addr.addr()
             || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
@@ -458,7 +466,8 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
     /// A weak pointer; none if the object is dead and its block only a notice.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
         let (block, place) = self.place()?;
-        // SAFETY: Q3, and `&self` keeps the registration; the share that is made is the weak pointer's.
+        // SAFETY: Q3, and `&self` keeps the registration; the share that is made is the weak
+        // pointer's.
         unsafe {
             match self.parts()?.1 {
                 Registration::Second | Registration::Hook(_) => block.known_record().add_ref(),
@@ -475,7 +484,8 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         self.at.map(NonNull::cast) == Some(notice.at)
     }
 
-    /// Whether the notice of this registration had come when the owner [looked](DeadQueue::look) at the queue.
+    /// Whether the notice of this registration had come when the owner [looked](DeadQueue::look) at
+    /// the queue.
     pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
         // SAFETY: Q3.
         let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });

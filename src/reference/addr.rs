@@ -6,7 +6,8 @@ use core::marker::PhantomData;
 use super::key::Identify;
 use super::strong::{StrongRef, WeakRef};
 
-/// The address of a target. It identifies a key where a plain reference is not accepted. See [`Identify`].
+/// The address of a target. It identifies a key where a plain reference is not accepted. See
+/// [`Identify`].
 pub struct Addr<'a, T: ?Sized>(*const (), PhantomData<&'a T>);
 
 impl<'a, T: ?Sized> Addr<'a, T> {
@@ -51,8 +52,8 @@ pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
     core::ptr::from_ref(target).cast()
 }
 
-/// Returns the address of a live target, or null. The address of an expired handle's target may have been
-/// reused for another object.
+/// Returns the address of a live target, or null. The address of an expired handle's target may
+/// have been reused for another object.
 #[inline]
 pub(super) fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
     if weak.is_expired() {

@@ -9,7 +9,8 @@ use super::strong::{Content, StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
-/// A weak key, keyed by content. The hash is stored, since it is needed after the content has been dropped.
+/// A weak key, keyed by content. The hash is stored, since it is needed after the content has been
+/// dropped.
 pub struct ByContent<K: StrongRef> {
     watch: K::Watch,
     hash: <K::Watch as Watch>::Hash,
@@ -18,9 +19,10 @@ pub struct ByContent<K: StrongRef> {
 impl<K: StrongRef> ByContent<K> {
     /// Whether the key is live and has this content. Never compares the content of a dead key.
     ///
-    /// If it returns true, the key is left in `pinned`. The caller drops it only when it no longer borrows the
-    /// table: by then it may be the last handle, whose drop runs user code. (A key with the same hash and
-    /// another content is also left there, and dropped when the next one replaces it.)
+    /// If it returns true, the key is left in `pinned`. The caller drops it only when it no longer
+    /// borrows the table: by then it may be the last handle, whose drop runs user code. (A key with
+    /// the same hash and another content is also left there, and dropped when the next one replaces
+    /// it.)
     #[inline]
     pub(crate) fn has_content<Q>(&self, hash: HashValue, sought: &Q, pinned: &mut Option<K>) -> bool
     where

@@ -12,8 +12,8 @@ use crate::ptr::{self, Flavour};
 
 macro_rules! handles {
     ($([$($flavour:ident: $bound:ident)?] $strong:path, $weak:path, $watch:ty, |$this:ident| $is_expired:expr, $identity:expr;)*) => {$(
-        // SAFETY: the payload does not move, and a weak handle, or a watch, pins the allocation: no other object gets
-        // its address.
+        // SAFETY: the payload does not move, and a weak handle, or a watch, pins the allocation: no
+        // other object gets its address.
         unsafe impl<T: ?Sized $(, $flavour: $bound)?> WeakKey for $strong {
             type Watch = $watch;
             type Weak = $weak;

@@ -1,26 +1,29 @@
 //! What a collection needs in order to watch a key.
 //!
-//! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the kind of watch by
-//! which collections learn of its death, and a watch names the kind of key it watches. They are one contract.
-//! The other files of the room build on it: [`strong`](super::strong) adds what can return a strong handle,
-//! and each kind of watch has its own file.
+//! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the kind of
+//! watch by which collections learn of its death, and a watch names the kind of key it watches.
+//! They are one contract. The other files of the room build on it: [`strong`](super::strong) adds
+//! what can return a strong handle, and each kind of watch has its own file.
 
 use alloc::vec::Vec;
 
 use super::slot::Slot;
 use crate::hash::HashValue;
 
-/// An object that collections can watch, and identify by its address, without keeping it alive. A key by
-/// identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a `WeakKey` that can also return a strong
-/// handle. An [`Anchor`](crate::Anchor) is one that cannot.
+/// An object that collections can watch, and identify by its address, without keeping it alive. A
+/// key by identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a `WeakKey` that
+/// can also return a strong handle. An [`Anchor`](crate::Anchor) is one that cannot.
 ///
 /// # Safety
-/// * [`addr`](Self::addr) is the same for all handles to an object, strong or weak. It does not change while
-///   any of them exists, and differs from that of every other live object of this type.
-/// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry for the object.
-/// * With [`Swept`](crate::reference::Swept): while a weak handle exists, the address is not reused for another object,
-///   even when the object is dead (the weak handle pins the allocation).
-/// * With [`Notified`](crate::reference::Notified): `addr` is that of the handle behind [`Notify`](crate::reference::Notify).
+/// * [`addr`](Self::addr) is the same for all handles to an object, strong or weak. It does not
+///   change while any of them exists, and differs from that of every other live object of this
+///   type.
+/// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry
+///   for the object.
+/// * With [`Swept`](crate::reference::Swept): while a weak handle exists, the address is not reused
+///   for another object, even when the object is dead (the weak handle pins the allocation).
+/// * With [`Notified`](crate::reference::Notified): `addr` is that of the handle behind
+///   [`Notify`](crate::reference::Notify).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
     label = "neither a handle nor an anchor that collections can watch",
@@ -30,15 +33,16 @@ use crate::hash::HashValue;
     note = "in generic code the bound is `K: WeakKey`, and `K: concurrent::SharedKey` for what threads share"
 )]
 pub unsafe trait WeakKey: Sized {
-    /// How collections learn of a death: [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept).
+    /// How collections learn of a death: [`Notified`](crate::reference::Notified) or
+    /// [`Swept`](crate::reference::Swept).
     type Watch: Watch<Key = Self>;
     /// The weak handle, which identifies the object. Every clone of it does.
     type Weak: Clone + Identify<Self> + Identity;
-    /// Returns the address of the object: that of its data, never of a vtable. An object that has no address yet
-    /// gets one.
+    /// Returns the address of the object: that of its data, never of a vtable. An object that has
+    /// no address yet gets one.
     fn addr(this: &Self) -> *const ();
-    /// Returns the address of the object, or null if it has none yet: then no collection has an entry for it.
-    /// Most objects always have one.
+    /// Returns the address of the object, or null if it has none yet: then no collection has an
+    /// entry for it. Most objects always have one.
     #[inline]
     fn known_addr(this: &Self) -> *const () {
         Self::addr(this)
@@ -47,14 +51,14 @@ pub unsafe trait WeakKey: Sized {
     fn downgrade(this: &Self) -> Self::Weak;
 }
 
-/// Identifies a key of type `K` in a lookup: a strong handle, a weak handle (an expired one finds nothing), a
-/// plain reference to the target, or an [`Addr`](crate::Addr); an [`Anchor`](crate::Anchor) or
-/// [`AnchorRef`](crate::AnchorRef), where the keys are anchors.
+/// Identifies a key of type `K` in a lookup: a strong handle, a weak handle (an expired one finds
+/// nothing), a plain reference to the target, or an [`Addr`](crate::Addr); an
+/// [`Anchor`](crate::Anchor) or [`AnchorRef`](crate::AnchorRef), where the keys are anchors.
 ///
-/// A plain reference is accepted only if its target is sized and not zero-sized. Two different objects can
-/// share a thin address when one is a field of the other, or when one is zero-sized. So `&str`, `&dyn Trait`
-/// and references to zero-sized values are rejected. Where you know that the reference is to the key itself,
-/// use [`Addr::of`](crate::Addr::of).
+/// A plain reference is accepted only if its target is sized and not zero-sized. Two different
+/// objects can share a thin address when one is a field of the other, or when one is zero-sized. So
+/// `&str`, `&dyn Trait` and references to zero-sized values are rejected. Where you know that the
+/// reference is to the key itself, use [`Addr::of`](crate::Addr::of).
 ///
 /// ```
 /// use weakly::{Addr, Strong, WeakMap};
@@ -90,9 +94,9 @@ pub unsafe trait WeakKey: Sized {
     note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
 pub trait Identify<K: WeakKey> {
-    /// Returns the address of the key, or null if it cannot be in any map. The address is that of a live object, or of
-    /// one whose destructor is running: one remembered from before may find the entry of a dead object that is not yet
-    /// reclaimed, or that of another object.
+    /// Returns the address of the key, or null if it cannot be in any map. The address is that of a
+    /// live object, or of one whose destructor is running: one remembered from before may find the
+    /// entry of a dead object that is not yet reclaimed, or that of another object.
     fn addr(this: &Self) -> *const ();
 }
 
@@ -103,19 +107,22 @@ impl<K: WeakKey> Identify<K> for K {
     }
 }
 
-/// What [`ByIdentity`](crate::ByIdentity) compares and hashes: implemented for every key, and for every weak handle.
+/// What [`ByIdentity`](crate::ByIdentity) compares and hashes: implemented for every key, and for
+/// every weak handle.
 ///
-/// For the weak handle of a handle of your own, forward to the handle inside; of one that counts on its own, it is the
-/// address of the target, which the weak handle pins. What [`WeakRef::addr`](crate::reference::WeakRef::addr) returns for
-/// a dead object of this crate may be a later object's.
+/// For the weak handle of a handle of your own, forward to the handle inside; of one that counts on
+/// its own, it is the address of the target, which the weak handle pins. What
+/// [`WeakRef::addr`](crate::reference::WeakRef::addr) returns for a dead object of this crate may
+/// be a later object's.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no identity",
     label = "neither a key nor the weak handle of one",
     note = "every `WeakKey` has one; for the weak handle of a handle of your own: `impl Identity for {Self}`"
 )]
 pub trait Identity {
-    /// Returns an address: the same for all handles of this type to one object, before and after its death, and another
-    /// for every other object, as long as this handle exists. All weak handles that never had an object have one.
+    /// Returns an address: the same for all handles of this type to one object, before and after
+    /// its death, and another for every other object, as long as this handle exists. All weak
+    /// handles that never had an object have one.
     fn identity(this: &Self) -> *const ();
 }
 
@@ -128,8 +135,8 @@ impl<K: WeakKey> Identity for K {
     }
 }
 
-/// How an entry of a collection watches an object and learns that it is dead: [`Notified`](crate::reference::Notified) or
-/// [`Swept`](crate::reference::Swept). Sealed.
+/// How an entry of a collection watches an object and learns that it is dead:
+/// [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept). Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no way to learn of deaths",
     label = "choose `Notified<Self>` or `Swept<Self>`",
@@ -156,8 +163,8 @@ pub trait Watch: Slot<Remains = ()> {
     #[doc(hidden)]
     fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
-    /// The hashes of the entries of an object whose notices come to this queue: those under which it was watched, each
-    /// once. `None` if no notices come, so that no object knows its entries.
+    /// The hashes of the entries of an object whose notices come to this queue: those under which
+    /// it was watched, each once. `None` if no notices come, so that no object knows its entries.
     #[doc(hidden)]
     fn hashes_of(key: &Self::Key, queue: &Self::Queue) -> Option<Vec<HashValue>>;
 

@@ -1,15 +1,19 @@
 //! What can be watched, what identifies it, and how its death becomes known.
 //!
-//! * [`WeakKey`] is what a collection needs in order to watch a key: an address, and the type of a [`Watch`],
-//!   which learns of the death of an object: [`Notified`], if a notice arrives, or [`Swept`], if the watch has
-//!   to be polled. [`ByContent`] around a watch keys the entry by content instead of address.
-//! * [`StrongRef`] adds what is needed to return a strong handle, as an [`Upgrade`] does. Implemented for our
-//!   handles and the standard library's; users can implement it for theirs, by `impl_handle!` or by hand.
-//! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by content takes.
-//! * [`Identity`] is what all handles have, strong or weak, also of a dead object: [`ByIdentity`] compares it.
+//! * [`WeakKey`] is what a collection needs in order to watch a key: an address, and the type of a
+//!   [`Watch`], which learns of the death of an object: [`Notified`], if a notice arrives, or
+//!   [`Swept`], if the watch has to be polled. [`ByContent`] around a watch keys the entry by
+//!   content instead of address.
+//! * [`StrongRef`] adds what is needed to return a strong handle, as an [`Upgrade`] does.
+//!   Implemented for our handles and the standard library's; users can implement it for theirs, by
+//!   `impl_handle!` or by hand.
+//! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by
+//!   content takes.
+//! * [`Identity`] is what all handles have, strong or weak, also of a dead object: [`ByIdentity`]
+//!   compares it.
 
-// The order of the files: `key`, `permit`, `strong`, then `addr`, `notified`, `swept`, `by_content`,
-// `newtype`, `query`, and at the end the handles and anchors.
+// The order of the files: `key`, `permit`, `strong`, then `addr`, `notified`, `swept`,
+// `by_content`, `newtype`, `query`, and at the end the handles and anchors.
 
 mod addr;
 #[allow(unsafe_code)]

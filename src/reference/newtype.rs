@@ -1,5 +1,5 @@
-//! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and what follows from what it
-//! writes.
+//! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and what
+//! follows from what it writes.
 
 use super::key::WeakKey;
 use super::notified::Notify;
@@ -7,8 +7,8 @@ use super::permit::Permit;
 use super::strong::{Newtype, WeakRef, Wrapper};
 use crate::ptr::{Strong, Weak};
 
-// SAFETY: the handle inside notifies, and a newtype has no other. A clone that has another inside is a handle of another
-// object.
+// SAFETY: the handle inside notifies, and a newtype has no other. A clone that has another inside
+// is a handle of another object.
 #[diagnostic::do_not_recommend]
 unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
     type Pointee = <K::Inner as Notify>::Pointee;
@@ -46,8 +46,8 @@ pub fn upgrade<K: Wrapper>(weak: &K::Weak) -> Option<K> {
     Some(Newtype::wrap(inner, Permit::new()))
 }
 
-/// Returns the field of a newtype, which is of type `I`. (To name the type is not enough where a reference is expected:
-/// `Deref`, and so code of users, leads from a reference to any other.)
+/// Returns the field of a newtype, which is of type `I`. (To name the type is not enough where a
+/// reference is expected: `Deref`, and so code of users, leads from a reference to any other.)
 #[inline]
 pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
     T::is(field)
@@ -71,9 +71,9 @@ impl<T> Is<T> for T {
     }
 }
 
-/// Makes handles of two newtypes, one around a strong handle and one around its weak handle, without `unsafe`: the first
-/// is a [`StrongRef`](crate::reference::StrongRef), which every collection takes as a key or a value, and the second its
-/// [`WeakRef`](crate::reference::WeakRef).
+/// Makes handles of two newtypes, one around a strong handle and one around its weak handle,
+/// without `unsafe`: the first is a [`StrongRef`](crate::reference::StrongRef), which every
+/// collection takes as a key or a value, and the second its [`WeakRef`](crate::reference::WeakRef).
 ///
 /// ```
 /// #![forbid(unsafe_code)]
@@ -97,9 +97,10 @@ impl<T> Is<T> for T {
 /// assert_eq!(titles.len(), 0);
 /// ```
 ///
-/// The field may be any strong handle: [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong),
-/// [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or another newtype. Collections learn of deaths as they do for the
-/// field, by a notice or a sweep. Threads share the newtype if they share the field. It costs nothing.
+/// The field may be any strong handle: [`Strong`](crate::Strong),
+/// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or
+/// another newtype. Collections learn of deaths as they do for the field, by a notice or a sweep.
+/// Threads share the newtype if they share the field. It costs nothing.
 ///
 /// The parameters of generic newtypes come first, in brackets, with their bounds:
 ///
@@ -125,32 +126,36 @@ impl<T> Is<T> for T {
 ///
 /// # What is left to you
 ///
-/// * `Clone` of the weak newtype is required. Derive both, or write them if the newtypes are generic.
+/// * `Clone` of the weak newtype is required. Derive both, or write them if the newtypes are
+///   generic.
 /// * `Deref`, to the target of the field, makes the newtype a key by content.
 /// * [`impl_trace!`](crate::impl_trace)`(Node: 0)` lets `purge_cycles` see what it owns.
-/// * A plain reference to the target does not identify the newtype: pass [`Addr::of`](crate::Addr::of).
+/// * A plain reference to the target does not identify the newtype: pass
+///   [`Addr::of`](crate::Addr::of).
 ///
-/// Nothing that you implement can cause undefined behaviour, since no collection trusts it. A `Deref` that leads
-/// elsewhere does what an inconsistent `Hash` does: entries are not found. A `Clone` may return a handle of another
-/// object: then collections return that where they clone. A `Drop` runs where a collection drops a handle, as the
-/// destructor of an object does.
+/// Nothing that you implement can cause undefined behaviour, since no collection trusts it. A
+/// `Deref` that leads elsewhere does what an inconsistent `Hash` does: entries are not found. A
+/// `Clone` may return a handle of another object: then collections return that where they clone. A
+/// `Drop` runs where a collection drops a handle, as the destructor of an object does.
 ///
 /// # What it does not do
 ///
-/// A newtype is a tuple struct with a single field, which is the handle itself. One with a second field, or with a `Box`
-/// around the handle, does not compile: implement the traits [by hand](crate::reference::StrongRef), which is `unsafe`. An
-/// [`Anchor`](crate::Anchor) is not wrapped: it is a field of an object, and a key as it is.
+/// A newtype is a tuple struct with a single field, which is the handle itself. One with a second
+/// field, or with a `Box` around the handle, does not compile: implement the traits [by
+/// hand](crate::reference::StrongRef), which is `unsafe`. An [`Anchor`](crate::Anchor) is not
+/// wrapped: it is a field of an object, and a key as it is.
 ///
-/// The traits name the target, so its type is as public as the newtype; its fields may be private. They also give
-/// everybody a reference to the handle inside, and so a clone of it, by
+/// The traits name the target, so its type is as public as the newtype; its fields may be private.
+/// They also give everybody a reference to the handle inside, and so a clone of it, by
 /// [`Notify::handle`](crate::reference::Notify::handle). But where the fields of both newtypes are
 /// private, no other module makes a newtype out of a handle: your module can rely on each fact that
 /// it has checked of its newtypes.
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
-        // Not unsafe: what is in the brackets cannot end an `unsafe impl` and begin another, since it would end this one
-        // too. Each arm with an `unsafe impl` has one such: anybody can call any arm.
+        // Not unsafe: what is in the brackets cannot end an `unsafe impl` and begin another, since
+        // it would end this one too. Each arm with an `unsafe impl` has one such: anybody can call
+        // any arm.
         impl<$($generics)*> $crate::__newtype::Plain for $newtype {}
 
         // SAFETY: this compiles only for a tuple struct with a single field, of exactly this type.

@@ -11,12 +11,12 @@ use crate::hash::HashValue;
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 
-/// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a [`local::Strong`](crate::local::Strong), and
-/// notifies collections through it.
+/// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a
+/// [`local::Strong`](crate::local::Strong), and notifies collections through it.
 ///
 /// # Safety
-/// `handle` always returns a handle to the same object for a value of this type and its clones, and the address of that
-/// object is what [`WeakKey::addr`](crate::reference::WeakKey::addr) returns.
+/// `handle` always returns a handle to the same object for a value of this type and its clones, and
+/// the address of that object is what [`WeakKey::addr`](crate::reference::WeakKey::addr) returns.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",
     label = "this has to implement `Notify`",
@@ -37,8 +37,8 @@ pub unsafe trait Notify: StrongRef {
     fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>, permit: Permit<Self>) -> Self::Weak;
 }
 
-/// A key with an object of ours behind it, with which entries register. The address of the object is that of the
-/// key.
+/// A key with an object of ours behind it, with which entries register. The address of the object
+/// is that of the key.
 pub trait Registrable: WeakKey {
     /// The type of the object's payload.
     type Target: ?Sized;
@@ -67,15 +67,15 @@ impl<K: Notify> Registrable for K {
     }
 }
 
-/// The watch of handles and anchors that notify: a collection learns of a death at once, and pays only for the
-/// deaths that happen.
+/// The watch of handles and anchors that notify: a collection learns of a death at once, and pays
+/// only for the deaths that happen.
 ///
 /// The key determines the flavour. The flavour is a parameter so that the compiler says of a key
 /// that the key does not cross threads.
 pub struct Notified<K: Registrable, F = <K as Registrable>::Kind> {
     watch: OwnedWatch<K::Target, K::Kind>,
-    /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits of `K::Weak`
-    /// decide whether it may be sent there, and not those of the wrapped handles.
+    /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits
+    /// of `K::Weak` decide whether it may be sent there, and not those of the wrapped handles.
     like: PhantomData<K::Weak>,
     flavour: PhantomData<fn() -> F>,
 }

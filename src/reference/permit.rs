@@ -1,5 +1,5 @@
-//! The right to make a handle of a user's type out of the handle inside. The module of that type has
-//! it by the private field, and this crate by a permit.
+//! The right to make a handle of a user's type out of the handle inside. The module of that type
+//! has it by the private field, and this crate by a permit.
 
 use core::marker::PhantomData;
 

@@ -9,23 +9,26 @@ use super::strong::Content;
 use crate::hash::HashValue;
 
 /// Finds keys by their content: what the lookups of [`WeakHashMap`](crate::WeakHashMap),
-/// [`WeakHashSet`](crate::WeakHashSet), [`WeakValueMap`](crate::WeakValueMap), [`Interner`](crate::Interner) and their
-/// shared versions take. That is, for keys whose content has the type `T`,
+/// [`WeakHashSet`](crate::WeakHashSet), [`WeakValueMap`](crate::WeakValueMap),
+/// [`Interner`](crate::Interner) and their shared versions take. That is, for keys whose content
+/// has the type `T`,
 ///
-/// * a content, or whatever is [`Equivalent`] to it and hashes equally: `str` for `Strong<String>`, or a type of your
-///   own;
-/// * a handle to a content, of any kind: a key, or a `Strong`, [`local::Strong`](crate::local::Strong),
-///   [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or handle of your own ([`Content`]) with the same target;
-/// * the owned form of a content: a `String` for a `str`, a `Vec` for a slice, a `PathBuf` for a `Path`, an
-///   `OsString` for an `OsStr`. So `names.intern_with(&format!("{n}"), String::clone)` compiles where
-///   keys are `Strong<str>`;
+/// * a content, or whatever is [`Equivalent`] to it and hashes equally: `str` for `Strong<String>`,
+///   or a type of your own;
+/// * a handle to a content, of any kind: a key, or a `Strong`,
+///   [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or
+///   handle of your own ([`Content`]) with the same target;
+/// * the owned form of a content: a `String` for a `str`, a `Vec` for a slice, a `PathBuf` for a
+///   `Path`, an `OsString` for an `OsStr`. So `names.intern_with(&format!("{n}"), String::clone)`
+///   compiles where keys are `Strong<str>`;
 /// * a hash made beforehand, with a closure that recognises the content: [`Hashed`].
 ///
-/// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`, write `map[&*key]`: it
-/// takes no handles.
+/// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`,
+/// write `map[&*key]`: it takes no handles.
 ///
-/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own. `M`
-/// tells contents, handles and owned forms apart, and is inferred. A function that passes a query on has it as a type parameter too:
+/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own.
+/// `M` tells contents, handles and owned forms apart, and is inferred. A function that passes a
+/// query on has it as a type parameter too:
 ///
 /// ```
 /// use std::rc::Rc;
@@ -58,22 +61,25 @@ pub trait Query<T: ?Sized, M> {
 
 /// A content that is looked for, or a [`Hashed`] description of it: what a [`Query`] shows.
 pub trait Sought<T: ?Sized> {
-    /// Returns the hash of the content, made with the hasher of a collection. A lookup calls this once.
+    /// Returns the hash of the content, made with the hasher of a collection. A lookup calls this
+    /// once.
     fn hash_with<S: BuildHasher>(sought: &Self, hasher: &S) -> u64;
     /// Whether this is the content that is looked for.
     fn is(sought: &Self, content: &T) -> bool;
 }
 
-/// A [`Query`] with a hash made beforehand, and a closure that says whether a content is the one that is looked for.
+/// A [`Query`] with a hash made beforehand, and a closure that says whether a content is the one
+/// that is looked for.
 ///
-/// For contents whose hash is at hand, or that can be compared before they are made: what hashbrown's `HashTable` and raw
-/// entries are for. The hash has to be what `collection.hasher().hash_one(content)` returns. The closure is called with
-/// contents of live keys, at least with those of that hash, until it returns true; perhaps twice with the same one. Write
-/// the type of its parameter: it is not inferred.
+/// For contents whose hash is at hand, or that can be compared before they are made: what
+/// hashbrown's `HashTable` and raw entries are for. The hash has to be what
+/// `collection.hasher().hash_one(content)` returns. The closure is called with contents of live
+/// keys, at least with those of that hash, until it returns true; perhaps twice with the same one.
+/// Write the type of its parameter: it is not inferred.
 ///
-/// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss, and equal contents
-/// may have several entries; nothing worse happens. If the closure panics, the collection is unchanged, except for the
-/// dead it has reclaimed.
+/// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss,
+/// and equal contents may have several entries; nothing worse happens. If the closure panics, the
+/// collection is unchanged, except for the dead it has reclaimed.
 ///
 /// ```
 /// use std::hash::BuildHasher;
@@ -118,7 +124,8 @@ pub trait Sought<T: ?Sized> {
 /// let other = call("max", &[1, 2]); // allocates nothing
 /// assert!(Strong::ptr_eq(&one, &other));
 /// ```
-// Neither `Hash` nor `Equivalent`: else it would be a content like any other, and the impls below would overlap.
+// Neither `Hash` nor `Equivalent`: else it would be a content like any other, and the impls below
+// would overlap.
 #[doc(alias = "raw_entry")]
 #[doc(alias = "find")]
 #[derive(Clone, Copy)]
@@ -168,8 +175,8 @@ impl<T: ?Sized, Q: ?Sized + Sought<T>> Query<T, AsContent> for Q {
     }
 }
 
-// Not for all that implements `Deref`: a `String`, which is a content for keys of type `Strong<String>`, would be a
-// handle as well.
+// Not for all that implements `Deref`: a `String`, which is a content for keys of type
+// `Strong<String>`, would be a handle as well.
 impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
     type Content = T;
 
@@ -179,7 +186,8 @@ impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
     }
 }
 
-// One by one: a blanket implementation for `ToOwned` would hold for each content that is `Clone`, too.
+// One by one: a blanket implementation for `ToOwned` would hold for each content that is `Clone`,
+// too.
 macro_rules! owned {
     ($([$($generics:tt)*] $owned:ty: $content:ty;)*) => {$(
         impl<$($generics)*> Query<$content, AsOwned> for $owned {

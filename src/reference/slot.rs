@@ -25,8 +25,8 @@ pub trait Slot: sealed::Sealed + Sized {
     #[doc(hidden)]
     const BY_CONTENT: bool = false;
 
-    /// The hash that the death notice of this slot will carry, if there will be one. The entry has to stay
-    /// where that hash leads, whatever hash the other slot gives later.
+    /// The hash that the death notice of this slot will carry, if there will be one. The entry has
+    /// to stay where that hash leads, whatever hash the other slot gives later.
     #[doc(hidden)]
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
@@ -47,8 +47,8 @@ pub trait Slot: sealed::Sealed + Sized {
         Self::SWEPT && self.is_expired()
     }
 
-    /// Deregisters: the entry is unlinked, or about to be dropped, and no notice of this slot may come any
-    /// more.
+    /// Deregisters: the entry is unlinked, or about to be dropped, and no notice of this slot may
+    /// come any more.
     #[doc(hidden)]
     #[inline]
     fn deregister(&mut self, _: &mut Self::Queue) {}
@@ -60,14 +60,16 @@ pub trait Slot: sealed::Sealed + Sized {
         false
     }
 
-    /// Whether the notice of this slot had arrived when the table called [`look`](NoticeQueue::look).
+    /// Whether the notice of this slot had arrived when the table called
+    /// [`look`](NoticeQueue::look).
     #[doc(hidden)]
     #[inline]
     fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
         false
     }
 
-    /// Turns the slot into what it leaves. It is unlinked, since its entry is dead, and deregistered.
+    /// Turns the slot into what it leaves. It is unlinked, since its entry is dead, and
+    /// deregistered.
     #[doc(hidden)]
     fn into_remains(self) -> Self::Remains;
 }
@@ -91,9 +93,9 @@ impl<T> Slot for Owned<T> {
     }
 }
 
-/// No path outside of this crate leads to it, so nobody else implements [`Slot`], nor [`Watch`](super::key::Watch). A
-/// watch is given the queue of its collection: one that another crate wrote could register with it what the collection
-/// does not know of.
+/// No path outside of this crate leads to it, so nobody else implements [`Slot`], nor
+/// [`Watch`](super::key::Watch). A watch is given the queue of its collection: one that another
+/// crate wrote could register with it what the collection does not know of.
 pub(super) mod sealed {
     pub trait Sealed {}
 }

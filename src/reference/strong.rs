@@ -1,6 +1,6 @@
-//! What can return a strong handle: [`StrongRef`], its weak handle, [`Upgrade`], what a watch of one can
-//! do beyond other watches, and [`Wrapper`], a newtype around one. They refer to each other, as [`WeakKey`] and [`Watch`]
-//! do, so they share this file.
+//! What can return a strong handle: [`StrongRef`], its weak handle, [`Upgrade`], what a watch of
+//! one can do beyond other watches, and [`Wrapper`], a newtype around one. They refer to each
+//! other, as [`WeakKey`] and [`Watch`] do, so they share this file.
 
 use core::ops::Deref;
 
@@ -11,20 +11,22 @@ use super::permit::Permit;
 /// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
 /// [`Rc`](alloc::rc::Rc), or your own.
 ///
-/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without `unsafe`. Another handle of
-/// your own is one of two kinds:
+/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without
+/// `unsafe`. Another handle of your own is one of two kinds:
 ///
 /// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
-///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the wrapped handle.
-/// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the dead by
-///   sweeping a few entries at a time.
+///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the
+///   wrapped handle.
+/// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the
+///   dead by sweeping a few entries at a time.
 ///
-/// What a weak handle of yours does when it is dropped runs wherever a collection gives up its memory, in one that
-/// threads share also after the operation: let that be no more than to count down.
+/// What a weak handle of yours does when it is dropped runs wherever a collection gives up its
+/// memory, in one that threads share also after the operation: let that be no more than to count
+/// down.
 ///
-/// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants `From<&Q>`,
-/// `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and weak handles; a plain reference
-/// goes by [`Addr::of`](crate::Addr::of).
+/// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants
+/// `From<&Q>`, `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and
+/// weak handles; a plain reference goes by [`Addr::of`](crate::Addr::of).
 ///
 /// A collection of such handles is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
 ///
@@ -114,8 +116,8 @@ pub unsafe trait WeakRef: Clone {
     fn addr(&self) -> *const ();
     /// Whether the target is dead: no upgrade can succeed any more.
     ///
-    /// The default tries to upgrade. If the upgraded handle turns out to be the last, the target dies here.
-    /// Read a count instead if the handle has one.
+    /// The default tries to upgrade. If the upgraded handle turns out to be the last, the target
+    /// dies here. Read a count instead if the handle has one.
     fn is_expired(&self) -> bool {
         self.upgrade().is_none()
     }
@@ -136,8 +138,8 @@ pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     fn upgrade(&self) -> Option<Self::Pointer>;
 }
 
-/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one that
-/// implements [`Deref`].
+/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one
+/// that implements [`Deref`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a key by content: it does not show its target",
     label = "a strong handle with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
@@ -174,7 +176,8 @@ pub unsafe trait Newtype: Sized {
 /// What the macro implements for a newtype without `unsafe`.
 pub trait Plain {}
 
-/// A strong handle that is a newtype around another, as its weak handle is around that of the other.
+/// A strong handle that is a newtype around another, as its weak handle is around that of the
+/// other.
 // The message of `Notify`, which the compiler looks for behind this trait, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",

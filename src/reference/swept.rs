@@ -9,12 +9,12 @@ use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
 use crate::hash::HashValue;
 use crate::ptr::Atomic;
 
-/// The watch of handles that do not notify. Each change to the collection polls a few entries, and a full
-/// sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value is kept and it
-/// counts.
+/// The watch of handles that do not notify. Each change to the collection polls a few entries, and
+/// a full sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value
+/// is kept and it counts.
 ///
-/// The flavour of `Rc` is [`Local`](crate::ptr::Local), so that the compiler says of an `Rc` that no
-/// thread shares the handle. Other handles have the default.
+/// The flavour of `Rc` is [`Local`](crate::ptr::Local), so that the compiler says of an `Rc` that
+/// no thread shares the handle. Other handles have the default.
 pub struct Swept<K: StrongRef, F = Atomic>(K::Weak, PhantomData<fn() -> F>);
 
 impl<K: StrongRef, F> Sealed for Swept<K, F> {}

@@ -1,8 +1,9 @@
 //! The count of a queue's handles. A delivery has one too, as long as it is under way (M3).
 //!
-//! Whoever gives up the last one takes out what is left, and has a handle meanwhile: what the messages' destructors put
-//! in comes out after them, without recursion. A death on another thread may put one more in between the end of that and
-//! the last handle. So the queue is over when the count is zero, and there is no message *after* that.
+//! Whoever gives up the last one takes out what is left, and has a handle meanwhile: what the
+//! messages' destructors put in comes out after them, without recursion. A death on another thread
+//! may put one more in between the end of that and the last handle. So the queue is over when the
+//! count is zero, and there is no message *after* that.
 
 #[cfg(all(test, weakly_loom))]
 mod models;

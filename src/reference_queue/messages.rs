@@ -15,15 +15,16 @@ use crate::panics::run_all;
 use crate::ptr::{Anchor, Atomic, Destination, FinalizerToken, Strong};
 use crate::sync::{Arc, ArrayQueue, SegQueue, Weak};
 
-/// A queue of messages from objects that have died: each object that is [registered](Self::register) leaves its
-/// message here at its death, and any thread takes it out.
+/// A queue of messages from objects that have died: each object that is
+/// [registered](Self::register) leaves its message here at its death, and any thread takes it out.
 ///
-/// Use it where the thread on which an object dies is not the one that has to know: a texture is released on the
-/// thread that renders, a file is closed by a worker, an event loop wakes up to purge its maps. A clone is the same
-/// queue.
+/// Use it where the thread on which an object dies is not the one that has to know: a texture is
+/// released on the thread that renders, a file is closed by a worker, an event loop wakes up to
+/// purge its maps. A clone is the same queue.
 ///
-/// Each message comes out once, however many threads poll. Messages of one thread come out in the order of the
-/// deaths. A queue that goes first drops no message: each is dropped where its object dies.
+/// Each message comes out once, however many threads poll. Messages of one thread come out in the
+/// order of the deaths. A queue that goes first drops no message: each is dropped where its object
+/// dies.
 ///
 /// (Java's `ReferenceQueue`, which delivers references; here the message is the caller's.)
 ///
@@ -54,7 +55,8 @@ pub(crate) struct Inbox<M> {
     pub(super) waiters: Waiters,
 }
 
-/// A message that waits for a death. Dropping the ticket changes nothing: the message stays registered.
+/// A message that waits for a death. Dropping the ticket changes nothing: the message stays
+/// registered.
 pub struct Ticket<M> {
     finalizer: FinalizerToken<Atomic>,
     /// Where the message is until then (M1).
@@ -62,8 +64,8 @@ pub struct Ticket<M> {
 }
 
 impl<M> ReferenceQueue<M> {
-    /// Creates an empty queue. One allocation, so not `const`: a `static` makes it on first use, with
-    /// [`LazyLock`](std::sync::LazyLock).
+    /// Creates an empty queue. One allocation, so not `const`: a `static` makes it on first use,
+    /// with [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         ReferenceQueue {
@@ -76,7 +78,8 @@ impl<M> ReferenceQueue<M> {
         }
     }
 
-    /// Returns the next message, if there is one. O(1), lock-free; no waiter keeps it from the caller.
+    /// Returns the next message, if there is one. O(1), lock-free; no waiter keeps it from the
+    /// caller.
     #[inline]
     pub fn poll(&self) -> Option<M> {
         self.shared.messages.pop()
@@ -114,11 +117,13 @@ impl<M: Send + 'static> ReferenceQueue<M> {
     /// Has the message put in when the object has died: after its destructor, as its
     /// [finalizers](Strong::finalize) run. O(1), some allocations.
     ///
-    /// The death then costs O(1) more, without a lock unless somebody waits. It may allocate: a block of the queue
-    /// has room for 31 messages. The message must not own a handle to this very object: it would never die.
+    /// The death then costs O(1) more, without a lock unless somebody waits. It may allocate: a
+    /// block of the queue has room for 31 messages. The message must not own a handle to this very
+    /// object: it would never die.
     ///
-    /// If the queue goes first, the message is dropped where the object dies. (Messages that own each other's objects then
-    /// recurse, as [finalizers](Strong::finalize) do; in a queue they do not.)
+    /// If the queue goes first, the message is dropped where the object dies. (Messages that own
+    /// each other's objects then recurse, as [finalizers](Strong::finalize) do; in a queue they do
+    /// not.)
     pub fn register<T: ?Sized>(&self, object: &Strong<T, Atomic>, message: M) -> Ticket<M> {
         let (slot, deliver) = self.slot(message);
         let finalizer = Strong::<T, Atomic>::finalize(object, deliver);
@@ -166,9 +171,9 @@ fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// Returns the next message; waits until there is one, for ever if no object is registered. (A thread that waits
-    /// can be ended by the death of an object of its own, with a message that says so; or use
-    /// [`wait_timeout`](Self::wait_timeout).)
+    /// Returns the next message; waits until there is one, for ever if no object is registered. (A
+    /// thread that waits can be ended by the death of an object of its own, with a message that
+    /// says so; or use [`wait_timeout`](Self::wait_timeout).)
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -203,16 +208,17 @@ impl<M> ReferenceQueue<M> {
             .wait(until, || !self.is_empty(), || self.poll())
     }
 
-    /// Returns the next message, for futures of your own, or the task is woken when one comes in. Of several tasks
-    /// that wait, all are woken. O(tasks that wait).
+    /// Returns the next message, for futures of your own, or the task is woken when one comes in.
+    /// Of several tasks that wait, all are woken. O(tasks that wait).
     ///
-    /// The queue cannot know when a task has given up: it keeps the waker until the next message, of at most 65,536 tasks.
-    /// Where more than 64 wait, have given up, or come with a new waker at each poll, some are now and then woken for
-    /// nothing. [`next`](Self::next) takes its waker back.
+    /// The queue cannot know when a task has given up: it keeps the waker until the next message,
+    /// of at most 65,536 tasks. Where more than 64 wait, have given up, or come with a new waker at
+    /// each poll, some are now and then woken for nothing. [`next`](Self::next) takes its waker
+    /// back.
     ///
-    /// The waker is called on the thread on which the object dies, and under no lock. If it panics, the message is
-    /// there, all other wakers are called, and the panic, of several the first, goes to the one that dropped the last
-    /// handle.
+    /// The waker is called on the thread on which the object dies, and under no lock. If it panics,
+    /// the message is there, all other wakers are called, and the panic, of several the first, goes
+    /// to the one that dropped the last handle.
     ///
     /// ```
     /// use std::task::{Context, Poll, Waker};
@@ -307,7 +313,8 @@ impl<M> Ticket<M> {
         self.slot.pop()
     }
 
-    /// Returns whether the message can still be taken back: also in the object's own destructor. A moment's answer.
+    /// Returns whether the message can still be taken back: also in the object's own destructor. A
+    /// moment's answer.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.finalizer.is_pending()

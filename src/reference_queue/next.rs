@@ -10,11 +10,14 @@ use super::waiters::Place;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// Returns the next message, as a future. Of several tasks that wait, all are woken, and one gets it. Each poll
-    /// that finds none costs O(1), and so does the end of the future; a message wakes each of them, on the thread on which the object dies, as [`poll_wait`](Self::poll_wait) describes.
+    /// Returns the next message, as a future. Of several tasks that wait, all are woken, and one
+    /// gets it. Each poll that finds none costs O(1), and so does the end of the future; a message
+    /// wakes each of them, on the thread on which the object dies, as
+    /// [`poll_wait`](Self::poll_wait) describes.
     ///
-    /// A future that is dropped takes its waker back, and no message is lost with it: in a `select!`, or under a timeout,
-    /// the next call of `next` gets it. While no object is registered, it pends for ever.
+    /// A future that is dropped takes its waker back, and no message is lost with it: in a
+    /// `select!`, or under a timeout, the next call of `next` gets it. While no object is
+    /// registered, it pends for ever.
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};

@@ -1,11 +1,12 @@
 //! Threads and tasks that wait for a message.
 //!
-//! A message is pushed without a lock, so that a death waits for no thread. A waiter first counts itself, then looks
-//! at the queue once more, and then sleeps. The thread that has pushed looks at that count. There is a StoreLoad
-//! barrier on both sides ([`store_load`]), so one of the two sees the other: the waiter the message, or the pusher the
-//! waiter. The lock is taken before the second look and released by the sleep, so a pusher that sees the count cannot
-//! wake a waiter before it sleeps. To take a message out may free memory of the queue, so that comes after the lock: a thread
-//! that finds the message gone begins again.
+//! A message is pushed without a lock, so that a death waits for no thread. A waiter first counts
+//! itself, then looks at the queue once more, and then sleeps. The thread that has pushed looks at
+//! that count. There is a StoreLoad barrier on both sides ([`store_load`]), so one of the two sees
+//! the other: the waiter the message, or the pusher the waiter. The lock is taken before the second
+//! look and released by the sleep, so a pusher that sees the count cannot wake a waiter before it
+//! sleeps. To take a message out may free memory of the queue, so that comes after the lock: a
+//! thread that finds the message gone begins again.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -19,9 +20,10 @@ use crate::panics::wake_all;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Exclusive, Mutex, make_room, store_load};
 
-/// For how many wakers there is room at first. A task that is polled with a new waker each time leaves one each time.
-/// When there is no room, all are woken, and the tasks that still wait come back: they find twice the room. (Were there
-/// no more of it, more tasks than that would wake each other for ever.)
+/// For how many wakers there is room at first. A task that is polled with a new waker each time
+/// leaves one each time. When there is no room, all are woken, and the tasks that still wait come
+/// back: they find twice the room. (Were there no more of it, more tasks than that would wake each
+/// other for ever.)
 const WAKERS: usize = 64;
 /// The most room. Each poll compares its waker with all of them.
 const MOST_WAKERS: usize = 1 << 16;
@@ -93,7 +95,8 @@ impl Asleep {
         self.tasks.iter().any(|there| there.will_wake(new))
     }
 
-    /// Makes room for a waker, unless it is known. If others have to go for it, the memory is for their successors.
+    /// Makes room for a waker, unless it is known. If others have to go for it, the memory is for
+    /// their successors.
     fn make_room(&mut self, new: &Waker, memory: &mut Vec<Waker>) -> Result<(), usize> {
         let is_full = self.tasks.len() == self.room;
         if !is_full && self.tasks.len() < self.tasks.capacity() || self.is_known(new) {
@@ -105,7 +108,8 @@ impl Asleep {
         }
     }
 
-    /// Adds a waker, for which there is [room](Self::make_room), unless it is known. Returns those that have to go for it.
+    /// Adds a waker, for which there is [room](Self::make_room), unless it is known. Returns those
+    /// that have to go for it.
     fn add(&mut self, waker: &mut Option<Waker>, memory: &mut Vec<Waker>) -> Vec<Waker> {
         let Some(new) = waker.take_if(|new| !self.is_known(new)) else {
             return Vec::new();
@@ -176,7 +180,8 @@ impl Waiters {
         }
     }
 
-    /// A message has been pushed: wakes a thread, and all tasks. Without waiters one exchange and one load.
+    /// A message has been pushed: wakes a thread, and all tasks. Without waiters one exchange and
+    /// one load.
     #[inline]
     pub(super) fn wake(&self) {
         // The message first, then the count: see the chapter.
@@ -226,7 +231,8 @@ impl Waiters {
         asleep.threads += 1;
         store_load(&self.waiting, asleep.count());
         let there = loop {
-            // Also after the time is up: the thread may have been woken for this message, and no other is.
+            // Also after the time is up: the thread may have been woken for this message, and no
+            // other is.
             if is_there() {
                 break true;
             }
@@ -257,8 +263,8 @@ impl Waiters {
         wake_all(stale);
     }
 
-    /// Has a future woken by the next message. The caller looks for one after this, and [leaves](Self::leave) before it
-    /// goes. The future keeps its place.
+    /// Has a future woken by the next message. The caller looks for one after this, and
+    /// [leaves](Self::leave) before it goes. The future keeps its place.
     pub(super) fn enter(&self, place: &mut Option<Place>, waker: &Waker) {
         // Code of a user, also the old one's destructor: not under the lock.
         let (known, mut waker) = (*place, Some(waker.clone()));
@@ -278,8 +284,8 @@ impl Waiters {
         drop(waker);
     }
 
-    /// Takes a future's waker back, if it has not been woken. (If it has, so have all others: nobody else's message is
-    /// lost with it.)
+    /// Takes a future's waker back, if it has not been woken. (If it has, so have all others:
+    /// nobody else's message is lost with it.)
     pub(super) fn leave(&self, place: Place) {
         let mut asleep = self.asleep.lock();
         let waker = asleep.remove_future(place);

@@ -1,5 +1,5 @@
-//! For loom, what it has not: an `Arc` with weak handles, and crossbeam's queues. Each operation is one step, and orders no more
-//! than the real one does.
+//! For loom, what it has not: an `Arc` with weak handles, and crossbeam's queues. Each operation is
+//! one step, and orders no more than the real one does.
 
 use alloc::collections::VecDeque;
 use core::ops::Deref;

@@ -1,8 +1,10 @@
-//! How each loom model is run: with a limit, so that one that explodes fails, and does not hold up all the others.
+//! How each loom model is run: with a limit, so that one that explodes fails, and does not hold up
+//! all the others.
 //!
-//! The limit is a number of interleavings: the same on each machine, whatever else that does. (loom's own limits,
-//! `LOOM_MAX_DURATION` and `LOOM_MAX_PERMUTATIONS`, end a model as if it had passed: they are not in force here.) One
-//! interleaving that does not end, since threads wait for each other, is loom's to see, by the number of its steps.
+//! The limit is a number of interleavings: the same on each machine, whatever else that does.
+//! (loom's own limits, `LOOM_MAX_DURATION` and `LOOM_MAX_PERMUTATIONS`, end a model as if it had
+//! passed: they are not in force here.) One interleaving that does not end, since threads wait for
+//! each other, is loom's to see, by the number of its steps.
 //!
 //! With `--nocapture`, each model says how many it takes.
 
@@ -23,7 +25,8 @@ pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
     check_within(Builder::new(), None, model);
 }
 
-/// Of as many preemptions as this: fewer for a model with many interleavings, more for one that shows nothing otherwise.
+/// Of as many preemptions as this: fewer for a model with many interleavings, more for one that
+/// shows nothing otherwise.
 #[track_caller]
 pub(crate) fn check_up_to(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();

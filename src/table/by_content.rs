@@ -16,8 +16,8 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     where
         Q: ?Sized + Sought<K::Target>,
     {
-        // Almost always the first entry of this hash is the right one. Comparing contents inside the loop would
-        // be a call there, for which every lookup would have to save its registers.
+        // Almost always the first entry of this hash is the right one. Comparing contents inside
+        // the loop would be a call there, for which every lookup would have to save its registers.
         let entry = self.find(hash, |key| key.hash() == hash)?;
         match entry.key.upgrade() {
             Some(pinned) if Q::is(sought, K::content(&pinned)) => Some((entry, pinned)),
@@ -25,8 +25,8 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
         }
     }
 
-    /// The slow path: the first entry of this hash has another content or is dead. `other` is dropped first,
-    /// while the table is not borrowed for a search.
+    /// The slow path: the first entry of this hash has another content or is dead. `other` is
+    /// dropped first, while the table is not borrowed for a search.
     #[cold]
     #[inline(never)]
     fn find_slow<Q>(

@@ -12,7 +12,8 @@ use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 use crate::sync;
 
-/// A table with this many buckets does not fit into a core's own caches: its lookups wait for memory.
+/// A table with this many buckets does not fit into a core's own caches: its lookups wait for
+/// memory.
 pub(super) const LARGE: usize = 1 << 14;
 
 /// Entries, and the queues by which the table learns of their deaths.
@@ -30,7 +31,8 @@ pub(crate) struct Table<K: Slot, V: Slot> {
 
 /// What an insertion notes.
 pub(super) struct Hints {
-    /// The address where the buckets end and their tags begin, as of the last insert: for [`prefetch`](Table::prefetch).
+    /// The address where the buckets end and their tags begin, as of the last insert: for
+    /// [`prefetch`](Table::prefetch).
     pub(super) tags: usize,
     /// Where a [`pop`](Table::pop) need not look.
     pub(super) marks: Marks,
@@ -57,8 +59,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         table
     }
 
-    /// Prefetches the cache lines in which an entry of this hash is likely to be. Only a hint: `tags` may
-    /// belong to a table that has been replaced, and hashbrown may change its layout.
+    /// Prefetches the cache lines in which an entry of this hash is likely to be. Only a hint:
+    /// `tags` may belong to a table that has been replaced, and hashbrown may change its layout.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: HashValue) {
         let bucket = self.prefetch_home(hash);
@@ -67,7 +69,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         ));
     }
 
-    /// Prefetches the entry without its tag, at its home bucket, where it is unless that was occupied.
+    /// Prefetches the entry without its tag, at its home bucket, where it is unless that was
+    /// occupied.
     #[inline(always)]
     fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
@@ -95,8 +98,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
-        // In a large table the tags and the entries are on two cold lines: load them together, not one after
-        // the other.
+        // In a large table the tags and the entries are on two cold lines: load them together, not
+        // one after the other.
         if self.entries.num_buckets() >= LARGE {
             self.prefetch_home(hash);
         }

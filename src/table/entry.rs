@@ -24,8 +24,8 @@ impl<K: Slot, V: Slot> Entry<K, V> {
         self.key.is_stale() || self.value.is_stale()
     }
 
-    /// Deregisters both slots: the entry is unlinked, or about to be dropped, and no notice of it may come any
-    /// more.
+    /// Deregisters both slots: the entry is unlinked, or about to be dropped, and no notice of it
+    /// may come any more.
     #[inline]
     pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.deregister(keys);

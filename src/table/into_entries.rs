@@ -1,5 +1,5 @@
-//! Iteration by value. The iterator owns the table: if it is forgotten, all of the table leaks, and no
-//! registration outlives its queue.
+//! Iteration by value. The iterator owns the table: if it is forgotten, all of the table leaks, and
+//! no registration outlives its queue.
 
 use super::entries::Table;
 use super::entry::Entry;

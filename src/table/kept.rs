@@ -31,8 +31,8 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Takes what an entry leaves that was unlinked because it is dead. The caller's table is consistent: this
-    /// may run a destructor.
+    /// Takes what an entry leaves that was unlinked because it is dead. The caller's table is
+    /// consistent: this may run a destructor.
     #[inline]
     pub(super) fn reclaim(&mut self, remains: R) {
         match &mut self.0 {

@@ -1,5 +1,6 @@
-//! Which stretches of a large table have no entry, as far as `pop` has found out: it passes by these. Else each `pop` of a queue
-//! that is short, in a table that was long, would pass over most of the buckets.
+//! Which stretches of a large table have no entry, as far as `pop` has found out: it passes by
+//! these. Else each `pop` of a queue that is short, in a table that was long, would pass over most
+//! of the buckets.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -45,7 +46,8 @@ impl Marks {
         *self = Self::NONE;
     }
 
-    /// Where the next stretch begins that may have an entry, from the one on that begins here. Past the end if there is none.
+    /// Where the next stretch begins that may have an entry, from the one on that begins here. Past
+    /// the end if there is none.
     pub(super) fn next(&self, bucket: usize) -> usize {
         let mut at = bucket / OF_WORD;
         let Some(word) = self.0.get(at) else {

@@ -1,4 +1,5 @@
-//! loom models of a table of one owner: what is armed again after a panic, and when instalments say that nothing is left.
+//! loom models of a table of one owner: what is armed again after a panic, and when instalments say
+//! that nothing is left.
 
 use core::panic::AssertUnwindSafe;
 use std::boxed::Box;
@@ -44,8 +45,9 @@ fn a_purge_that_panics_against_a_death() {
     });
 }
 
-/// An instalment that returns 0 has looked when both queues were armed: what comes after that calls. If it did not count the
-/// notice of the entry that is replaced while its value dies, it would say 0 though the other death had found nothing armed.
+/// An instalment that returns 0 has looked when both queues were armed: what comes after that
+/// calls. If it did not count the notice of the entry that is replaced while its value dies, it
+/// would say 0 though the other death had found nothing armed.
 #[test]
 fn instalments_against_two_deaths() {
     check(5, |maker| {

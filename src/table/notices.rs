@@ -7,8 +7,8 @@ use super::entry::{Entry, Remains};
 use crate::queue::NoticeQueue;
 use crate::reference::{NoticeOf, Slot};
 
-/// How many notices one operation drains, late ones too: more than two, so that the dead never accumulate under a caller that
-/// only inserts pairs; few, so that no call pays for all the dead.
+/// How many notices one operation drains, late ones too: more than two, so that the dead never
+/// accumulate under a caller that only inserts pairs; few, so that no call pays for all the dead.
 const NOTICES: usize = 16;
 
 impl<K: Slot, V: Slot> Table<K, V> {
@@ -18,7 +18,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.len().saturating_sub(self.notified())
     }
 
-    /// Whether [`len`](Self::len) is zero. As long as an entry is live, that costs no count of the dead.
+    /// Whether [`len`](Self::len) is zero. As long as an entry is live, that costs no count of the
+    /// dead.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
@@ -34,9 +35,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
             && self.entries.len() <= self.notified()
     }
 
-    /// Whether an entry is live. Objects often die in the order of the table, so the search takes the buckets in another order.
+    /// Whether an entry is live. Objects often die in the order of the table, so the search takes
+    /// the buckets in another order.
     fn has_live(&self) -> bool {
-        // Odd, and the number of buckets is a power of two: so the search comes to each bucket. (If not, `len` decides.)
+        // Odd, and the number of buckets is a power of two: so the search comes to each bucket. (If
+        // not, `len` decides.)
         const STRIDE: usize = 0x9e37_79b1;
         let buckets = self.entries.num_buckets();
         let mut order = (0..buckets).map(|n| n.wrapping_mul(STRIDE) % buckets);
@@ -46,8 +49,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         })
     }
 
-    /// The number of entries with a pending notice. O(notices that have come since the last call), or
-    /// O(notices) if both keys and values have some.
+    /// The number of entries with a pending notice. O(notices that have come since the last call),
+    /// or O(notices) if both keys and values have some.
     #[inline]
     pub(crate) fn notified(&self) -> usize {
         if self.keys.is_idle() {
@@ -87,8 +90,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
-    /// Reclaims a few entries with pending notices, without a sweep. For the beginning of an operation that
-    /// changes the table only if it finds nothing.
+    /// Reclaims a few entries with pending notices, without a sweep. For the beginning of an
+    /// operation that changes the table only if it finds nothing.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
@@ -142,8 +145,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next entry with a pending notice, and returns what it leaves. Takes out so many notices at most as are
-    /// `left`, and counts them off.
+    /// Unlinks the next entry with a pending notice, and returns what it leaves. Takes out so many
+    /// notices at most as are `left`, and counts them off.
     #[inline(always)]
     pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<Remains<K, V>> {
         let Table {
@@ -164,7 +167,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 }
 
-/// Unlinks the entry of the next notice that has one. `named` returns whether an entry is the notice's.
+/// Unlinks the entry of the next notice that has one. `named` returns whether an entry is the
+/// notice's.
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,
@@ -176,8 +180,8 @@ fn unlink_next<D: NoticeQueue, E>(
         let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
         // (Only a leaked entry is not found.)
         let entry = found.ok().map(|entry| entry.remove().0);
-        // Before anything else that the entry owns is destroyed: the block's memory is in the cache, and will
-        // be reused.
+        // Before anything else that the entry owns is destroyed: the block's memory is in the
+        // cache, and will be reused.
         deaths.finish(notice);
         if entry.is_some() {
             return entry;

@@ -1,4 +1,5 @@
-//! The entries of a value: found by the hashes that its object knows or, if it knows nothing, among all.
+//! The entries of a value: found by the hashes that its object knows or, if it knows nothing, among
+//! all.
 
 use alloc::vec::Vec;
 
@@ -8,8 +9,8 @@ use super::sweep::Walk;
 use crate::reference::{Slot, Watch, WeakKey};
 
 impl<K: Slot, V: Watch> Table<K, V> {
-    /// The entries with this value, those whose keys are dead included. O(n log n) for all n registrations of the value's
-    /// object, or O(capacity) if no notices come of it.
+    /// The entries with this value, those whose keys are dead included. O(n log n) for all n
+    /// registrations of the value's object, or O(capacity) if no notices come of it.
     pub(crate) fn entries_of(&self, value: &V::Key) -> Vec<&Entry<K, V>> {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &&Entry<K, V>| entry.value.is_at(addr);
@@ -26,8 +27,9 @@ impl<K: Slot, V: Watch> Table<K, V> {
         found
     }
 
-    /// Removes the entries with this value whose keys are live, and returns how many. Costs as much as
-    /// [`entries_of`](Self::entries_of). If a destructor panics, the entries stay that are not removed yet.
+    /// Removes the entries with this value whose keys are live, and returns how many. Costs as much
+    /// as [`entries_of`](Self::entries_of). If a destructor panics, the entries stay that are not
+    /// removed yet.
     pub(crate) fn remove_of(&mut self, value: &V::Key) -> usize {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &Entry<K, V>| entry.value.is_at(addr) && !entry.key.is_expired();

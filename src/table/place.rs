@@ -34,9 +34,10 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Finds the place of a key, with room for it. `eq` returns whether an entry is the key's, `pin`
-    /// whether it is live. If it is not, its value has died: the entry is removed now, its place is reused, and
-    /// its notice will be late. The caller reclaims the dead before or after ([`tidy`](Self::tidy)).
+    /// Finds the place of a key, with room for it. `eq` returns whether an entry is the key's,
+    /// `pin` whether it is live. If it is not, its value has died: the entry is removed now, its
+    /// place is reused, and its notice will be late. The caller reclaims the dead before or after
+    /// ([`tidy`](Self::tidy)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,

@@ -1,20 +1,20 @@
-//! Sweeping for the dead among slots that send no notices, a few buckets at a time; and removing arbitrary
-//! entries.
+//! Sweeping for the dead among slots that send no notices, a few buckets at a time; and removing
+//! arbitrary entries.
 
 use super::entries::{LARGE, Table};
 use super::entry::{Entry, Remains};
 use super::marks::STRETCH;
 use crate::reference::Slot;
 
-/// How many buckets one operation sweeps. A sweep passes over a table of n buckets in n / 16 operations, so at
-/// most n / 16 inserts go by before it finds a dead entry.
+/// How many buckets one operation sweeps. A sweep passes over a table of n buckets in n / 16
+/// operations, so at most n / 16 inserts go by before it finds a dead entry.
 const BUCKETS: usize = 16;
 
 /// A single pass over all buckets.
 pub(crate) struct Walk(usize);
 
-/// A search for the dead. It ends when a whole pass over the table has found none: a death that another death
-/// caused may lie behind the current position.
+/// A search for the dead. It ends when a whole pass over the table has found none: a death that
+/// another death caused may lie behind the current position.
 pub(crate) struct Search {
     bucket: usize,
     since_found: usize,
@@ -39,8 +39,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             .min(self.entries.num_buckets())
     }
 
-    /// Unlinks the next dead entry that the sweep finds within so many buckets, of which it takes those that it has
-    /// swept.
+    /// Unlinks the next dead entry that the sweep finds within so many buckets, of which it takes
+    /// those that it has swept.
     pub(super) fn sweep_dead(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
         while Self::SWEPT && *buckets != 0 {
             *buckets -= 1;
@@ -102,8 +102,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// Removes some entry for which `take` returns something. Consecutive calls visit every bucket once: each
-    /// continues where the last one stopped.
+    /// Removes some entry for which `take` returns something. Consecutive calls visit every bucket
+    /// once: each continues where the last one stopped.
     pub(crate) fn pop<R>(
         &mut self,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
@@ -126,7 +126,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// The first bucket in a range that has an entry. Notes of a large table where it has found none.
+    /// The first bucket in a range that has an entry. Notes of a large table where it has found
+    /// none.
     fn next_occupied(&mut self, from: usize, to: usize) -> Option<usize> {
         let buckets = self.entries.num_buckets();
         let mut at = from;
@@ -156,7 +157,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         } else {
             0
         };
-        // After the table has shrunk, the position may be out of range once: there is no entry then.
+        // After the table has shrunk, the position may be out of range once: there is no entry
+        // then.
         bucket
     }
 }

@@ -31,15 +31,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next dead entry: first those with pending notices, then those that a search finds. `None` if
-    /// none is dead.
+    /// Unlinks the next dead entry: first those with pending notices, then those that a search
+    /// finds. `None` if none is dead.
     fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         let notified = self.unlink_notified(&mut { usize::MAX });
         notified.or_else(|| self.search_dead(search))
     }
 
-    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that. Returns whether notices
-    /// are pending again.
+    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that.
+    /// Returns whether notices are pending again.
     pub(crate) fn purge(&mut self) -> bool {
         let mut search = Search::new();
         loop {
@@ -54,12 +54,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
         !self.is_idle()
     }
 
-    /// Destroys what dead entries leave or have left: takes `most` of what is kept, of the notices, late ones too, and of
-    /// what it finds dead, and returns how many it has taken. Among slots that send no notices it sweeps on, as far as so many
-    /// operations would.
+    /// Destroys what dead entries leave or have left: takes `most` of what is kept, of the notices,
+    /// late ones too, and of what it finds dead, and returns how many it has taken. Among slots
+    /// that send no notices it sweeps on, as far as so many operations would.
     ///
-    /// It need not look again, as `purge` does: a queue that an operation leaves unarmed has something pending, which the
-    /// next call takes, and counts. So one that returns 0 leaves both armed.
+    /// It need not look again, as `purge` does: a queue that an operation leaves unarmed has
+    /// something pending, which the next call takes, and counts. So one that returns 0 leaves both
+    /// armed.
     pub(crate) fn purge_some(&mut self, most: usize) -> usize {
         let (mut left, mut buckets) = (most, self.buckets_of(most));
         let drain = self.draining();
@@ -67,8 +68,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         most - left
     }
 
-    /// Sets the policy. If nothing is to be kept any more, destroys what dead entries leave or have left, those that send
-    /// notices. If a destructor panics, the policy stays as it was, and the rest is still kept or pending.
+    /// Sets the policy. If nothing is to be kept any more, destroys what dead entries leave or have
+    /// left, those that send notices. If a destructor panics, the policy stays as it was, and the
+    /// rest is still kept or pending.
     pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
         let drain = self.draining();
         if reclaim == Reclaim::OnUse && drain.0.kept.policy() == Reclaim::OnRequest {
@@ -132,7 +134,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         if self.is_short_of(additional) {
             self.reclaim_all();
             self.hints.marks.forget();
-            // `alloc` does not let others construct its error: take it from a collection of `alloc`'s.
+            // `alloc` does not let others construct its error: take it from a collection of
+            // `alloc`'s.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
                 .map_err(|_| capacity_error())?;
@@ -140,9 +143,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         Ok(())
     }
 
-    /// Makes room for one more entry, at the beginning of an insert. A full table reclaims its dead first, and
-    /// grows only if that has not freed a quarter of it. So a table whose keys come and go does not grow, and
-    /// the inserts since the last full sweep pay for this one.
+    /// Makes room for one more entry, at the beginning of an insert. A full table reclaims its dead
+    /// first, and grows only if that has not freed a quarter of it. So a table whose keys come and
+    /// go does not grow, and the inserts since the last full sweep pay for this one.
     #[inline]
     pub(crate) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
         if self.is_short_of(1) {
@@ -158,8 +161,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
-            // One more than the table can hold: hashbrown then takes its next size, or, if only the tombstones
-            // of removed entries fill the table, rehashes in place.
+            // One more than the table can hold: hashbrown then takes its next size, or, if only the
+            // tombstones of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.hints.marks.forget();
             self.entries
@@ -186,8 +189,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.shrink_to_fit();
     }
 
-    /// Drops all entries and what the dead have left, and keeps the memory of the table itself. If the destructor of one of
-    /// these panics, the others run.
+    /// Drops all entries and what the dead have left, and keeps the memory of the table itself. If
+    /// the destructor of one of these panics, the others run.
     pub(crate) fn clear(&mut self) {
         self.deregister_all();
         self.shrink_queues();
@@ -204,8 +207,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.iter()
     }
 
-    /// Moves all entries out, and leaves this table empty and without memory. If the dead leave something
-    /// until it is asked for, that stays with this table.
+    /// Moves all entries out, and leaves this table empty and without memory. If the dead leave
+    /// something until it is asked for, that stays with this table.
     pub(crate) fn take_entries(&mut self) -> Self {
         if self.reclaim() == Reclaim::OnRequest {
             self.reclaim_all();
@@ -217,9 +220,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mem::replace(self, empty)
     }
 
-    /// Deregisters all entries: they are about to be dropped. This comes before the first value is dropped. Its
-    /// destructor may panic, and then the other entries leak, but do not watch any more; or it may kill a key
-    /// of this table, whose notice would be useless.
+    /// Deregisters all entries: they are about to be dropped. This comes before the first value is
+    /// dropped. Its destructor may panic, and then the other entries leak, but do not watch any
+    /// more; or it may kill a key of this table, whose notice would be useless.
     fn deregister_all(&mut self) {
         for entry in self.entries.iter_mut() {
             entry.deregister(&mut self.keys, &mut self.values);

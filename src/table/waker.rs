@@ -8,8 +8,9 @@ use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
-/// An operation that drains notices. When it ends, also by a panic, the waker is armed again if nothing is pending:
-/// not before, since what a drain destroys may kill the next key, which the same drain finds.
+/// An operation that drains notices. When it ends, also by a panic, the waker is armed again if
+/// nothing is pending: not before, since what a drain destroys may kill the next key, which the
+/// same drain finds.
 pub(super) struct DrainGuard<'a, K: Slot, V: Slot>(pub(super) &'a mut Table<K, V>);
 
 impl<K: Slot, V: Slot> Drop for DrainGuard<'_, K, V> {
@@ -54,8 +55,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             Some(cell) => cell.renew(context.waker()),
             None => self.set_waker(Some(context.waker().clone())),
         }
-        // First the waker, then the look, and only when both stacks are armed: what has come meanwhile wakes nobody, if
-        // the other one was not (W2 of `ptr::waker`).
+        // First the waker, then the look, and only when both stacks are armed: what has come
+        // meanwhile wakes nobody, if the other one was not (W2 of `ptr::waker`).
         self.settle();
         if self.is_idle() && self.kept.len() == 0 {
             Poll::Pending

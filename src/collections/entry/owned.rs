@@ -92,7 +92,8 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
 }
 
 impl<'a, K: Watch, V> Entry<'a, &K::Key, K, V> {
-    /// Returns the value, after inserting what `make` returns for a weak handle to the key, if there is none.
+    /// Returns the value, after inserting what `make` returns for a weak handle to the key, if
+    /// there is none.
     ///
     /// # Errors
     /// The error of `make`. The map is then unchanged.
@@ -110,8 +111,8 @@ impl<'a, K: Watch, V> Entry<'a, &K::Key, K, V> {
         }
     }
 
-    /// Returns the value, after inserting what `make` returns if there is none. `make` gets the key as a weak
-    /// handle, so that the value can refer to it without keeping it alive.
+    /// Returns the value, after inserting what `make` returns if there is none. `make` gets the key
+    /// as a weak handle, so that the value can refer to it without keeping it alive.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
@@ -151,8 +152,8 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
         &mut self.found.into_mut().value.0
     }
 
-    /// Sets the value, and returns the old one. In a map keyed by content, the passed key replaces the one that
-    /// was there.
+    /// Sets the value, and returns the old one. In a map keyed by content, the passed key replaces
+    /// the one that was there.
     #[inline]
     pub fn insert(&mut self, value: V) -> V {
         self.found.set_owned(&self.key, value)

@@ -1,4 +1,5 @@
-//! Entries whose values the collection refers to weakly. A key whose value is dead has a vacant entry.
+//! Entries whose values the collection refers to weakly. A key whose value is dead has a vacant
+//! entry.
 
 use core::fmt;
 
@@ -195,7 +196,8 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     keys::vacant!();
 
-    /// Sets the key's value. The map takes no strong handle: the caller has to keep the value alive.
+    /// Sets the key's value. The map takes no strong handle: the caller has to keep the value
+    /// alive.
     #[inline]
     pub fn insert(self, value: &V) {
         self.vacant.set_weak(self.key, value);

@@ -53,7 +53,8 @@ fn of_tasks() -> Arc<Making> {
     Making::of_work(Weak::<Nothing>::new())
 }
 
-/// Counts how often it was woken. (Not by an atomic of loom's: the models look at it when all threads have ended.)
+/// Counts how often it was woken. (Not by an atomic of loom's: the models look at it when all
+/// threads have ended.)
 #[derive(Default)]
 pub(in super::super) struct Woken(AtomicUsize);
 
@@ -132,7 +133,8 @@ fn no_thread_waits_for_itself() {
 
 type Shown = Arc<Mutex<Option<Arc<Making>>>>;
 
-/// Another thread, which starts a flight, shows it, waits for the first, and returns whether it could.
+/// Another thread, which starts a flight, shows it, waits for the first, and returns whether it
+/// could.
 fn another_that_waits_for(first: &Arc<Making>) -> (Shown, thread::JoinHandle<bool>) {
     let second = Arc::new(Mutex::new(None));
     let other = thread::spawn({
@@ -148,8 +150,8 @@ fn another_that_waits_for(first: &Arc<Making>) -> (Shown, thread::JoinHandle<boo
     (second, other)
 }
 
-/// Each of two threads makes a value, and wants the other's: one of them or both get an error, and neither
-/// waits for ever.
+/// Each of two threads makes a value, and wants the other's: one of them or both get an error, and
+/// neither waits for ever.
 #[test]
 fn a_cycle_of_two_is_seen() {
     models::check(|| {
@@ -187,8 +189,8 @@ fn a_cycle_through_either_flight_is_seen() {
     }
 }
 
-/// Two threads that each want something of the other, one after the other, are not in a cycle, even if the
-/// first has not woken when the second begins to wait.
+/// Two threads that each want something of the other, one after the other, are not in a cycle, even
+/// if the first has not woken when the second begins to wait.
 #[test]
 fn a_complete_flight_closes_no_cycle() {
     models::check(|| {
@@ -206,8 +208,9 @@ fn a_complete_flight_closes_no_cycle() {
     });
 }
 
-/// F2: A wait whose time is up is over: it closes no cycle with a wait that begins afterwards. This thread waits for another one,
-/// whose wait for a third is over when the third one waits for this thread. (Shows nothing up to 4 preemptions.)
+/// F2: A wait whose time is up is over: it closes no cycle with a wait that begins afterwards. This
+/// thread waits for another one, whose wait for a third is over when the third one waits for this
+/// thread. (Shows nothing up to 4 preemptions.)
 #[test]
 fn a_wait_that_is_over_closes_no_cycle() {
     models::check_up_to(5, || {
@@ -246,7 +249,8 @@ fn a_wait_that_is_over_closes_no_cycle() {
     });
 }
 
-/// F3: A thread with a flight on standby waits for another flight, whose leader waits for the first.
+/// F3: A thread with a flight on standby waits for another flight, whose leader waits for the
+/// first.
 #[test]
 fn a_flight_on_standby_delays_no_thread() {
     models::check(|| {
@@ -263,8 +267,8 @@ fn a_flight_on_standby_delays_no_thread() {
     });
 }
 
-/// F3: A waker of the first flight that is called off panics, and its thread catches that, and waits again: for another thread,
-/// which waits for the second.
+/// F3: A waker of the first flight that is called off panics, and its thread catches that, and
+/// waits again: for another thread, which waits for the second.
 #[test]
 fn a_waker_that_panics_leaves_no_flight_on_standby() {
     models::check(|| {
@@ -287,7 +291,8 @@ fn a_waker_that_panics_leaves_no_flight_on_standby() {
     });
 }
 
-/// F3: A waker of the first flight that is called off waits for another thread, which waits for the second.
+/// F3: A waker of the first flight that is called off waits for another thread, which waits for the
+/// second.
 #[test]
 fn a_waker_that_waits_finds_no_flight_on_standby() {
     /// Waits for a flight.
@@ -317,7 +322,8 @@ fn a_waker_that_waits_finds_no_flight_on_standby() {
     });
 }
 
-/// F3: Standbys end in any order, as those of coroutines do: a flight that has begun is not called off, and the others are.
+/// F3: Standbys end in any order, as those of coroutines do: a flight that has begun is not called
+/// off, and the others are.
 #[test]
 fn standbys_end_in_any_order() {
     models::check(|| {
@@ -359,8 +365,8 @@ fn a_poll_that_waits_is_in_the_cycle() {
     });
 }
 
-/// F4: A waker that is called when a thread begins to wait within a poll may wait, too. After that the poll is in the cycle as
-/// before.
+/// F4: A waker that is called when a thread begins to wait within a poll may wait, too. After that
+/// the poll is in the cycle as before.
 #[test]
 fn a_waker_that_waits_leaves_the_poll_in_the_cycle() {
     /// Waits for something else, and ends the flight.
@@ -423,8 +429,9 @@ fn a_poll_that_has_ended_closes_no_cycle() {
     });
 }
 
-/// A task waits for what a thread makes, which waits for what the task computes: the task finds it at once, or is woken and finds
-/// it then. It may wait within its poll, after it has looked, for something else that the thread has made by then.
+/// A task waits for what a thread makes, which waits for what the task computes: the task finds it
+/// at once, or is woken and finds it then. It may wait within its poll, after it has looked, for
+/// something else that the thread has made by then.
 fn task_in_a_cycle(waits: bool) {
     models::check(move || {
         let (tasks, woken) = (of_tasks(), Woken::new());
@@ -480,8 +487,8 @@ fn a_task_that_waits_in_its_poll_finds_the_cycle_when_it_is_woken() {
     task_in_a_cycle(true);
 }
 
-/// F5: A waker that is called when a thread begins to wait wakes its task, and waits itself. The task may look meanwhile, when the
-/// thread waits for something else: then it is woken once more.
+/// F5: A waker that is called when a thread begins to wait wakes its task, and waits itself. The
+/// task may look meanwhile, when the thread waits for something else: then it is woken once more.
 #[test]
 fn a_task_that_looks_while_a_waker_waits_looks_again() {
     struct Waits(AtomicUsize, Arc<Making>);
@@ -517,8 +524,9 @@ fn a_task_that_looks_while_a_waker_waits_looks_again() {
     });
 }
 
-/// F5: A task that waits for what tasks make has nothing to look for. A thread waits for the same. Then another task begins to wait
-/// for that thread, and makes what the first waits for: the first is woken, and finds the cycle.
+/// F5: A task that waits for what tasks make has nothing to look for. A thread waits for the same.
+/// Then another task begins to wait for that thread, and makes what the first waits for: the first
+/// is woken, and finds the cycle.
 #[test]
 fn a_task_that_begins_to_wait_has_the_others_look() {
     models::check(|| {
@@ -562,7 +570,8 @@ fn the_end_wakes_who_has_not_seen_it() {
     });
 }
 
-/// A2 of `work`: The computation wakes one of two tasks, one of which goes: the other one is woken, or who goes was not.
+/// A2 of `work`: The computation wakes one of two tasks, one of which goes: the other one is woken,
+/// or who goes was not.
 #[test]
 fn a_wake_is_not_lost_with_who_goes() {
     models::check(|| {
@@ -581,8 +590,8 @@ fn a_wake_is_not_lost_with_who_goes() {
     });
 }
 
-/// O1 of `held`: A task that was woken, found the computation taken, and goes, has another one woken: the one that had taken it, or
-/// it has polled after the wake.
+/// O1 of `held`: A task that was woken, found the computation taken, and goes, has another one
+/// woken: the one that had taken it, or it has polled after the wake.
 #[test]
 fn a_wake_is_not_lost_with_who_was_refused() {
     models::check(|| {
@@ -623,8 +632,8 @@ fn a_wake_is_not_lost_with_who_was_refused() {
     });
 }
 
-/// A2 of `work`, O1 of `held`: A task whose waker panics was perhaps not woken, and is not polled again. It was the one to wake,
-/// or had found the computation taken. The other task is woken.
+/// A2 of `work`, O1 of `held`: A task whose waker panics was perhaps not woken, and is not polled
+/// again. It was the one to wake, or had found the computation taken. The other task is woken.
 #[test]
 fn a_wake_is_not_lost_with_a_waker_that_panics() {
     models::check(|| {

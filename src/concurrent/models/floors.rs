@@ -25,7 +25,8 @@ fn demoted(maker: &Maker) -> (Arc<Map>, Floor, Strong<Payload>) {
     (map, floor, a)
 }
 
-/// Who finds what is kept no more, and is about to die, keeps it again, or there is nothing to find.
+/// Who finds what is kept no more, and is about to die, keeps it again, or there is nothing to
+/// find.
 #[test]
 fn a_hit_against_the_death() {
     check(1, |maker| {
@@ -49,7 +50,8 @@ fn a_new_floor_against_the_death() {
     });
 }
 
-/// An object goes, and with it its last handle, when it is found: it dies, or is kept again by the next hit at the latest (S3).
+/// An object goes, and with it its last handle, when it is found: it dies, or is kept again by the
+/// next hit at the latest (S3).
 #[test]
 fn a_hit_against_what_takes_its_place() {
     check_some(2, |maker| {
@@ -80,7 +82,8 @@ fn a_hit_against_a_removal() {
     });
 }
 
-/// What is removed from one map, and found in another above the same floor, is kept by the next hit at the latest (S3).
+/// What is removed from one map, and found in another above the same floor, is kept by the next hit
+/// at the latest (S3).
 #[test]
 fn a_hit_against_a_removal_from_another_map() {
     check(1, |maker| {
@@ -107,7 +110,8 @@ fn counted(maker: &Maker) -> (Arc<Map>, Floor, Strong<Payload>) {
     (map, floor, a)
 }
 
-/// What was removed, released or cleared counts no more, though it goes from the floor at that moment.
+/// What was removed, released or cleared counts no more, though it goes from the floor at that
+/// moment.
 fn what_goes_against(maker: &Maker, lets_go: impl FnOnce(&Map, &Floor, &Strong<Payload>)) {
     let (map, floor, a) = counted(maker);
     let other = floor.clone();

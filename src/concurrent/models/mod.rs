@@ -1,5 +1,6 @@
-//! loom models of the collections as users have them: that what is modelled piece by piece beside its code also holds where the
-//! pieces meet. The keys are numbers, with a hasher that is the same in each execution: an address is not.
+//! loom models of the collections as users have them: that what is modelled piece by piece beside
+//! its code also holds where the pieces meet. The keys are numbers, with a hasher that is the same
+//! in each execution: an address is not.
 
 mod floors;
 mod racing;

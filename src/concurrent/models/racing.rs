@@ -26,8 +26,8 @@ fn a_race_against_an_invalidation() {
     });
 }
 
-/// F7: A value that is inserted in the place of a reservation goes to the thread that waits for that, too. Whoever of the two
-/// comes first, there is one value.
+/// F7: A value that is inserted in the place of a reservation goes to the thread that waits for
+/// that, too. Whoever of the two comes first, there is one value.
 #[test]
 fn a_race_beside_a_reservation() {
     check_few(2, |maker| {

@@ -50,7 +50,8 @@ fn a_purge_that_panics_against_a_death() {
     });
 }
 
-/// A task that finds nothing to destroy is woken by a death, or by another thread that keeps an entry on request.
+/// A task that finds nothing to destroy is woken by a death, or by another thread that keeps an
+/// entry on request.
 #[test]
 fn a_task_that_polls_while_an_entry_is_kept() {
     check_some(1, |maker| {

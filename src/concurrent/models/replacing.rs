@@ -1,5 +1,5 @@
-//! What is replaced or removed, against the last user of its object: that user has seen the entry gone (T6 of the table, R5 of
-//! `raw`).
+//! What is replaced or removed, against the last user of its object: that user has seen the entry
+//! gone (T6 of the table, R5 of `raw`).
 
 use super::*;
 use crate::concurrent::{WeakHashMap, WeakHashSet};

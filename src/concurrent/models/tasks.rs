@@ -1,4 +1,5 @@
-//! What tasks make together: [`work`](super::super::work), with its table, its flights and what one of them holds.
+//! What tasks make together: [`work`](super::super::work), with its table, its flights and what one
+//! of them holds.
 
 use core::convert::Infallible;
 use core::future::{Future, poll_fn};
@@ -54,7 +55,8 @@ impl Drop for Computing {
 
 type Flight<'m> = crate::concurrent::Flight<'m, Strong<Payload>>;
 
-/// A map that is asked for an object, which is computed in so many polls, each of which but the last wakes itself.
+/// A map that is asked for an object, which is computed in so many polls, each of which but the
+/// last wakes itself.
 #[derive(Clone)]
 struct Asked {
     map: Arc<Map>,
@@ -101,7 +103,8 @@ fn two_tasks_share_what_is_made() {
     });
 }
 
-/// What a computation waits for. (loom need not see it: the table and the flight are to order what depends on it.)
+/// What a computation waits for. (loom need not see it: the table and the flight are to order what
+/// depends on it.)
 #[derive(Default)]
 struct Event {
     has_come: AtomicBool,
@@ -128,8 +131,8 @@ impl Event {
     }
 }
 
-/// A2: The event for which a computation waits wakes the task that has polled last, and that goes: the other one gets what is
-/// made.
+/// A2: The event for which a computation waits wakes the task that has polled last, and that goes:
+/// the other one gets what is made.
 #[test]
 fn a_task_goes_that_was_woken() {
     check_few(1, |maker| {
@@ -152,7 +155,8 @@ fn a_task_goes_that_was_woken() {
     });
 }
 
-/// A1, A6: Two tasks go that have polled: the last destroys the computation, and whoever asks then begins anew.
+/// A1, A6: Two tasks go that have polled: the last destroys the computation, and whoever asks then
+/// begins anew.
 #[test]
 fn both_tasks_go() {
     check_few(1, |maker| {
@@ -180,7 +184,8 @@ fn a_thread_and_a_task() {
     });
 }
 
-/// A4: What a result depends on dies when it is computed: the result goes to who has asked, and is not kept.
+/// A4: What a result depends on dies when it is computed: the result goes to who has asked, and is
+/// not kept.
 #[test]
 fn a_result_against_the_death_of_what_it_depends_on() {
     check_some(2, |maker| {
@@ -231,8 +236,9 @@ impl Plan for Planned {
     }
 }
 
-/// A8: A task has joined a flight, which is called off while the task is polled; then the computation begins with another one.
-/// Whoever polls it, the task that waits for the second is woken.
+/// A8: A task has joined a flight, which is called off while the task is polled; then the
+/// computation begins with another one. Whoever polls it, the task that waits for the second is
+/// woken.
 #[test]
 fn a_task_that_has_joined_a_flight_that_is_called_off() {
     check_some(1, |maker| {

@@ -1,5 +1,5 @@
-//! The bag of a participant: the objects that its thread has unlinked, and that nobody has destroyed yet (D7 of
-//! [`domain`](super::domain)).
+//! The bag of a participant: the objects that its thread has unlinked, and that nobody has
+//! destroyed yet (D7 of [`batch`](super::batch)).
 
 use core::mem;
 use std::vec::Vec;
@@ -16,8 +16,9 @@ const LOCKED: usize = 1;
 /// On cache lines of its own: its thread writes them, and other threads hardly ever look.
 #[repr(C, align(128))]
 pub(super) struct Bag<C> {
-    /// A leaf: a thread that has this lock takes no other, and allocates and frees nothing. The thread of the bag takes the
-    /// lock for a few instructions, and so does a thread that empties the bag of another.
+    /// A leaf: a thread that has this lock takes no other, and allocates and frees nothing. The
+    /// thread of the bag takes the lock for a few instructions, and so does a thread that empties
+    /// the bag of another.
     lock: AtomicUsize,
     /// How often its thread has put an object there, modulo 2^n. Written under the lock.
     puts: AtomicUsize,
@@ -67,7 +68,8 @@ impl<C> Bag<C> {
         }
     }
 
-    /// Puts an object into the bag of this thread. Returns how many are there, or the object, if the bag is full.
+    /// Puts an object into the bag of this thread. Returns how many are there, or the object, if
+    /// the bag is full.
     #[inline]
     pub(super) fn put(&self, object: Retired<C>) -> Result<usize, Retired<C>> {
         let locked = self.lock();
@@ -85,8 +87,8 @@ impl<C> Bag<C> {
         Ok(len)
     }
 
-    /// Takes the newest objects out, so many that `most` of them count, and adds them to `taken`. For want of memory it takes
-    /// none: before the lock there is room for all.
+    /// Takes the newest objects out, so many that `most` of them count, and adds them to `taken`.
+    /// For want of memory it takes none: before the lock there is room for all.
     pub(super) fn take(&self, most: usize, taken: &mut Vec<Retired<C>>) {
         let mut locked = self.lock();
         let is_room = locked.with(|objects| objects.len() <= taken.capacity() - taken.len());
@@ -120,8 +122,8 @@ impl<C> Bag<C> {
         self.lock().with(mem::take)
     }
 
-    /// How many entries are there: what the thread of the bag has done before it put an entry there that this does not see yet
-    /// is done after this.
+    /// How many entries are there: what the thread of the bag has done before it put an entry there
+    /// that this does not see yet is done after this.
     pub(super) fn entries(&self) -> usize {
         let locked = self.lock();
         locked.with(|objects| objects.iter().filter(|object| object.is_counted()).count())

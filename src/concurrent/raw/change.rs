@@ -1,5 +1,5 @@
-//! Insertion and removal: an entry is sought without the lock, as that asks code of users, and then checked under the
-//! lock (R2). Except where no such code runs.
+//! Insertion and removal: an entry is sought without the lock, as that asks code of users, and then
+//! checked under the lock (R2). Except where no such code runs.
 
 use core::mem;
 use core::ptr;
@@ -76,10 +76,11 @@ fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N])
 }
 
 impl<N: Entry> Writer<'_, N> {
-    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is there is
-    /// `expected`. Both closures may be called again when other threads change the same entry. If the entry is not
-    /// inserted, be it by a panic of the closures, or because it [may not be](Registered::may_be_linked), it stays with the
-    /// caller, who decides when it is destroyed.
+    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is
+    /// there is `expected`. Both closures may be called again when other threads change the same
+    /// entry. If the entry is not inserted, be it by a panic of the closures, or because it [may
+    /// not be](Registered::may_be_linked), it stays with the caller, who decides when it is
+    /// destroyed.
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
@@ -118,8 +119,8 @@ impl<N: Entry> Writer<'_, N> {
             let watches = node.watch().zip(old.and_then(N::watch));
             let inherits = watches.filter(|(watch, there)| watch.may_inherit(there));
             if let (Some(watch), None) = (node.watch(), inherits) {
-                // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
-                // (`RawTable::entry`), and no other thread knows it.
+                // SAFETY: an entry that is not linked yet does not outlive the handles to its
+                // objects (`RawTable::entry`), and no other thread knows it.
                 let kept = unsafe { Promise::given() };
                 self.inside.count_registered(watch.register(
                     array.core(),
@@ -168,8 +169,9 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one search, under the lock,
-    /// is enough. The common case of [`put`](Self::put), which sees to all others.
+    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one
+    /// search, under the lock, is enough. The common case of [`put`](Self::put), which sees to all
+    /// others.
     #[inline]
     fn put_first<'g>(
         &'g self,
@@ -189,8 +191,8 @@ impl<N: Entry> Writer<'_, N> {
             return None;
         }
         let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // A mark that the value is being made; an object that claims the address of another; or the entry of a thread
-        // that registered the same object after us, and was quicker.
+        // A mark that the value is being made; an object that claims the address of another; or the
+        // entry of a thread that registered the same object after us, and was quicker.
         if array
             .find_in(&locked, hash, |there| same(node, there))
             .is_some()
@@ -205,8 +207,8 @@ impl<N: Entry> Writer<'_, N> {
         Some(unsafe { &*new })
     }
 
-    /// Waits for the writer that is at the bucket of this hash: what it has linked is found from now on, and who comes later
-    /// sees what this thread has done before.
+    /// Waits for the writer that is at the bucket of this hash: what it has linked is found from
+    /// now on, and who comes later sees what this thread has done before.
     pub(in super::super) fn pass(&self, hash: u64) {
         while let Some(array) = self.array_for(hash) {
             let home = array.home(hash);
@@ -229,8 +231,8 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures may be called
-    /// again when other threads change the same entry.
+    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures
+    /// may be called again when other threads change the same entry.
     #[inline]
     pub(in super::super) fn remove_if(
         &self,

@@ -1,8 +1,8 @@
 //! How deaths unlink entries, and the lists of these.
 //!
-//! A death finds its entry by the registration and the hash. It does so under the lock of the bucket, as a writer, but it
-//! never helps to move one: an entry in a bucket that has not moved is unlinked there. C2 and C3 of `ptr::shared` say
-//! why the array is not freed meanwhile.
+//! A death finds its entry by the registration and the hash. It does so under the lock of the
+//! bucket, as a writer, but it never helps to move one: an entry in a bucket that has not moved is
+//! unlinked there. C2 and C3 of `ptr::shared` say why the array is not freed meanwhile.
 
 use core::iter;
 use core::ptr;

@@ -1,7 +1,7 @@
 //! What is deferred: what was unlinked while threads were inside that may look at it.
 //!
-//! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes the deferred list *names* a
-//! thread for which the first waits, and then checks that this visit lasts.
+//! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes the deferred
+//! list *names* a thread for which the first waits, and then checks that this visit lasts.
 
 use core::cell::Cell;
 #[cfg(all(test, not(weakly_loom)))]
@@ -22,8 +22,8 @@ pub(super) const NOBODY: usize = usize::MAX;
 pub(super) struct Visit {
     /// Of the thread, and its participant.
     pub(super) number: usize,
-    /// What its participant says during this visit. A participant that comes round to the same visit, after 2^31 others
-    /// on a 32-bit processor, only delays.
+    /// What its participant says during this visit. A participant that comes round to the same
+    /// visit, after 2^31 others on a 32-bit processor, only delays.
     pub(super) visit: usize,
 }
 
@@ -35,18 +35,20 @@ pub(super) struct DeferredList<C> {
     entries: AtomicUsize,
 }
 
-/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by all that came later, and
-/// they wait for it too. So if the first has to wait, so have all.
+/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by
+/// all that came later, and they wait for it too. So if the first has to wait, so have all.
 struct Queue<C> {
     /// The first of them, oldest first.
     older: Chain<C>,
     /// The others, newest first.
     newer: Chain<C>,
-    /// The thread that is named. To load the word would hide other threads' loads from loom; see `sync`.
+    /// The thread that is named. To load the word would hide other threads' loads from loom; see
+    /// `sync`.
     named: usize,
 }
 
-/// Batches, each of which owns the next. They are taken apart one by one: to drop a long chain would recurse.
+/// Batches, each of which owns the next. They are taken apart one by one: to drop a long chain
+/// would recurse.
 type Chain<C> = Option<Box<Batch<C>>>;
 
 /// What was unlinked, and the visits that have to end before it is destroyed.
@@ -84,9 +86,10 @@ impl<C> DeferredList<C> {
         self.entries.load(Relaxed)
     }
 
-    /// Adds what waits for the visits that `look` shows, under the lock, for the order in the list. Then this
-    /// [takes](Self::take) what does not wait any more; but if the caller is a thread inside, which has this number, it
-    /// only names that thread, if none is named: if one is, the first waits for that.
+    /// Adds what waits for the visits that `look` shows, under the lock, for the order in the list.
+    /// Then this [takes](Self::take) what does not wait any more; but if the caller is a thread
+    /// inside, which has this number, it only names that thread, if none is named: if one is, the
+    /// first waits for that.
     pub(super) fn add(
         &self,
         unlinked: Vec<Retired<C>>,
@@ -148,7 +151,8 @@ impl<C> DeferredList<C> {
         Destroyable::new(taken)
     }
 
-    /// Takes out what does not wait for any visit any more, and names a thread for which the rest waits.
+    /// Takes out what does not wait for any visit any more, and names a thread for which the rest
+    /// waits.
     pub(super) fn take(
         &self,
         lasts: impl Fn(Visit) -> bool,
@@ -244,7 +248,8 @@ impl<C> Queue<C> {
         self.older.as_deref_mut()
     }
 
-    /// The newest, without the visits that have ended, where that is known: others only take more room.
+    /// The newest, without the visits that have ended, where that is known: others only take more
+    /// room.
     fn newest(&mut self, lasts: impl Fn(Visit) -> bool) -> Option<&mut Batch<C>> {
         let only = self.older.as_deref_mut().filter(|only| only.next.is_none());
         let newest = self.newer.as_deref_mut().or(only)?;

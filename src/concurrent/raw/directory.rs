@@ -1,17 +1,20 @@
 //! The participants at a table, found by the numbers of their threads.
 //!
-//! A thread gets its participant when it first comes to the table, so a thread that never comes costs the table neither
-//! time nor memory. Participants never move. The *directory* that leads to them is an open-addressing hash table, and
-//! each number is its own hash; a directory that is too small is replaced by a larger one. The replaced directories
-//! last as long as the table, since a thread may be reading one: together they are no larger than the last.
+//! A thread gets its participant when it first comes to the table, so a thread that never comes
+//! costs the table neither time nor memory. Participants never move. The *directory* that leads to
+//! them is an open-addressing hash table, and each number is its own hash; a directory that is too
+//! small is replaced by a larger one. The replaced directories last as long as the table, since a
+//! thread may be reading one: together they are no larger than the last.
 //!
-//! * **P1** A lookup reads the mask, and then the slots, both Acquire; a replacement writes them in the other order, both
-//!   Release, and masks only grow. So the slots that a lookup reads are as many as its mask says, or more. If they are
-//!   more, the lookup may read a slot that is not the home of the number. It compares the number that the participant
-//!   has, and then searches the directory itself.
-//! * **P2** A thread is included before the barrier of its first visit: its participant is in the directory, and after
-//!   that its bit is. So a thread whose barrier comes later than that barrier finds the participant, by the bit, in
-//!   whatever directory it reads: a replacement copies, under the lock, all that were included before.
+//! * **P1** A lookup reads the mask, and then the slots, both Acquire; a replacement writes them in
+//!   the other order, both Release, and masks only grow. So the slots that a lookup reads are as
+//!   many as its mask says, or more. If they are more, the lookup may read a slot that is not the
+//!   home of the number. It compares the number that the participant has, and then searches the
+//!   directory itself.
+//! * **P2** A thread is included before the barrier of its first visit: its participant is in the
+//!   directory, and after that its bit is. So a thread whose barrier comes later than that barrier
+//!   finds the participant, by the bit, in whatever directory it reads: a replacement copies, under
+//!   the lock, all that were included before.
 
 use core::ptr;
 use std::boxed::Box;
@@ -29,7 +32,8 @@ const WORD: usize = usize::BITS as usize;
 
 type Slot<C> = AtomicPtr<Participant<C>>;
 
-/// Slots on a cache line of their own: each operation reads one, and beside them could be memory that other threads write.
+/// Slots on a cache line of their own: each operation reads one, and beside them could be memory
+/// that other threads write.
 #[repr(C, align(64))]
 struct Line<C>([Slot<C>; FIRST]);
 
@@ -52,8 +56,9 @@ pub(super) struct Participants<C> {
     directory: AtomicPtr<Directory<C>>,
 }
 
-/// The directory, for the thread that adds a participant, which has a lock. (So it does not load the atomics before it changes
-/// them, which would hide the loads of other threads from loom; see `sync`.) An atomic is a pointer that changes threads.
+/// The directory, for the thread that adds a participant, which has a lock. (So it does not load
+/// the atomics before it changes them, which would hide the loads of other threads from loom; see
+/// `sync`.) An atomic is a pointer that changes threads.
 pub(super) type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
 
 pub(super) struct Directory<C> {
@@ -164,7 +169,8 @@ impl<C> Directory<C> {
         while self.participant(at).is_some() {
             at += 1;
         }
-        // Release, both: with `participant`, `each` and `Participants::at_home`: the participant is initialised.
+        // Release, both: with `participant`, `each` and `Participants::at_home`: the participant is
+        // initialised.
         self.slot(at).store(participant, Release);
         let mut all = self.all.iter().flat_map(|line| &line.0);
         if let Some(free) = all.find(|one| one.load(Relaxed).is_null()) {
@@ -261,8 +267,8 @@ impl<C> Participants<C> {
     }
 
     fn last<'d>(last: &mut Last<C>) -> Option<&'d Directory<C>> {
-        // SAFETY: made by `Room::allocate`. The caller, which has a reference to the table, uses it no longer than that, and
-        // directories last as long as the table.
+        // SAFETY: made by `Room::allocate`. The caller, which has a reference to the table, uses it
+        // no longer than that, and directories last as long as the table.
         unsafe { last.get_mut().as_ref() }
     }
 
@@ -328,7 +334,8 @@ impl<C> Participants<C> {
         now.all().for_each(|one| look(unsafe { &*one }));
     }
 
-    /// Visits the participants with numbers that `among` returns, as bits: it is asked for each word of numbers.
+    /// Visits the participants with numbers that `among` returns, as bits: it is asked for each
+    /// word of numbers.
     #[inline]
     pub(super) fn each_among(
         &self,
@@ -368,7 +375,8 @@ impl<C> Drop for Participants<C> {
             next = unsafe { Box::from_raw(next) }.older;
         }
         for participant in participants {
-            // SAFETY: made by `include`, in the last directory once, and no thread uses it any more.
+            // SAFETY: made by `include`, in the last directory once, and no thread uses it any
+            // more.
             drop(unsafe { Box::from_raw(participant) });
         }
     }
@@ -392,7 +400,8 @@ mod tests {
         }
     }
 
-    /// Numbers come in any order, dense and sparse: each has one participant, which never moves, and none is missed.
+    /// Numbers come in any order, dense and sparse: each has one participant, which never moves,
+    /// and none is missed.
     #[test]
     fn each_number_has_its_participant() {
         let many = if cfg!(miri) { 20 } else { 300 };
@@ -427,7 +436,8 @@ mod tests {
         }
     }
 
-    /// P1: a thread looks up a number, whose home is another place in each directory. (Miri sees a read that is out of bounds.)
+    /// P1: a thread looks up a number, whose home is another place in each directory. (Miri sees a
+    /// read that is out of bounds.)
     #[test]
     fn lookups_beside_replacements() {
         for _ in 0..if cfg!(miri) { 1 } else { 100 } {
@@ -444,7 +454,8 @@ mod tests {
         }
     }
 
-    /// A participant takes 128 bytes, and a directory for one number some 200, whatever the number is.
+    /// A participant takes 128 bytes, and a directory for one number some 200, whatever the number
+    /// is.
     #[test]
     fn a_large_number_takes_no_more_memory() {
         let all = All::new();

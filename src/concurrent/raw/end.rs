@@ -68,8 +68,8 @@ impl<N: Entry> Retire<N::Context> for N {
     }
 }
 
-/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are detected: of the entries that
-/// the models of this room have, which end where they are.
+/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are
+/// detected: of the entries that the models of this room have, which end where they are.
 ///
 /// # Safety
 /// It is from `Box::into_raw`, and no thread looks at it.
@@ -102,7 +102,8 @@ impl<N: Entry> Retire<N::Context> for Array<N> {
 
     /// The array is from `Box::into_raw`.
     unsafe fn destroy(array: *mut Self, _: &N::Context) {
-        // SAFETY: the caller's promise. Deaths do not enter: those that may use it are passed, and find the next.
+        // SAFETY: the caller's promise. Deaths do not enter: those that may use it are passed, and
+        // find the next.
         unsafe {
             (*array).core().pass();
             Array::free(array);

@@ -43,8 +43,8 @@ pub(super) struct Inside<'d, C: Default> {
 }
 
 impl<C: Default> Inside<'_, C> {
-    /// Counts entries inserted or, if negative, removed. `counted`: whether the table [counts](super::Entry::is_counted)
-    /// them.
+    /// Counts entries inserted or, if negative, removed. `counted`: whether the table
+    /// [counts](super::Entry::is_counted) them.
     #[inline]
     pub(super) fn count(&self, counted: bool, by: isize) {
         let participant = self.participant;
@@ -58,8 +58,8 @@ impl<C: Default> Inside<'_, C> {
         entries.store(now, Relaxed);
     }
 
-    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is outside now.
-    /// `barrier`: whether a look follows for what this thread has unlinked (D1).
+    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is
+    /// outside now. `barrier`: whether a look follows for what this thread has unlinked (D1).
     #[inline]
     fn leave(&self, barrier: bool) -> bool {
         let depth = self.participant.depth.get() - 1;
@@ -118,7 +118,8 @@ impl<C: Default> Drop for Reading<'_, C> {
     }
 }
 
-/// A guard of a thread that is inside to write. The thread retires the entries that it has unlinked when it has left.
+/// A guard of a thread that is inside to write. The thread retires the entries that it has unlinked
+/// when it has left.
 pub(super) struct Writing<'d, C: Default> {
     inside: Inside<'d, C>,
     /// D7: how many this thread gathers before it looks. Zero until it is to unlink something.
@@ -165,8 +166,8 @@ impl<C: Default> Writing<'_, C> {
         registered.set(registered.get().wrapping_add(more));
     }
 
-    /// Makes room for so many more, before they are unlinked: to retire them takes no memory then. (Where a failure
-    /// unwinds, what is unlinked and not retired would be lost.)
+    /// Makes room for so many more, before they are unlinked: to retire them takes no memory then.
+    /// (Where a failure unwinds, what is unlinked and not retired would be lost.)
     #[inline]
     pub(super) fn make_room(&self, count: usize) {
         if self.batch.get() == 0 {
@@ -214,8 +215,8 @@ impl<C: Default> Writing<'_, C> {
         self.batch.set(1);
     }
 
-    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that (D1). A thread that was
-    /// inside already has made none, and makes one when it leaves.
+    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that
+    /// (D1). A thread that was inside already has made none, and makes one when it leaves.
     #[inline]
     pub(super) fn retire_earlier(&self, retired: Retired<C>) {
         if self.inside.participant.depth.get() != 1 {
@@ -246,7 +247,8 @@ impl<C: Default> Drop for Writing<'_, C> {
         let gathers = self.batch.get() > 1;
         let out = self.inside.leave(self.unlinked.get() && !gathers);
         let mut panics = FirstPanic::default();
-        // First: what this thread destroys itself may take long, or wait for what waits for this thread.
+        // First: what this thread destroys itself may take long, or wait for what waits for this
+        // thread.
         if out && self.inside.must_look() {
             panics.catch(|| self.inside.domain.look_back());
         }

@@ -1,13 +1,14 @@
 //! The participant of a thread at a table. The [`directory`](super::directory) has all of a table.
 //!
-//! **Where a participant has its visit.** A thread that enters exchanges the word [`Participant::visit`] and then reads
-//! the table. A processor compares the address of a load with those of stores under way by their low twelve bits first.
-//! If these are the same, the load waits for the exchange ("4-KByte aliasing" in Intel's optimization manual), and
-//! nothing after it starts meanwhile: measured, a lookup then takes twice as long in a small table, and five times
-//! as long in one that is not in the cache. It was the first word of a participant, and the table's pointer to its
-//! array the first of 128 bytes: they met in one table of 32. So it is in a place, modulo 128 bytes, where
-//! nothing else is that a lookup reads. [`assert_apart`] checks that when it is compiled; the types are `repr(C)`, so
-//! that it is true of every compiler.
+//! **Where a participant has its visit.** A thread that enters exchanges the word
+//! [`Participant::visit`] and then reads the table. A processor compares the address of a load with
+//! those of stores under way by their low twelve bits first. If these are the same, the load waits
+//! for the exchange ("4-KByte aliasing" in Intel's optimization manual), and nothing after it
+//! starts meanwhile: measured, a lookup then takes twice as long in a small table, and five times
+//! as long in one that is not in the cache. It was the first word of a participant, and the table's
+//! pointer to its array the first of 128 bytes: they met in one table of 32. So it is in a place,
+//! modulo 128 bytes, where nothing else is that a lookup reads. [`assert_apart`] checks that when
+//! it is compiled; the types are `repr(C)`, so that it is true of every compiler.
 
 use core::cell::Cell;
 use core::ptr;
@@ -26,8 +27,8 @@ pub(super) const OUTSIDE: usize = usize::MAX;
 pub(super) struct Participant<C> {
     /// How many guards its thread has (D4).
     pub(super) depth: Cell<usize>,
-    /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one thread (D4), read
-    /// by all.
+    /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one
+    /// thread (D4), read by all.
     pub(super) entries: AtomicUsize,
     /// The same of entries that are [not counted](super::Entry::is_counted).
     pub(super) others: AtomicUsize,
@@ -42,9 +43,11 @@ pub(super) struct Participant<C> {
     /// Where its thread looks next for what others have left (D4).
     pub(super) next_bag: Cursor,
     pub(super) next_list: Cursor,
-    /// A list of the dead of others that is full: its thread takes from there until it is empty (D4).
+    /// A list of the dead of others that is full: its thread takes from there until it is empty
+    /// (D4).
     pub(super) stays_at: Cell<Option<u8>>,
-    /// The visit for whose end its thread has looked last, in vain (D4): the number of the participant, and the visit.
+    /// The visit for whose end its thread has looked last, in vain (D4): the number of the
+    /// participant, and the visit.
     vain_number: Cell<u32>,
     vain_visit: Cell<usize>,
     /// Null until its thread has put something there.
@@ -69,7 +72,8 @@ pub(super) struct Cursor {
 pub(super) enum Seen {
     /// There is no such place.
     Absent,
-    /// There is nothing where anything could wait: to find that reads a line that another thread writes.
+    /// There is nothing where anything could wait: to find that reads a line that another thread
+    /// writes.
     Bare,
     Nothing,
     /// Something, after this progress: a number that changes when more comes.
@@ -90,8 +94,8 @@ impl Cursor {
         }
     }
 
-    /// Looks at the next of `places`. Returns it if it is full, or if something is there and there was no progress since the
-    /// last look. Each place takes two looks at most.
+    /// Looks at the next of `places`. Returns it if it is full, or if something is there and there
+    /// was no progress since the last look. Each place takes two looks at most.
     pub(super) fn look(
         &self,
         places: usize,
@@ -127,11 +131,12 @@ impl Cursor {
     }
 }
 
-/// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does not matter.
+/// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does
+/// not matter.
 const UNUSED_WORDS: usize = (128 - 2 * size_of::<Cursor>() - 8) / size_of::<usize>() - 11;
 
-/// Checks that a type is aligned, and that some of its fields are never where [`Participant::visit`] is, modulo the
-/// size of a page.
+/// Checks that a type is aligned, and that some of its fields are never where
+/// [`Participant::visit`] is, modulo the size of a page.
 macro_rules! assert_apart {
     ($type:ty, $($($field:ident).+),+) => {
         #[cfg(not(weakly_loom))]
@@ -205,8 +210,9 @@ impl<C> Participant<C> {
         unsafe { &*new }
     }
 
-    /// Notes that its thread has looked for the end of a visit in vain. Of a large number it notes a part: then the thread may
-    /// take a visit for another one, and does not look for the end of that.
+    /// Notes that its thread has looked for the end of a visit in vain. Of a large number it notes
+    /// a part: then the thread may take a visit for another one, and does not look for the end of
+    /// that.
     pub(super) fn looked_in_vain(&self, visit: Visit) {
         self.vain_number.set(visit.number as u32);
         self.vain_visit.set(visit.visit);
@@ -260,7 +266,8 @@ impl<C> Drop for Participant<C> {
 mod tests {
     use super::*;
 
-    /// Of three places the first is absent, the second is where more comes all the time, and the third is left alone.
+    /// Of three places the first is absent, the second is where more comes all the time, and the
+    /// third is left alone.
     #[test]
     fn a_cursor_goes_round() {
         let (cursor, mut comes) = (Cursor::new(), 0);

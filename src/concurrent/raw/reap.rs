@@ -1,5 +1,5 @@
-//! What becomes of the entries that deaths have unlinked: an operation that changes the table takes some of them, and
-//! destroys or retires them. And the waker, which deaths call.
+//! What becomes of the entries that deaths have unlinked: an operation that changes the table takes
+//! some of them, and destroys or retires them. And the waker, which deaths call.
 
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -16,7 +16,8 @@ use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::{CoreRef, STRIPES, WakerCell};
 
-/// One in so many changes of a thread looks at what others have left: at a list of the dead, and every other time at a bag.
+/// One in so many changes of a thread looks at what others have left: at a list of the dead, and
+/// every other time at a bag.
 const FOREIGN_INTERVAL: usize = 8;
 
 /// Where entries wait for a thread to [take](RawTable::take_dead) them.
@@ -44,9 +45,9 @@ impl<N: Entry> RawTable<N> {
         self.domain.bagged()
     }
 
-    /// A place with entries for this thread, which begins a change: the list of its own stripe, if as many wait there as the
-    /// thread gathers of those that it unlinks itself. One in so many changes looks at what others have left first, so nothing
-    /// waits for a certain thread.
+    /// A place with entries for this thread, which begins a change: the list of its own stripe, if
+    /// as many wait there as the thread gathers of those that it unlinks itself. One in so many
+    /// changes looks at what others have left first, so nothing waits for a certain thread.
     #[inline]
     pub(in super::super) fn due(&self) -> Option<Place> {
         let core = self.core()?;
@@ -97,8 +98,9 @@ impl<N: Entry> RawTable<N> {
         self.core()?.any_due()
     }
 
-    /// Destroys what is in the bag of this thread or, with `of_all`, in the bags of all threads, `most` entries of it, unless a
-    /// thread is inside that may look at it. Returns how many entries that were.
+    /// Destroys what is in the bag of this thread or, with `of_all`, in the bags of all threads,
+    /// `most` entries of it, unless a thread is inside that may look at it. Returns how many
+    /// entries that were.
     pub(in super::super) fn empty_bags(
         &self,
         of_all: bool,
@@ -133,8 +135,9 @@ impl<N: Entry> RawTable<N> {
         cell
     }
 
-    /// If there is a waker, and no entries wait, the next death calls it. If one comes meanwhile, and does not, then an
-    /// earlier call has not been answered yet: the purge that is to come finds that entry.
+    /// If there is a waker, and no entries wait, the next death calls it. If one comes meanwhile,
+    /// and does not, then an earlier call has not been answered yet: the purge that is to come
+    /// finds that entry.
     #[inline]
     pub(in super::super) fn arm_if_idle(&self) {
         if let Some(core) = self.core() {
@@ -144,8 +147,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// If there is a waker, the next death calls it. Returns whether no entries wait: those of deaths that have not called
-    /// it are seen.
+    /// If there is a waker, the next death calls it. Returns whether no entries wait: those of
+    /// deaths that have not called it are seen.
     pub(in super::super) fn arm(&self) -> bool {
         let Some(core) = self.core() else { return true };
         if core.waker().is_none() {
@@ -183,8 +186,8 @@ impl<N: Entry> Writer<'_, N> {
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Destroys what was taken before this thread entered, and runs no code of a user: by the barrier of entering it sees who
-    /// may look at that. If somebody may, it is retired.
+    /// Destroys what was taken before this thread entered, and runs no code of a user: by the
+    /// barrier of entering it sees who may look at that. If somebody may, it is retired.
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
@@ -204,7 +207,8 @@ pub(in super::super) struct Taken<'t, N: Entry> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Takes the newest entries of a stripe's list, `most` of them. What is in a bag it destroys or defers.
+    /// Takes the newest entries of a stripe's list, `most` of them. What is in a bag it destroys or
+    /// defers.
     #[inline]
     pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
         let stripe = match place {
@@ -224,8 +228,8 @@ impl<N: Entry> RawTable<N> {
         })
     }
 
-    /// Destroys what was taken, if no thread is inside that may look at it. Otherwise that happens when the last of them
-    /// leaves.
+    /// Destroys what was taken, if no thread is inside that may look at it. Otherwise that happens
+    /// when the last of them leaves.
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         // D1: what was taken was unlinked before.
         crate::sync::barrier();

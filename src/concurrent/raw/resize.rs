@@ -8,7 +8,8 @@ use super::entry::Entry;
 use super::table::Writer;
 
 impl<N: Entry> Writer<'_, N> {
-    /// Makes room when a chain is full: grows the array, or extends the chain if growth is not what it needs.
+    /// Makes room when a chain is full: grows the array, or extends the chain if growth is not what
+    /// it needs.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, array: &Array<N>, spares: &mut Spares<N>) {
@@ -24,14 +25,14 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Gives memory back: halves the array while it is longer than its entries want. If other threads insert
-    /// meanwhile, it may be longer again. O(capacity).
+    /// Gives memory back: halves the array while it is longer than its entries want. If other
+    /// threads insert meanwhile, it may be longer again. O(capacity).
     pub(in super::super) fn shrink_to_fit(&self) {
         let mut last = ptr::null();
         while let Some(array) = self.table.array(&self.inside) {
             if ptr::eq(array, last) {
-                // Another thread has moved the last group, and is about to unlink the array: likewise, do not
-                // wait.
+                // Another thread has moved the last group, and is about to unlink the array:
+                // likewise, do not wait.
                 return;
             }
             last = array;

@@ -41,8 +41,8 @@ unsafe impl<C> Send for Retired<C> {}
 
 impl<C> Retired<C> {
     /// # Safety
-    /// Once no thread looks at the object any more, it may be destroyed, once, on any thread that uses or drops the
-    /// table. It is not destroyed otherwise.
+    /// Once no thread looks at the object any more, it may be destroyed, once, on any thread that
+    /// uses or drops the table. It is not destroyed otherwise.
     #[inline]
     pub(super) unsafe fn new<T: Retire<C>>(object: *mut T) -> Self {
         let object = object.cast();

@@ -1,9 +1,11 @@
-//! A sweep that goes round a table, a few entries at a time, and never ends; and one of all entries of a hash.
+//! A sweep that goes round a table, a few entries at a time, and never ends; and one of all entries
+//! of a hash.
 //!
-//! It goes from bucket to bucket, and within a long chain from page to page. So it visits a bounded number of
-//! entries at a time, however many there are, and however many share a hash. While entries move into another array
-//! it follows them there. When the array doubles, the sweep goes on from its position: for an entry that was
-//! visited in the first half of the old array, that round may be half as long again.
+//! It goes from bucket to bucket, and within a long chain from page to page. So it visits a bounded
+//! number of entries at a time, however many there are, and however many share a hash. While
+//! entries move into another array it follows them there. When the array doubles, the sweep goes on
+//! from its position: for an entry that was visited in the first half of the old array, that round
+//! may be half as long again.
 
 use core::ops::ControlFlow::{Break, Continue};
 use core::ptr;
@@ -23,8 +25,9 @@ const PAGES: usize = 2;
 
 /// The position of a sweep: the number of the next page.
 ///
-/// It is only a hint, so all its accesses are Relaxed: a page that is visited twice, or missed in this round, does
-/// no harm. On cache lines of its own, since every change moves it and no reader looks at it.
+/// It is only a hint, so all its accesses are Relaxed: a page that is visited twice, or missed in
+/// this round, does no harm. On cache lines of its own, since every change moves it and no reader
+/// looks at it.
 #[repr(align(128))]
 pub(in super::super) struct SweepPosition(AtomicUsize);
 
@@ -39,8 +42,8 @@ impl SweepPosition {
 impl<N: Entry> Writer<'_, N> {
     /// Visits the entries of the next pages, and advances the sweep.
     ///
-    /// It advances first: so threads that sweep at once visit different pages, and no thread waits for one that is
-    /// visiting some, or has lost its processor.
+    /// It advances first: so threads that sweep at once visit different pages, and no thread waits
+    /// for one that is visiting some, or has lost its processor.
     pub(in super::super) fn sweep(&self, position: &SweepPosition, mut look: impl FnMut(&N)) {
         let Some(array) = self.array() else { return };
         let mut from = position.0.load(Relaxed);
@@ -53,14 +56,16 @@ impl<N: Entry> Writer<'_, N> {
         }
         for _ in 0..PAGES {
             array.each_of_page(from, &mut |node| {
-                // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are inside.
+                // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are
+                // inside.
                 look(unsafe { &*node });
             });
             from = array.page_after(from);
         }
     }
 
-    /// How many sweeps pass over all the buckets. (Of long chains they leave some pages to the next ones.)
+    /// How many sweeps pass over all the buckets. (Of long chains they leave some pages to the next
+    /// ones.)
     pub(in super::super) fn sweeps_around(&self) -> usize {
         self.array().map_or(0, |array| array.len().div_ceil(PAGES))
     }
@@ -84,9 +89,9 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entries with this hash that are `unwanted`, and what takes their place meanwhile if that is, too; shows
-    /// them to `removed`, which must not panic. The first closure may be called again when other threads change the table.
-    /// O(entries of that hash).
+    /// Unlinks the entries with this hash that are `unwanted`, and what takes their place meanwhile
+    /// if that is, too; shows them to `removed`, which must not panic. The first closure may be
+    /// called again when other threads change the table. O(entries of that hash).
     pub(in super::super) fn remove_all(
         &self,
         hash: u64,
@@ -137,11 +142,12 @@ impl<N: Entry> Writer<'_, N> {
 }
 
 impl<N: Entry> Array<N> {
-    /// The page that follows a page in the order of a sweep: the next page of a long chain, otherwise the first
-    /// page of the next bucket.
+    /// The page that follows a page in the order of a sweep: the next page of a long chain,
+    /// otherwise the first page of the next bucket.
     ///
-    /// A page is a number. Modulo the length it is its bucket; divided by the length, its place in the chain.
-    /// After the array has grown the number may stand for another page, so that round may miss some pages.
+    /// A page is a number. Modulo the length it is its bucket; divided by the length, its place in
+    /// the chain. After the array has grown the number may stand for another page, so that round
+    /// may miss some pages.
     fn page_after(&self, page: usize) -> usize {
         let index = page & (self.len() - 1);
         let mut rest = PAGE * (page / self.len() + 1);

@@ -19,11 +19,13 @@ use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 
-/// One cache line: an empty table takes no more. What is read seldom, or written often, is elsewhere.
+/// One cache line: an empty table takes no more. What is read seldom, or written often, is
+/// elsewhere.
 #[repr(C, align(64))]
 pub(in super::super) struct RawTable<N: Entry> {
     pub(super) domain: Domain<N::Context>,
-    /// The first array, or null. What deaths use instead is in the core: threads that are inside do not look there.
+    /// The first array, or null. What deaths use instead is in the core: threads that are inside do
+    /// not look there.
     pub(super) current: AtomicPtr<Array<N>>,
     /// What deaths use; null until there is an array.
     core: AtomicPtr<Core>,
@@ -85,9 +87,10 @@ impl<N: Entry> RawTable<N> {
         Some(self.domain.rest()?.context())
     }
 
-    /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the table. Its memory
-    /// is allocated before it is made: if that fails, nothing has been made. The caller limits its lifetime to that of
-    /// the handles to the objects that it [is yet to be registered](super::entry::Registered::register) with.
+    /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the
+    /// table. Its memory is allocated before it is made: if that fails, nothing has been made. The
+    /// caller limits its lifetime to that of the handles to the objects that it [is yet to be
+    /// registered](super::entry::Registered::register) with.
     // Always: to pass what an entry is made of by memory costs 10 ns.
     #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
@@ -127,7 +130,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Publishes the first array, unless there is one: for deaths first, since one may follow an insertion at once.
+    /// Publishes the first array, unless there is one: for deaths first, since one may follow an
+    /// insertion at once.
     #[cold]
     pub(super) fn begin(&self, len: usize) {
         let core = self.core_or_new();
@@ -141,13 +145,15 @@ impl<N: Entry> RawTable<N> {
             }
         };
         self.domain.set_room(Array::<N>::batch_for(len));
-        // Release: with `array`: the array is initialised (for us by the Acquire in `begin_entries`).
+        // Release: with `array`: the array is initialised (for us by the Acquire in
+        // `begin_entries`).
         _ = self
             .current
             .compare_exchange(ptr::null_mut(), first, Release, Relaxed);
     }
 
-    /// The number of entries, without those that are [not counted](Entry::is_counted). Exact while no thread changes the table.
+    /// The number of entries, without those that are [not counted](Entry::is_counted). Exact while
+    /// no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
         Self::moment(self.domain.entries().wrapping_sub(self.unlinked()))
     }
@@ -157,13 +163,14 @@ impl<N: Entry> RawTable<N> {
         self.len() + Self::moment(self.domain.others())
     }
 
-    /// A sum of counts. Of an entry inserted by one thread and removed by another, it may include only the removal.
+    /// A sum of counts. Of an entry inserted by one thread and removed by another, it may include
+    /// only the removal.
     fn moment(sum: usize) -> usize {
         usize::try_from(sum as isize).unwrap_or(0)
     }
 
-    /// The number of entries that have been unlinked, and wait for threads that may look at them. Those that have
-    /// stood for no value do not count.
+    /// The number of entries that have been unlinked, and wait for threads that may look at them.
+    /// Those that have stood for no value do not count.
     pub(in super::super) fn waiting(&self) -> usize {
         self.domain.waiting()
     }
@@ -171,7 +178,8 @@ impl<N: Entry> RawTable<N> {
     /// Whether the table has never had an entry: then there is no need to enter.
     #[inline]
     pub(in super::super) fn is_new(&self) -> bool {
-        // Relaxed: nothing is read through it, and an insertion that happens before this call is visible.
+        // Relaxed: nothing is read through it, and an insertion that happens before this call is
+        // visible.
         self.current.load(Relaxed).is_null()
     }
 
@@ -195,7 +203,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Enters to write. What is unlinked is destroyed after leaving, by the last thread that may look at it.
+    /// Enters to write. What is unlinked is destroyed after leaving, by the last thread that may
+    /// look at it.
     #[inline]
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
@@ -208,7 +217,8 @@ impl<N: Entry> RawTable<N> {
     /// The first array. For threads that are inside (R3); the lifetime is to show that.
     #[inline]
     pub(super) fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
-        // Acquire: with `begin` and `array_for`: the array is initialised, and has all that was moved into it.
+        // Acquire: with `begin` and `array_for`: the array is initialised, and has all that was
+        // moved into it.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
     }
@@ -220,7 +230,8 @@ pub(in super::super) struct Reader<'t, N: Entry> {
     inside: Reading<'t, N::Context>,
 }
 
-/// A guard for changing a table. The entries it returns, unlinked or not, last as long as the guard.
+/// A guard for changing a table. The entries it returns, unlinked or not, last as long as the
+/// guard.
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t, N::Context>,
@@ -240,7 +251,8 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
     loop {
         for slot in meta.candidates(hash) {
-            // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are inside.
+            // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are
+            // inside.
             if let Some(node) = unsafe { bucket.slot(slot).as_ref() } {
                 if node.hash() == hash && same(node) {
                     return Some(node);
@@ -257,12 +269,14 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
 pub(crate) enum Match {
     Yes,
     No,
-    /// It may have been: its object is dead. The search looks again if the entry [has gone](Reader::has_gone).
+    /// It may have been: its object is dead. The search looks again if the entry [has
+    /// gone](Reader::has_gone).
     Dead,
 }
 
 impl Match {
-    /// Whether the entry is the one. If the entry is dead, `dead` says so, and `ask` asks whether the search has to look again (R5).
+    /// Whether the entry is the one. If the entry is dead, `dead` says so, and `ask` asks whether
+    /// the search has to look again (R5).
     #[inline]
     pub(in super::super) fn is_it(self, dead: &mut bool, ask: impl FnOnce()) -> bool {
         if self == Match::Dead {
@@ -284,14 +298,14 @@ impl From<bool> for Match {
 #[cold]
 #[inline(never)]
 fn has_gone<N: Entry>(array: Option<&Array<N>>, dead: &N) -> bool {
-    // With the last drop of the object, by which the death was seen. The thread that dropped the object may have seen the entry
-    // replaced: then this search and the next see that, too.
+    // With the last drop of the object, by which the death was seen. The thread that dropped the
+    // object may have seen the entry replaced: then this search and the next see that, too.
     acquire_loads();
     array.is_none_or(|array| find(array, dead.hash(), |now| ptr::eq(now, dead)).is_none())
 }
 
-/// All entries that are there now, as a snapshot: code that adds entries while it visits them would otherwise visit
-/// those too, and so on.
+/// All entries that are there now, as a snapshot: code that adds entries while it visits them would
+/// otherwise visit those too, and so on.
 fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let mut all = Vec::new();
     let Some(array) = array else { return all };
@@ -372,7 +386,8 @@ impl<'t, N: Entry> Writer<'t, N> {
         self.table.array(&self.inside)
     }
 
-    /// The array in which the home bucket of this hash may be changed. If the bucket was to move, it has moved.
+    /// The array in which the home bucket of this hash may be changed. If the bucket was to move,
+    /// it has moved.
     #[inline]
     pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;

@@ -78,7 +78,8 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         if !self.node.is_null() {
-            // SAFETY: from `Box::into_raw`, and no other thread has seen it. (Under loom its memory is kept, as that of all.)
+            // SAFETY: from `Box::into_raw`, and no other thread has seen it. (Under loom its memory
+            // is kept, as that of all.)
             #[cfg(not(weakly_loom))]
             let node = unsafe { *Box::from_raw(self.node) };
             // SAFETY: likewise.

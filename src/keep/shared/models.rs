@@ -1,4 +1,5 @@
-//! loom models of a ring that threads share. A number stands for an object; what is kept of it, and taken, is counted.
+//! loom models of a ring that threads share. A number stands for an object; what is kept of it, and
+//! taken, is counted.
 
 use std::vec::Vec;
 
@@ -170,7 +171,8 @@ fn two_advance() {
     });
 }
 
-/// A hit in the generation that begins keeps it through that one; one before does not need to be told again.
+/// A hit in the generation that begins keeps it through that one; one before does not need to be
+/// told again.
 #[test]
 fn a_hit_and_a_generation() {
     let advance = |floor: &Floor| {
@@ -185,8 +187,8 @@ fn a_hit_and_a_generation() {
     });
 }
 
-/// Q5: An entry that goes is freed by another thread, and another comes to its address: that stays. (A number stands for the
-/// entry that is linked there.)
+/// Q5: An entry that goes is freed by another thread, and another comes to its address: that stays.
+/// (A number stands for the entry that is linked there.)
 #[test]
 fn what_goes_and_another_at_its_address() {
     models::check(|| {

@@ -1,4 +1,5 @@
-//! Anchors: the object behind one is made by the first thread that watches, while others watch and look.
+//! Anchors: the object behind one is made by the first thread that watches, while others watch and
+//! look.
 
 use loom::sync::Arc;
 

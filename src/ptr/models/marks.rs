@@ -1,4 +1,5 @@
-//! The check of counts by marks: a thread that always has a pointer to one of two objects is not overlooked.
+//! The check of counts by marks: a thread that always has a pointer to one of two objects is not
+//! overlooked.
 
 use std::sync::OnceLock;
 
@@ -55,9 +56,10 @@ fn next(object: &Strong<Linked>) -> &Strong<Linked> {
     object.next.get().unwrap()
 }
 
-/// A thread that goes from object to object so many times, and has a pointer to one of them at every moment until its
-/// end: no check is passed before that. To be at the other object at each look, the thread has to be interrupted
-/// between any two steps; so the bound on preemptions is higher than in other models.
+/// A thread that goes from object to object so many times, and has a pointer to one of them at
+/// every moment until its end: no check is passed before that. To be at the other object at each
+/// look, the thread has to be interrupted between any two steps; so the bound on preemptions is
+/// higher than in other models.
 fn not_overlooked(
     steps: usize,
     marked_before: bool,

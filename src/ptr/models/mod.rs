@@ -1,10 +1,12 @@
-//! loom models of the pointers: every interleaving, and every value that a load may return in the C11 model, of
-//! a few pointers, entries and finalizers on two or three threads. And the set-up of all models.
+//! loom models of the pointers: every interleaving, and every value that a load may return in the
+//! C11 model, of a few pointers, entries and finalizers on two or three threads. And the set-up of
+//! all models.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 //!
-//! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook, block, payload or
-//! stack with a use that is not ordered before its end fails the model, and so does a leaked one.
+//! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook,
+//! block, payload or stack with a use that is not ordered before its end fails the model, and so
+//! does a leaked one.
 
 mod anchors;
 mod marks;
@@ -120,7 +122,8 @@ impl Maker {
     }
 }
 
-/// Runs `model` in every interleaving. When all threads are done, `deaths` payloads must have been dropped.
+/// Runs `model` in every interleaving. When all threads are done, `deaths` payloads must have been
+/// dropped.
 pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
     models::check(run(deaths, model));
 }

@@ -156,7 +156,8 @@ pub(super) fn get_mut_against_upgrade_of(prepare: Prepare) {
         both(
             move || {
                 peek(&weak);
-                // The weak pointer is dropped here: from now on nothing keeps `get_mut` from success.
+                // The weak pointer is dropped here: from now on nothing keeps `get_mut` from
+                // success.
             },
             || write_if_alone(&mut a),
         );
@@ -179,7 +180,8 @@ pub(super) fn get_mut_against_upgrade_and_downgrade(prepare: Prepare) {
                 let strong = weak.upgrade().unwrap();
                 drop(weak);
                 strong.read();
-                // The new weak pointer is made after the old one is gone, and outlives the strong one.
+                // The new weak pointer is made after the old one is gone, and outlives the strong
+                // one.
                 Strong::downgrade(&strong)
             },
             || write_if_alone(&mut a),
@@ -283,7 +285,8 @@ fn make_mut_against_upgrade() {
         both(
             move || peek(&weak),
             || {
-                // (As in `make_mut`, which would clone: the object dies if no other pointer has it.)
+                // (As in `make_mut`, which would clone: the object dies if no other pointer has
+                // it.)
                 match Strong::try_unwrap(core::mem::replace(&mut a, maker.object())) {
                     Ok(mut payload) => payload.write(),
                     Err(shared) => shared.read(),

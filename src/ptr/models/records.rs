@@ -32,7 +32,8 @@ fn two_inflate_nothing() {
     });
 }
 
-/// A thread that waits while the state is locked may then find a record that another thread has made.
+/// A thread that waits while the state is locked may then find a record that another thread has
+/// made.
 #[test]
 fn a_locked_state_becomes_a_record() {
     check(1, |maker| {
@@ -153,8 +154,8 @@ fn get_mut_ignores_finalizers() {
     });
 }
 
-/// A token is dropped in two steps. A check that sees one count before and the other after must not take the weak
-/// pointer for a bystander.
+/// A token is dropped in two steps. A check that sees one count before and the other after must not
+/// take the weak pointer for a bystander.
 #[test]
 fn get_mut_is_not_fooled_by_a_token_that_goes() {
     check(1, |maker| {

@@ -120,7 +120,8 @@ fn an_unwrapped_payload_does_not_return() {
     });
 }
 
-/// The list of finalizers is in the home while the object lives, and then in the record. The newest is its head.
+/// The list of finalizers is in the home while the object lives, and then in the record. The newest
+/// is its head.
 #[test]
 fn a_finalizer_is_cancelled_while_its_object_returns() {
     check(1, |maker| {

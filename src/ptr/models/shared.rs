@@ -1,5 +1,5 @@
-//! A collection that threads share, with one bucket of two entries instead of a table. Its core, the watches and the
-//! deaths are those that ship.
+//! A collection that threads share, with one bucket of two entries instead of a table. Its core,
+//! the watches and the deaths are those that ship.
 
 mod life;
 mod moves;
@@ -50,7 +50,8 @@ impl<T> Node<T> {
     }
 }
 
-/// An entry that the model has unlinked, or taken from a list. Its drop is the end of its grace period.
+/// An entry that the model has unlinked, or taken from a list. Its drop is the end of its grace
+/// period.
 struct Unlinked<T: 'static = Payload>(&'static Node<T>);
 
 impl<T> Unlinked<T> {
@@ -383,7 +384,8 @@ enum Beside {
 
 const LIGHT: &[Beside] = &[Beside::Nothing];
 const BOTH: &[Beside] = &[Beside::Nothing, Beside::Record];
-/// An entry is registered with the block, with its record as the first, as the second, and with a hook.
+/// An entry is registered with the block, with its record as the first, as the second, and with a
+/// hook.
 const EACH: &[Beside] = &[
     Beside::Nothing,
     Beside::Record,

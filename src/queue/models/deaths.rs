@@ -35,8 +35,8 @@ fn the_notice_comes_before_the_memory_goes() {
     });
 }
 
-/// The memory of a payload apart may be reused as soon as it is freed: by then its notice is there, and the entry
-/// is not at that address.
+/// The memory of a payload apart may be reused as soon as it is freed: by then its notice is there,
+/// and the entry is not at that address.
 #[test]
 fn the_notice_comes_before_a_payload_apart_goes() {
     for has_record in [false, true] {

@@ -84,8 +84,8 @@ fn counting_while_another_looks() {
     });
 }
 
-/// An entry with two objects, as in a map of pairs: a registration with each. Whichever dies first, the entry goes
-/// once, and the other's notice, if it has come or is coming, is late.
+/// An entry with two objects, as in a map of pairs: a registration with each. Whichever dies first,
+/// the entry goes once, and the other's notice, if it has come or is coming, is late.
 #[test]
 fn both_objects_of_an_entry_die() {
     for has_record in [false, true] {

@@ -143,7 +143,8 @@ fn two_inflations_against_deregistration() {
     });
 }
 
-/// Another map makes the record while the first entry goes; then the object dies while the second map ends.
+/// Another map makes the record while the first entry goes; then the object dies while the second
+/// map ends.
 #[test]
 fn a_second_map_against_the_end_of_the_first() {
     check(1, |maker| {
@@ -162,7 +163,8 @@ fn a_second_map_against_the_end_of_the_first() {
     });
 }
 
-/// The hash of an entry comes after that of one that is gone, wherever both are stored: also if `get_mut` was in between.
+/// The hash of an entry comes after that of one that is gone, wherever both are stored: also if
+/// `get_mut` was in between.
 #[test]
 fn get_mut_and_a_second_map_after_the_end_of_the_first() {
     check(1, |maker| {
@@ -176,7 +178,8 @@ fn get_mut_and_a_second_map_after_the_end_of_the_first() {
     });
 }
 
-/// Likewise, if the second makes a record, in the very state in which it has seen the object before.
+/// Likewise, if the second makes a record, in the very state in which it has seen the object
+/// before.
 #[test]
 fn a_second_map_that_makes_a_record_after_the_end_of_the_first() {
     check(1, |maker| {
@@ -231,8 +234,8 @@ fn two_maps_at_once() {
     );
 }
 
-/// The state is `THIN` again, with another map and hash, while another thread is about to make a record of what it
-/// was.
+/// The state is `THIN` again, with another map and hash, while another thread is about to make a
+/// record of what it was.
 #[test]
 fn a_registration_in_place_of_another_against_inflation() {
     check(1, |maker| {
@@ -252,7 +255,8 @@ fn a_registration_in_place_of_another_against_inflation() {
     });
 }
 
-/// The payload's destructor ends the map whose only entry is for the object itself, while another map ends.
+/// The payload's destructor ends the map whose only entry is for the object itself, while another
+/// map ends.
 #[test]
 fn a_destructor_ends_the_map_of_its_object() {
     use crate::ptr::models::Thing;
@@ -283,7 +287,8 @@ fn a_destructor_ends_the_map_of_its_object() {
     }
 }
 
-/// Many registrations of one object: the death lets other threads through the gate between its notices.
+/// Many registrations of one object: the death lets other threads through the gate between its
+/// notices.
 #[test]
 fn a_long_death_against_deregistrations() {
     check(1, |maker| {

@@ -1,5 +1,6 @@
-//! loom models of the queue with one owner: registrations and their ends, against deaths, inflations and weak
-//! pointers on other threads. Only the owner uses its table, so a row of watches stands for it.
+//! loom models of the queue with one owner: registrations and their ends, against deaths,
+//! inflations and weak pointers on other threads. Only the owner uses its table, so a row of
+//! watches stands for it.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
@@ -85,7 +86,8 @@ fn check_entry(
     });
 }
 
-/// A model of a map with two entries: for the first the notice is the block, for the second a record.
+/// A model of a map with two entries: for the first the notice is the block, for the second a
+/// record.
 fn check_two_entries(
     model: impl Fn(Strong<Payload>, Strong<Payload>, Map) + Send + Sync + 'static,
 ) {
@@ -99,7 +101,8 @@ fn check_two_entries(
 
 const NOTHING: &[Beside] = &[Beside::Nothing];
 const THIN_AND_RECORD: &[Beside] = &[Beside::PastWeak, Beside::Record];
-/// The entry is registered with the block, with its record as the first, as the second, and with a hook.
+/// The entry is registered with the block, with its record as the first, as the second, and with a
+/// hook.
 const EACH: &[Beside] = &[
     Beside::PastWeak,
     Beside::Record,

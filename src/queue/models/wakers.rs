@@ -112,7 +112,8 @@ fn a_death_with_two_wakers() {
     });
 }
 
-/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds nothing pending calls itself.
+/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds
+/// nothing pending calls itself.
 #[test]
 fn no_call_is_left_to_a_death_that_takes_long() {
     check_each(EACH, 2, |maker, beside| {
@@ -165,7 +166,8 @@ fn a_map_with_a_waker_is_dropped_at_a_death() {
     });
 }
 
-/// An entry is removed when its object dies: its late notice is not pending, and the next death wakes.
+/// An entry is removed when its object dies: its late notice is not pending, and the next death
+/// wakes.
 #[test]
 fn a_late_notice_leaves_the_waker_armed() {
     check_each(EACH, 2, |maker, beside| {
@@ -235,7 +237,8 @@ fn a_task_polls_after_another_at_a_death() {
     });
 }
 
-/// An entry is removed when its object dies: its late notice may come afterwards, but is not pending.
+/// An entry is removed when its object dies: its late notice may come afterwards, but is not
+/// pending.
 #[test]
 fn a_task_sleeps_on_a_late_notice() {
     check_entry(EACH, |a, mut map| {

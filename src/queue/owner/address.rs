@@ -1,5 +1,5 @@
-//! The word that a watch keeps, and by which a notice names it: an address with marks. The invariants, Q1 to Q3, are in
-//! [`owner`](super).
+//! The word that a watch keeps, and by which a notice names it: an address with marks. The
+//! invariants, Q1 to Q3, are in [`owner`](super).
 
 use core::ptr::NonNull;
 
@@ -9,12 +9,13 @@ use crate::ptr::{Block, Flavour, HookRef, Notice, Registration};
 pub(super) const HOOK: usize = 1;
 /// The payload is apart.
 pub(super) const APART: usize = 2;
-/// The registration is the second of the record, and the address that of the header: a mark at the payload's would be the
-/// address of a part of that.
+/// The registration is the second of the record, and the address that of the header: a mark at the
+/// payload's would be the address of a part of that.
 pub(super) const SECOND: usize = 4;
 pub(super) const MARKS: usize = HOOK | APART | SECOND;
 
-/// The address that a watch keeps: of the block or the hook, with the marks. Where it has one, no payload lies.
+/// The address that a watch keeps: of the block or the hook, with the marks. Where it has one, no
+/// payload lies.
 #[inline(always)]
 pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -> NonNull<u8> {
     let (at, mark) = match registration {

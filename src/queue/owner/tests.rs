@@ -7,8 +7,8 @@ use super::{DeadQueue, NoticeQueue, OwnedWatch};
 use crate::hash::HashValue;
 use crate::ptr::{Atomic, Strong};
 
-/// The notices of an object with several come under its gate; if a collection has ended, the last one ends the stack. (Freeing
-/// it asserts that this is under no lock.)
+/// The notices of an object with several come under its gate; if a collection has ended, the last
+/// one ends the stack. (Freeing it asserts that this is under no lock.)
 #[test]
 fn a_stack_is_freed_under_no_gate() {
     for registrations in [1, 2, 3, 70] {

@@ -1,5 +1,5 @@
-//! loom models of deliveries, tickets, and the last handle. A message that is left behind in a queue fails the model
-//! (`sync::SegQueue`).
+//! loom models of deliveries, tickets, and the last handle. A message that is left behind in a
+//! queue fails the model (`sync::SegQueue`).
 
 use super::super::messages::{ReferenceQueue, Shared};
 use super::*;
@@ -61,7 +61,8 @@ fn a_handle_goes_while_an_object_dies() {
     });
 }
 
-/// M3: Likewise, while the handle takes out what another death has put in; and payloads that return.
+/// M3: Likewise, while the handle takes out what another death has put in; and payloads that
+/// return.
 #[test]
 fn a_handle_goes_while_payloads_return() {
     check_some(2, |maker| {

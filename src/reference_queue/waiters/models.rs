@@ -84,7 +84,8 @@ fn a_task_waits() {
     });
 }
 
-/// A future that is dropped while a message comes leaves the other one counted, or woken, and nothing of its own.
+/// A future that is dropped while a message comes leaves the other one counted, or woken, and
+/// nothing of its own.
 #[test]
 fn a_future_gives_up_while_another_waits() {
     models::check_up_to(2, || {

@@ -30,7 +30,8 @@ impl Writing<'_, ()> {
     }
 }
 
-/// A thread for which nothing in the deferred list waits leaves without the lock, which another may have.
+/// A thread for which nothing in the deferred list waits leaves without the lock, which another may
+/// have.
 #[test]
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
@@ -62,8 +63,8 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
     }
 }
 
-/// D3: A thread that has missed that something waits for it, since it left without a barrier: the next that leaves
-/// looks.
+/// D3: A thread that has missed that something waits for it, since it left without a barrier: the
+/// next that leaves looks.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
     let domain = Domain::<()>::new(false);
@@ -138,8 +139,8 @@ fn nor_however_many_threads_there_are() {
     }
 }
 
-/// D6: A thread that unlinks looks at the participants of threads that are there, though others have been, and one of
-/// those that came last is still there.
+/// D6: A thread that unlinks looks at the participants of threads that are there, though others
+/// have been, and one of those that came last is still there.
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 100 } else { 2_000 };
@@ -171,8 +172,9 @@ fn threads_that_are_gone_are_not_looked_at() {
     assert_eq!(domain.entries(), many);
 }
 
-/// D6: A thread gives its number back while it is inside, as when it exits the process there. A look reads the participant of that
-/// thread, and the entries that the thread may be reading are not destroyed, whichever thread has the number by then.
+/// D6: A thread gives its number back while it is inside, as when it exits the process there. A
+/// look reads the participant of that thread, and the entries that the thread may be reading are
+/// not destroyed, whichever thread has the number by then.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
     let domain = Domain::<()>::new(false);
@@ -201,7 +203,8 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     }
 }
 
-/// D2: A thread looks once for the end of a visit that lasts, and then not again, but it looks for the next visit.
+/// D2: A thread looks once for the end of a visit that lasts, and then not again, but it looks for
+/// the next visit.
 #[test]
 fn a_visit_that_lasts_is_looked_for_once() {
     let domain = &Domain::<()>::new(false);

@@ -1,5 +1,5 @@
-//! Models of deaths that unlink their entries themselves, against what else changes the table. The objects, their
-//! registrations and the table are those that ship.
+//! Models of deaths that unlink their entries themselves, against what else changes the table. The
+//! objects, their registrations and the table are those that ship.
 
 use core::mem;
 use loom::sync::Arc;
@@ -56,7 +56,8 @@ impl Entry for Node {
 
     fn hash_of(addr: *const (), short: u32) -> u64 {
         match short >> 1 {
-            // SAFETY: the payload's memory is not freed before the entry is unlinked, and its key has no destructor.
+            // SAFETY: the payload's memory is not freed before the entry is unlinked, and its key
+            // has no destructor.
             0 => unsafe { (*addr.cast::<Payload>()).key },
             stored => u64::from(stored - 1),
         }
@@ -171,7 +172,7 @@ impl Table {
         node.is_some()
     }
 
-    /// From now on a thread gathers two, as if two threads had come (D7 of `domain`).
+    /// From now on a thread gathers two, as if two threads had come (D7 of `batch`).
     pub(super) fn gather(&self) {
         self.raw.domain.set_room(2);
         self.raw.domain.participants.pretend(2);
@@ -321,7 +322,8 @@ fn shrinking_of_two() {
     });
 }
 
-/// The table is in the middle of a move, which another thread finishes: the entry has moved, or is about to.
+/// The table is in the middle of a move, which another thread finishes: the entry has moved, or is
+/// about to.
 #[test]
 fn a_move_that_is_under_way() {
     for at in [0, 1] {
@@ -496,8 +498,8 @@ fn the_end_of_a_table_with_a_deferred_array() {
     });
 }
 
-/// The array that deaths use never goes back to one that is gone, whichever threads move the last buckets of two: a
-/// death that comes after that finds its entry.
+/// The array that deaths use never goes back to one that is gone, whichever threads move the last
+/// buckets of two: a death that comes after that finds its entry.
 #[test]
 fn one_move_after_the_other() {
     some(4, [0], |table, [a]| {

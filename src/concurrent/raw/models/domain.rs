@@ -13,7 +13,8 @@ use crate::panics::FirstPanic;
 use crate::sync::{Live, models};
 use crate::thread::ThreadNumber;
 
-/// Things to look at, of which one can be found at a time. A thread gathers `BATCH` before it looks who is inside.
+/// Things to look at, of which one can be found at a time. A thread gathers `BATCH` before it looks
+/// who is inside.
 struct World<const BATCH: usize> {
     domain: Domain<()>,
     found: AtomicUsize,
@@ -128,7 +129,8 @@ impl Retire<()> for Thing {
     }
 }
 
-/// D1, D2: no thread looks at a thing that has ended. D3: it is destroyed by the last that leaves, or by the next thread.
+/// D1, D2: no thread looks at a thing that has ended. D3: it is destroyed by the last that leaves,
+/// or by the next thread.
 #[test]
 fn reader_and_writer() {
     model::<1>(|world| {
@@ -141,7 +143,8 @@ fn reader_and_writer() {
     });
 }
 
-/// D1: the barrier of entering is enough for what was unlinked before; the writer leaves without one.
+/// D1: the barrier of entering is enough for what was unlinked before; the writer leaves without
+/// one.
 #[test]
 fn reader_and_reaper() {
     fn run<const BATCH: usize>() {
@@ -247,8 +250,9 @@ fn a_reader_and_another() {
     });
 }
 
-/// P1, P2: a thread comes for the first time, and its number has the home of another number, so it replaces the directory. It
-/// looks, while a thread that has come before changes what it may look at.
+/// P1, P2: a thread comes for the first time, and its number has the home of another number, so it
+/// replaces the directory. It looks, while a thread that has come before changes what it may look
+/// at.
 #[test]
 fn a_reader_replaces_the_directory() {
     models::check(|| {
@@ -265,7 +269,8 @@ fn a_reader_replaces_the_directory() {
     });
 }
 
-/// P2: two threads come for the first time: one looks, and the other changes what the first may look at.
+/// P2: two threads come for the first time: one looks, and the other changes what the first may
+/// look at.
 #[test]
 fn a_reader_and_a_writer_come() {
     models::check(|| {
@@ -347,8 +352,8 @@ fn reader_and_bag_and_purge() {
     });
 }
 
-/// D7: two threads unlink, and one of them takes what both have gathered, while a reader is there. It may be inside, and look
-/// at what the other has unlinked.
+/// D7: two threads unlink, and one of them takes what both have gathered, while a reader is there.
+/// It may be inside, and look at what the other has unlinked.
 #[test]
 fn two_unlinkers_and_a_taker() {
     for is_inside in [false, true] {
@@ -371,7 +376,8 @@ fn two_unlinkers_and_a_taker() {
     }
 }
 
-/// D7: a thread is alone, and gathers nothing. Another comes for the first time, and from then on the first gathers.
+/// D7: a thread is alone, and gathers nothing. Another comes for the first time, and from then on
+/// the first gathers.
 #[test]
 fn the_inclusion_of_a_second_thread() {
     models::check(|| {
@@ -401,8 +407,8 @@ fn a_foreign_take_and_a_purge() {
     });
 }
 
-/// D3: what the last of the readers has missed goes with the next visit, also where objects have destructors. Of
-/// these, seven threads gather none.
+/// D3: what the last of the readers has missed goes with the next visit, also where objects have
+/// destructors. Of these, seven threads gather none.
 #[test]
 fn objects_with_destructors() {
     models::check(|| {
@@ -450,7 +456,8 @@ fn full_bag_and_purge() {
     });
 }
 
-/// D7: a thread ends while there is something in its bag. The next with its number gathers on, and a third purges.
+/// D7: a thread ends while there is something in its bag. The next with its number gathers on, and
+/// a third purges.
 #[test]
 fn a_bag_passes_on() {
     model::<2>(|world| {
@@ -486,8 +493,8 @@ fn the_end_of_a_bag() {
     });
 }
 
-/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its participant before and after that,
-/// and it looks at nothing that has ended.
+/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its participant
+/// before and after that, and it looks at nothing that has ended.
 #[test]
 fn a_thread_that_comes_and_goes() {
     // With three it took more than a million interleavings.
@@ -528,8 +535,8 @@ fn a_thread_that_ends_inside() {
     });
 }
 
-/// D6: The same, and another thread has the number when it checks whether a thread was left inside. A writer that
-/// believes that check sees that the number is taken.
+/// D6: The same, and another thread has the number when it checks whether a thread was left inside.
+/// A writer that believes that check sees that the number is taken.
 #[test]
 fn a_thread_that_ends_inside_and_the_next_with_its_number() {
     model::<1>(|world| {

@@ -1,5 +1,5 @@
-//! Models of the insertion of an object that nothing is registered with: what its registration proves, and what is
-//! looked for under the lock.
+//! Models of the insertion of an object that nothing is registered with: what its registration
+//! proves, and what is looked for under the lock.
 
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
@@ -91,7 +91,8 @@ fn by_two_if_new() {
     });
 }
 
-/// One is refused unless the other has inserted: its registration ends with it, or is inherited by nobody.
+/// One is refused unless the other has inserted: its registration ends with it, or is inherited by
+/// nobody.
 #[test]
 fn a_refusal() {
     model(1, [], |table, []| {
@@ -118,7 +119,8 @@ fn a_refusal_and_the_end() {
     });
 }
 
-/// What is removed may come back, and may be registered when its former entry's registration ends, or is yet to.
+/// What is removed may come back, and may be registered when its former entry's registration ends,
+/// or is yet to.
 #[test]
 fn against_a_removal() {
     for was_there in [false, true] {
@@ -220,7 +222,8 @@ fn shrinking() {
     }
 }
 
-/// A mark is not registered; and is removed or replaced, while it is looked for, or comes after that.
+/// A mark is not registered; and is removed or replaced, while it is looked for, or comes after
+/// that.
 #[test]
 fn a_mark() {
     model(1, [], |table, []| {

@@ -1,7 +1,8 @@
-//! loom models of the reclamation and of the table. What is destroyed is marked, and its memory kept, so that a
-//! late look is detected in every interleaving.
+//! loom models of the reclamation and of the table. What is destroyed is marked, and its memory
+//! kept, so that a late look is detected in every interleaving.
 //!
-//! Here buckets have two slots, the first array has one bucket, and an operation moves at most two buckets.
+//! Here buckets have two slots, the first array has one bucket, and an operation moves at most two
+//! buckets.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 

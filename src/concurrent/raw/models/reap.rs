@@ -1,4 +1,5 @@
-//! Models of an operation that reaps what was taken before it entered, while others may look at that.
+//! Models of an operation that reaps what was taken before it entered, while others may look at
+//! that.
 
 use super::super::Place;
 use super::dead::{Table, model, with};
@@ -68,7 +69,8 @@ fn two_at_once() {
     });
 }
 
-/// D7: what a death has unlinked and what this thread has unlinked go into one bag, and another thread takes both.
+/// D7: what a death has unlinked and what this thread has unlinked go into one bag, and another
+/// thread takes both.
 #[test]
 fn in_one_bag_with_a_removal() {
     model(0, [0, 1], |table, [a, _b]| {
@@ -87,7 +89,8 @@ fn in_one_bag_with_a_removal() {
     });
 }
 
-/// A thread that was never inside takes what has died, beside the only thread that was: "alone" is no reason not to look.
+/// A thread that was never inside takes what has died, beside the only thread that was: "alone" is
+/// no reason not to look.
 #[test]
 fn by_a_thread_that_was_never_inside() {
     model(0, [0], |table, [a]| {

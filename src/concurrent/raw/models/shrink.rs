@@ -28,7 +28,8 @@ fn and_a_reader() {
     }
 }
 
-/// What is removed meanwhile does not come back, and a lookup that begins after that does not find it.
+/// What is removed meanwhile does not come back, and a lookup that begins after that does not find
+/// it.
 #[test]
 fn and_unlink() {
     for key in [0, 1] {
@@ -96,8 +97,8 @@ fn and_an_iteration() {
     });
 }
 
-/// Too many entries for one bucket: who moves them unlocks both buckets, and allocates another. What is inserted
-/// meanwhile needs one more.
+/// Too many entries for one bucket: who moves them unlocks both buckets, and allocates another.
+/// What is inserted meanwhile needs one more.
 #[test]
 fn of_long_chains_and_an_insert() {
     check(|| {
@@ -145,8 +146,8 @@ fn by_two_and_growth() {
     });
 }
 
-/// Two threads move a half each. The one that moves the last half finds in the next array what the other has moved,
-/// also before it leaves; then nobody moves any more.
+/// Two threads move a half each. The one that moves the last half finds in the next array what the
+/// other has moved, also before it leaves; then nobody moves any more.
 #[test]
 fn by_two_that_share_the_work() {
     check(|| {

@@ -279,7 +279,8 @@ fn unlink_all_of_what_is_replaced() {
     });
 }
 
-/// A slot is reused by an entry with another tag: a lookup of the old one, or of a neighbour, is not misled.
+/// A slot is reused by an entry with another tag: a lookup of the old one, or of a neighbour, is
+/// not misled.
 #[test]
 fn slot_reuse() {
     const OTHER: u64 = 1 << 56;
@@ -376,8 +377,9 @@ fn growth_and_a_reader() {
     });
 }
 
-/// A sweep of a table in the middle of a move, while one entry is removed from the next array, and others move
-/// there. R4: what it visits is initialised and not destroyed, and it visits what stays.
+/// A sweep of a table in the middle of a move, while one entry is removed from the next array, and
+/// others move there. R4: what it visits is initialised and not destroyed, and it visits what
+/// stays.
 #[test]
 fn growth_and_a_sweep() {
     model(4, &[0, 4, 1, 2, 3], |table| {
@@ -475,8 +477,8 @@ fn growth_of_a_long_chain_and_unlink() {
     });
 }
 
-/// There are so many entries that the next array is too short as soon as it is there: it does not grow before the
-/// first has moved.
+/// There are so many entries that the next array is too short as soon as it is there: it does not
+/// grow before the first has moved.
 #[test]
 fn one_growth_after_the_other() {
     models::check_up_to(2, || {

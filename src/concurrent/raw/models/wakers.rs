@@ -41,7 +41,8 @@ impl Table {
     }
 }
 
-/// At the end: what has not been destroyed was announced. A purge then finds it, and the waker goes before the table.
+/// At the end: what has not been destroyed was announced. A purge then finds it, and the waker goes
+/// before the table.
 fn assert_announced(table: &Table, woken: &Woken) {
     assert!(table.raw.dead() == 0 || woken.take(), "it sleeps on");
     table.purge();
@@ -144,7 +145,8 @@ fn a_task_polls_at_a_death() {
     });
 }
 
-/// D8 of `domain`: it sleeps only if nothing is in a bag, or comes there. The bag may be the first of its thread.
+/// D8 of `batch`: it sleeps only if nothing is in a bag, or comes there. The bag may be the first
+/// of its thread.
 #[test]
 fn a_task_polls_while_a_thread_gathers() {
     model(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
@@ -180,7 +182,8 @@ fn a_task_polls_while_a_thread_gathers_the_dead() {
     });
 }
 
-/// D7: a third thread takes the bag, and has the batch in hand. The task may sleep: that thread destroys the batch.
+/// D7: a third thread takes the bag, and has the batch in hand. The task may sleep: that thread
+/// destroys the batch.
 #[test]
 fn a_task_polls_and_purges_while_a_thread_takes_a_bag() {
     some(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
@@ -211,7 +214,8 @@ fn spawn_taker(table: &Arc<Table>) -> loom::thread::JoinHandle<()> {
     })
 }
 
-/// It was woken before; an operation destroys what it was woken for, and arms the waker without passing the stripes.
+/// It was woken before; an operation destroys what it was woken for, and arms the waker without
+/// passing the stripes.
 #[test]
 fn a_task_and_an_operation_against_a_death() {
     some(0, [0, 1], |table: Arc<Table>, [a, b]| {

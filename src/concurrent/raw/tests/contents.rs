@@ -103,7 +103,8 @@ fn as_a_map_of_poor_hashes() {
     model(|key| key, 60, STEPS / 4);
 }
 
-/// Thousands of equal hashes are found, one by one, and the array does not grow on and on because of them.
+/// Thousands of equal hashes are found, one by one, and the array does not grow on and on because
+/// of them.
 #[test]
 fn thousands_of_equal_hashes() {
     let many = if cfg!(miri) { 40 } else { 2000 };
@@ -141,7 +142,8 @@ fn comparisons_see_equal_hashes_only() {
     assert_eq!(asked.get(), 1);
 }
 
-/// A comparison that panics leaves the table as it was, and the entry that was to be inserted is destroyed.
+/// A comparison that panics leaves the table as it was, and the entry that was to be inserted is
+/// destroyed.
 #[test]
 fn comparisons_that_panic() {
     let table = RawTable::<Node>::new();
@@ -167,7 +169,8 @@ fn comparisons_that_panic() {
     assert_eq!(table.take(1, 1), Some(11));
 }
 
-/// A comparison may change the table, even the same entry and the same bucket: then it is called again.
+/// A comparison may change the table, even the same entry and the same bucket: then it is called
+/// again.
 #[test]
 fn comparisons_that_change_the_table() {
     let table = RawTable::<Node>::new();
@@ -290,7 +293,8 @@ fn shrinks() {
     );
 }
 
-/// Marks are no entries, but take room as entries do: the array grows for them, and stays as long as they want.
+/// Marks are no entries, but take room as entries do: the array grows for them, and stays as long
+/// as they want.
 #[test]
 fn grows_for_marks() {
     let table = RawTable::<Node>::new();
@@ -318,8 +322,8 @@ fn grows_for_marks() {
     assert_eq!((table.len(), is_long()), (0, false));
 }
 
-/// A scan during which the array is replaced many times, by longer ones and shorter ones: it visits each entry
-/// once, and does not branch both ways at each growth.
+/// A scan during which the array is replaced many times, by longer ones and shorter ones: it visits
+/// each entry once, and does not branch both ways at each growth.
 #[test]
 fn a_scan_while_arrays_grow_and_shrink() {
     let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };

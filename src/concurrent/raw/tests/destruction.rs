@@ -66,8 +66,9 @@ fn guest<'s>(
     }
 }
 
-/// Other threads are inside: when the last of those leaves that were there, on that thread. A thread that comes
-/// later does not delay it. (The last leaves without a barrier, and might miss it: here the message that it waits for is one.)
+/// Other threads are inside: when the last of those leaves that were there, on that thread. A
+/// thread that comes later does not delay it. (The last leaves without a barrier, and might miss
+/// it: here the message that it waits for is one.)
 #[test]
 fn by_the_last_that_leaves() {
     let ends = ends();
@@ -216,8 +217,8 @@ fn destructors_that_use_the_table() {
     assert_eq!(table.len(), 0);
 }
 
-/// Each entry is ended once, with the context of the table: whether it was never inserted, is replaced, is removed
-/// while a thread looks at it, or goes with the table.
+/// Each entry is ended once, with the context of the table: whether it was never inserted, is
+/// replaced, is removed while a thread looks at it, or goes with the table.
 #[test]
 fn ends_have_the_context() {
     struct Recorded(u64);
@@ -278,8 +279,8 @@ fn in_the_destructor_of_a_thread_local() {
     }
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        // Initialised before this thread has a number, so its destructor runs after the one that gives the number
-        // back.
+        // Initialised before this thread has a number, so its destructor runs after the one that
+        // gives the number back.
         LAST.set(Some(Last(sender)));
         TABLE.insert(Node::new(1, 1, 10));
     })
@@ -296,7 +297,8 @@ fn in_the_destructor_of_a_thread_local() {
     assert_eq!(receiver.recv(), Ok(Some(10)));
 }
 
-/// Numbers are given back with their threads: a table has no more participants than threads at once.
+/// Numbers are given back with their threads: a table has no more participants than threads at
+/// once.
 #[test]
 fn numbers_are_given_back() {
     use crate::thread::ThreadNumber;
@@ -313,7 +315,8 @@ fn numbers_are_given_back() {
     assert!(highest < Some(many.max(250)));
 }
 
-/// An array may still be deferred when the table is dropped: a guard that was forgotten is inside for ever.
+/// An array may still be deferred when the table is dropped: a guard that was forgotten is inside
+/// for ever.
 #[test]
 fn an_old_array_goes_with_the_table() {
     let table = RawTable::<Node>::new();
@@ -325,7 +328,8 @@ fn an_old_array_goes_with_the_table() {
     drop(table);
 }
 
-/// The memory that a writer has reaped serves its next entry, whether that is inserted or not, or it is freed.
+/// The memory that a writer has reaped serves its next entry, whether that is inserted or not, or
+/// it is freed.
 #[test]
 fn memory_that_was_reaped() {
     let ends = ends();

@@ -15,8 +15,9 @@ fn steps() -> u64 {
         .unwrap_or(if cfg!(miri) { 40 } else { 5_000 })
 }
 
-/// Each thread has keys that it alone changes, and knows what they are; others read them, and all take turns at
-/// common keys. Each entry has its key in its value, so a wrong one is detected, and counts its end.
+/// Each thread has keys that it alone changes, and knows what they are; others read them, and all
+/// take turns at common keys. Each entry has its key in its value, so a wrong one is detected, and
+/// counts its end.
 fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     let ends = Arc::new(AtomicUsize::new(0));
     let made = AtomicUsize::new(0);

@@ -12,8 +12,8 @@ use super::*;
 /// The most entries visited at a time.
 const MOST: usize = 4 * SLOTS;
 
-/// The steps in which a sweep goes round so many entries, of which few have neighbours: a quarter of them, where a
-/// bucket has six slots.
+/// The steps in which a sweep goes round so many entries, of which few have neighbours: a quarter
+/// of them, where a bucket has six slots.
 const fn round(entries: usize) -> usize {
     3 * entries / (2 * SLOTS) + 2
 }
@@ -23,7 +23,8 @@ const fn round_of_equals(entries: usize) -> usize {
     round(entries) + entries / MOST
 }
 
-/// Sweeps so many times. Returns what was visited, and the number of visits of what was visited most often.
+/// Sweeps so many times. Returns what was visited, and the number of visits of what was visited
+/// most often.
 fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (HashSet<u64>, usize) {
     let mut times_shown = HashMap::new();
     for _ in 0..times {
@@ -46,8 +47,8 @@ fn filled(entries: u64, hash: impl Fn(u64) -> u64) -> RawTable<Node> {
     table
 }
 
-/// A round visits each entry once, in a quarter as many steps as there are entries, and goes on from the
-/// beginning.
+/// A round visits each entry once, in a quarter as many steps as there are entries, and goes on
+/// from the beginning.
 #[test]
 fn a_round_shows_each_once() {
     for entries in [1, 2, 9, 40, if cfg!(miri) { 60 } else { 1_000 }] {
@@ -55,7 +56,8 @@ fn a_round_shows_each_once() {
         let position = SweepPosition::new();
         let mut steps = 0;
         let mut all = HashSet::new();
-        // It may not begin at the first bucket: the position was advanced while the table was empty.
+        // It may not begin at the first bucket: the position was advanced while the table was
+        // empty.
         while all.len() < entries as usize {
             let (now, most) = shown(&table, &position, 1);
             assert!(most <= 1 && now.is_disjoint(&all), "once in a round");
@@ -103,7 +105,8 @@ fn what_is_removed_meanwhile_hides_no_other() {
     }
 }
 
-/// While entries move to another array, and after that: each is visited within one round and a half.
+/// While entries move to another array, and after that: each is visited within one round and a
+/// half.
 #[test]
 fn it_follows_what_moves() {
     let entries = if cfg!(miri) { 100 } else { 1_200_u64 };

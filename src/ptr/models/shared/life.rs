@@ -70,8 +70,8 @@ fn death_after_the_end_of_the_collection() {
     });
 }
 
-/// What is registered without an entry, by who has found the collection there, and then perhaps does not find it any more. (A4 of
-/// `concurrent::work`; the list is that of its flight.)
+/// What is registered without an entry, by who has found the collection there, and then perhaps
+/// does not find it any more. (A4 of `concurrent::work`; the list is that of its flight.)
 #[test]
 fn a_registration_against_the_end_of_the_collection() {
     check_object(EACH, |a| {
@@ -184,8 +184,8 @@ fn a_reader_against_the_death() {
     });
 }
 
-/// The object comes back before or after the registration of the entry that was removed has ended. Each death, and each
-/// end, is that of its own entry.
+/// The object comes back before or after the registration of the entry that was removed has ended.
+/// Each death, and each end, is that of its own entry.
 #[test]
 fn an_object_is_inserted_again_while_it_dies_on_another_thread() {
     check_object(LIGHT, |a| {

@@ -40,8 +40,8 @@ fn both_objects_of_an_entry_die_against_the_end_of_the_collection() {
     }
 }
 
-/// The other registration is ended by the first death: the last handle to the other object may be leaked, or go after
-/// the end of the collection.
+/// The other registration is ended by the first death: the last handle to the other object may be
+/// leaked, or go after the end of the collection.
 #[test]
 fn the_second_object_of_an_entry_dies_after_the_collection() {
     check_pair(BOTH, |a, b, map| {

@@ -61,7 +61,8 @@ fn a_downgrade_against_the_end_of_the_collection() {
     });
 }
 
-/// As `iter_weak` makes a weak pointer: from the entry alone, which another thread may unlink meanwhile.
+/// As `iter_weak` makes a weak pointer: from the entry alone, which another thread may unlink
+/// meanwhile.
 #[test]
 fn a_downgrade_of_an_entry_against_its_removal_and_its_death() {
     check_object(LIGHT, |a| {
@@ -98,8 +99,8 @@ fn a_downgrade_of_an_entry_against_its_removal() {
     });
 }
 
-/// A weak pointer is made of an entry that is destroyed, whether a removal or the death of its object has unlinked it: then
-/// it is one as any other.
+/// A weak pointer is made of an entry that is destroyed, whether a removal or the death of its
+/// object has unlinked it: then it is one as any other.
 #[test]
 fn an_entry_that_ends_becomes_a_weak_pointer() {
     check_entry(EACH, |a, map| {
@@ -201,7 +202,8 @@ fn two_entries_are_made_at_once() {
     });
 }
 
-/// An entry is removed while another of the same object is made: it is the first of the record, or the second.
+/// An entry is removed while another of the same object is made: it is the first of the record, or
+/// the second.
 #[test]
 fn an_entry_is_made_while_another_is_removed_then_death() {
     check_object(BOTH, |a| {
@@ -245,8 +247,8 @@ fn a_death_with_entries_of_two_collections_against_the_end_of_one() {
     }
 }
 
-/// One collection is of one owner: it gets a notice. The two are the first and the second of the record, the second and a
-/// hook, or two hooks.
+/// One collection is of one owner: it gets a notice. The two are the first and the second of the
+/// record, the second and a hook, or two hooks.
 #[test]
 fn a_death_with_entries_of_both_kinds_against_removals() {
     for others in [0, 1, 2] {

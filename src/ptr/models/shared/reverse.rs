@@ -61,9 +61,9 @@ fn a_hash_comes_with_its_registration() {
     }
 }
 
-/// An object with four entries: the first two are in the record, and the others have hooks. An entry that is there all the
-/// time is found, whoever changes the list in between: another that is asked, and one that ends the neighbours of the place
-/// where the first goes on.
+/// An object with four entries: the first two are in the record, and the others have hooks. An
+/// entry that is there all the time is found, whoever changes the list in between: another that is
+/// asked, and one that ends the neighbours of the place where the first goes on.
 #[test]
 fn a_list_that_changes_while_it_is_read() {
     for neighbour_is_newer in [true, false] {

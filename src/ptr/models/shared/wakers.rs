@@ -55,7 +55,8 @@ fn two_deaths_wake_once() {
     });
 }
 
-/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds nothing pending calls itself.
+/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds
+/// nothing pending calls itself.
 #[test]
 fn no_call_is_left_to_a_death_that_takes_long() {
     check(2, |maker| {
