@@ -21,34 +21,38 @@ use crate::concurrent::{
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one
-/// handle, [`Many`], or a tuple of up to four parts: first such an object, then objects or plain
-/// [`Value`]s. The cache keeps neither the objects alive nor, once one of them is dead, the result.
+/// handle, [`Many`] handles, or a tuple of up to four parts: the first part is a handle or `Many`
+/// handles, each further part is a handle, `Many` handles or a plain [`Value`]. The cache does not
+/// keep the objects alive. When one of the objects dies, the cache drops the result.
 ///
-/// An entry dies with the first of its inputs: its key, by identity, and the objects that the
-/// computation [depends on](Computation::depends_on) besides. An input is dead when its destructor
-/// has run (for an `Arc`: when its last strong handle has gone). From then on the entry is not
-/// found, and the result is destroyed as the values of a
-/// [`concurrent::WeakMap`](crate::concurrent::WeakMap) are.
+/// An entry dies with the first of its inputs. The inputs are the objects in the key, compared by
+/// identity, and the objects that the computation [depends on](Computation::depends_on). An input
+/// is dead when its destructor has run (for an `Arc`: when the last strong handle is gone). From
+/// then on no lookup finds the entry, and the result is destroyed like the values of a
+/// [`concurrent::WeakMap`](crate::concurrent::WeakMap).
 ///
-/// Each result is computed once (but for [races](Self::get_or_compute_racing)): threads that ask
-/// for the same key wait for the one that computes it. If that panics or fails, nothing is cached,
-/// and one of the waiting threads computes it instead. A computation may ask for other keys. One
-/// that comes to need its own result, through any threads, panics instead of waiting for itself;
-/// but where it waits in a pool that steals work, or for a lock that callers hold, threads [may
-/// wait for ever](crate::guide::memo#computations-that-wait).
+/// Each result is computed once (except in [races](Self::get_or_compute_racing)): threads that ask
+/// for the same key wait for the thread computing the result. If the computation panics or fails,
+/// nothing is cached, and one of the waiting threads computes the result instead. A computation may
+/// ask for other keys. A computation that comes to need its own result, through any number of
+/// threads, panics instead of waiting for itself. No cycle is detected where a computation waits in
+/// a work-stealing pool, or for a lock that callers hold: threads [may wait for
+/// ever](crate::guide::memo#computations-that-wait) there.
 ///
-/// A result is not kept if, while it is computed, one is [inserted](Self::insert) in its place, it
-/// is removed or [invalidated](Self::invalidate), or an input dies. Then it goes only to the thread
-/// that computes it: those that wait find the inserted one, or one of them computes it anew.
+/// A computed result is not kept in three cases: another result is [inserted](Self::insert) for the
+/// key meanwhile, the key is removed or [invalidated](Self::invalidate) meanwhile, or an input
+/// dies. Then only the computing thread gets the computed result. The waiting threads find the
+/// inserted result, or one of the waiting threads computes the result anew.
 ///
 /// Computations nest as deep as the stack allows. With optimisation, one level of a small
-/// computation takes some 130 bytes of it, closure and caller included: 50,000 levels fit on a
+/// computation takes some 130 bytes of stack, closure and caller included: 50,000 levels fit on a
 /// stack of 8 MiB.
 ///
-/// A result that owns a strong handle to an input keeps it alive, and with it the entry, until
-/// [`purge_cycles`](Self::purge_cycles) finds that nothing else does; give it a weak one. If
-/// the result may *be* an input, as with a rewriting that changes nothing, ask with
-/// [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input it is.
+/// A result that owns a strong handle to an input keeps the input alive, and with the input the
+/// entry, until [`purge_cycles`](Self::purge_cycles) finds that nothing else does. Give the result
+/// a weak handle instead. If the result may *be* an input, as in a rewriting that changes nothing,
+/// use [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input is the
+/// result.
 ///
 /// ```
 /// use weakly::{Memo, Strong};
@@ -87,11 +91,12 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// assert_eq!(unified.get_or_compute((&a, &b), |_| format!("{a}{b}")), "ab");
 /// ```
 ///
-/// So are an object and parameters. [`MemoQuery`] says how each part is passed. A hit allocates
-/// nothing. The death of an object costs O(results): it unlinks the results for all its parameters,
-/// one after the other, and locks one bucket at a time. The `Hash` and `Eq` of plain values may do
-/// what they like: none of it runs under a lock, and those that disagree make a memo miss. Plain
-/// values are hashed with seeds, which are drawn for the memo's first entry.
+/// An object and parameters are a tuple, too. [`MemoQuery`] describes how each part is passed. A
+/// hit allocates nothing. The death of an object costs O(results): it unlinks the results for all
+/// parameters of the object, one after the other, and locks one bucket at a time. The `Hash` and
+/// `Eq` of plain values may run any code: the memo calls neither under a lock, and a `Hash` that
+/// contradicts its `Eq` only causes misses. Plain values are hashed with random seeds, drawn for
+/// the memo's first entry.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Value};
@@ -117,7 +122,7 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// [`Value`]: crate::memo::Value
 pub struct Memo<K: MemoKey, V> {
     pub(super) table: Table<ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
-    /// Of keys with plain parts. Drawn for the first entry.
+    /// Hashes keys with plain parts. The seeds are drawn for the memo's first entry.
     hasher: OnceLock<DefaultHashBuilder>,
     pub(super) hits: Striped,
     pub(super) misses: AtomicUsize,
@@ -159,9 +164,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     shared_housekeeping!(table);
     ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
-    /// Removes the result for a key; returns whether there was one. O(1). If it is [being
-    /// computed](crate::concurrent#a-value-that-is-being-made), it will not be [kept](Self), and
-    /// threads that wait for it compute anew.
+    /// Removes the result for a key; returns whether there was a result. O(1). A result that is
+    /// [being computed](crate::concurrent#a-value-that-is-being-made) will not be [kept](Self), and
+    /// threads waiting for this result compute it anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash: HashValue| {
@@ -181,20 +186,23 @@ impl<K: MemoKey, V> Memo<K, V> {
         removed
     }
 
-    /// Removes all results in which this object takes part, as a part of the key or because the
-    /// computation [depends on](Computation::depends_on) it; returns how many. The result of a
-    /// computation under way that has named it so far goes only to the thread that computes it, and
-    /// is not [kept](Self). For objects that change in place, under a lock: who has changed one
-    /// says so. Then nobody finds a result of the old state, if each computation declares what it
-    /// depends on before it reads that.
+    /// Removes all results in which an object takes part, as a part of the key or because the
+    /// computation [depends on](Computation::depends_on) the object; returns the number of removed
+    /// results. A computation under way that has already named the object finishes, but only the
+    /// computing thread gets its result, and the result is not [kept](Self). The method is for
+    /// objects that change in place, under a lock: the thread that has changed an object calls
+    /// `invalidate`. Then no later lookup finds a result of the old state, if each computation
+    /// declares an object before it reads the object.
     ///
-    /// Results that were computed from those stay, unless they depend on the object, too; or on
-    /// those results, where these are objects that only the memo keeps.
+    /// A second result, computed from a removed result, stays, unless the second result itself
+    /// depends on the object, or depends on the removed result as an object that only the memo kept
+    /// alive.
     ///
-    /// O(n log n) for all n registrations of the object, in whatever collections: it knows where it
-    /// is, and the memo is not scanned. Threads that insert or remove results of the same object
-    /// wait that long. Only an object that does not notify, such as an [`Arc`](std::sync::Arc),
-    /// knows nothing: then O(capacity), and no computation under way is kept, of whatever key.
+    /// O(n log n) for all n registrations of the object, in all collections: the object lists its
+    /// registrations, and the memo is not scanned. Threads that insert or remove results of the
+    /// same object wait for that time. An object that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), has no such list: then the call costs O(capacity), and no
+    /// computation under way is kept, whatever its key.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -219,14 +227,16 @@ impl<K: MemoKey, V> Memo<K, V> {
         };
         let hashes = || self.table.hashes_of::<SharedWatchFor<P>>(object);
         let hashes = self.table.begin_invalidation(hashes);
-        // The mark of a computation does not say what that depends on. But the object is registered
-        // for this hash, so it is the computation's, but for one equality of hashes in 2^31. Or
-        // nobody knows.
+        // A reservation does not record the objects on which its computation depends. But the
+        // object is registered for the hash of the computation's key, so a reservation with this
+        // hash is a reservation of a dependent computation, unless two of 2^31 hashes are equal by
+        // chance. For an object without registrations, such as an `Arc`, every computation under
+        // way counts as dependent.
         self.table
             .remove_each(hashes.as_deref(), names_it, |_| true)
     }
 
-    /// Shows the entry of a key to a closure.
+    /// Passes the entry of a key to a closure.
     #[inline]
     #[track_caller]
     pub(super) fn look_up<R>(
@@ -245,14 +255,15 @@ impl<K: MemoKey, V> Memo<K, V> {
         )
     }
 
-    /// The hash of a key; `None` if it has plain parts, and there never was an entry.
+    /// Returns the hash of a key; `None` if the key has plain parts and the memo never had an
+    /// entry.
     #[inline]
     #[track_caller]
     fn hash_if_any(&self, key: &impl MemoQuery<K>) -> Option<HashValue> {
         Self::hash_with(key, || self.hasher.get())
     }
 
-    /// The same, for a key of which there is to be an entry.
+    /// Returns the hash of a key that is about to get an entry.
     #[inline]
     #[track_caller]
     fn hash(&self, key: &impl MemoQuery<K>) -> HashValue {
@@ -277,7 +288,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// Returns hits, misses, and what became of the results.
+    /// Returns the numbers of hits and misses, and what became of the results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         Statistics {
@@ -302,9 +313,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found
     }
 
-    /// Sets the result for a key, and returns the one it replaces. O(inputs). If it is [being
-    /// computed](crate::concurrent#a-value-that-is-being-made), only the thread that
-    /// does so gets what is computed; the memo keeps this one, and threads that wait find it.
+    /// Sets the result for a key, and returns the replaced result. O(inputs). If the result for the
+    /// key is [being computed](crate::concurrent#a-value-that-is-being-made), only the computing
+    /// thread gets the computed result; the memo keeps the inserted result, and waiting threads
+    /// find it.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};
@@ -341,19 +353,20 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
-    /// Returns the result for a key, which is computed if there is none. O(inputs), and lock-free
-    /// if there is one.
+    /// Returns the result for a key; computes the result if there is none. O(inputs); lock-free if
+    /// there is a result.
     ///
-    /// The closure is passed the [`Computation`], to declare what the result depends on besides.
+    /// The closure gets the [`Computation`], to declare further objects on which the result
+    /// depends.
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose
-    /// other tasks may have to make the value. Where the closure waits for a pool that steals work,
-    /// or for a lock that callers hold, use [`get_or_compute_racing`](Self::get_or_compute_racing),
-    /// which never waits.
+    /// A waiting call blocks its thread. Do not make the call on the only thread of an executor,
+    /// whose other tasks may have to compute the result. Where the closure waits for a
+    /// work-stealing pool, or for a lock that callers hold, use
+    /// [`get_or_compute_racing`](Self::get_or_compute_racing), which never waits.
     ///
     /// # Panics
-    /// If the computation comes to need itself, on this thread or by waiting for others that wait
-    /// for it.
+    /// If the computation comes to need its own result, on this thread or through threads that wait
+    /// for each other.
     #[inline]
     #[track_caller]
     pub fn get_or_compute(
@@ -365,12 +378,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         value
     }
 
-    /// Returns the result for a key, which is computed if there is none, unless that fails. See
+    /// Returns the result for a key; computes the result if there is none, and may fail. See
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and a thread that waits for this result
-    /// computes it itself.
+    /// The error of the closure. Then nothing is kept, and a waiting thread computes the result
+    /// itself.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).
@@ -391,14 +404,14 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         made_by::<K, V, E>(self.compute(key, absent, || None, compute))
     }
 
-    /// Returns the result for a key, which is computed if there is none; waits for who computes it,
-    /// but no longer than `timeout`. A computation of this call takes as long as it takes. A call
-    /// that timed out counts neither as a hit nor as a miss. The call blocks its thread: do not
-    /// make it on the only thread of an executor. Otherwise as
+    /// Returns the result for a key; computes the result if there is none. If another thread is
+    /// computing the result, the call waits for at most `timeout`. The timeout does not limit the
+    /// call's own computation. A call that timed out counts neither as a hit nor as a miss. The
+    /// call blocks its thread: do not make it on the only thread of an executor. Otherwise as
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
-    /// If the time is up. The other computation goes on.
+    /// If the time is up. The other thread's computation goes on.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).
@@ -433,7 +446,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        // None is longer than the clock goes.
+        // `None`: the timeout is longer than the clock can represent.
         let until = Instant::now().checked_add(timeout);
         let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
         let computed = self.compute(key, absent, || until, compute);
@@ -444,7 +457,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         Ok(value)
     }
 
-    /// Not inlined: a user's frame that contained it would be three times as large.
+    /// Not inlined: a user's frame containing `find` would be three times as large.
     #[inline(never)]
     #[track_caller]
     pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
@@ -458,8 +471,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found.map_err(|absent| (hash, absent))
     }
 
-    /// The only frame of ours on the stack while user code runs. `until` is a closure, since one
-    /// that takes nothing takes no room there.
+    /// The only frame of the library on the stack while the user's computation runs. `until` is a
+    /// closure because a closure that captures nothing takes no room in this frame.
     #[cold]
     #[inline(never)]
     fn compute<E>(
@@ -473,7 +486,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             Wanted::Ours(begun) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
                 Err(error) => {
-                    // Its pin may destroy what others have removed, and that may panic.
+                    // The drop unpins, which may destroy entries removed by other threads, and
+                    // their destructors may panic.
                     drop(begun);
                     Err(Failed::Error(error))
                 }
@@ -485,7 +499,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    /// The result, if it is there by now, or a computation for this thread to run.
+    /// Returns the result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
     fn begin<Q: MemoQuery<K>>(

@@ -11,15 +11,15 @@ use crate::concurrent::{ByKey, Gathered, Leader, SharedKey, SharedWatchFor, Watc
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
-/// A computation of a [`Memo`](crate::Memo) that is under way. It stays on the thread that
-/// computes: a part that runs on another thread returns the objects that it has read, and the
-/// computing thread declares these.
+/// A computation of a [`Memo`](crate::Memo) that is under way. A `Computation` stays on the
+/// computing thread: where parts of the computation run on other threads, each part returns the
+/// objects that the part has read, and the computing thread declares these objects.
 pub struct Computation<'m> {
     core: CoreRef,
     hash: HashValue,
-    /// The watches on the objects on which it depends besides its key.
+    /// The watches on the objects on which the computation depends besides its key.
     gathered: RefCell<Gathered>,
-    /// It belongs to the thread that computes, and to the memo.
+    /// The computation belongs to the computing thread, and to the memo.
     here: PhantomData<(*mut (), &'m ())>,
 }
 
@@ -33,31 +33,31 @@ impl Computation<'_> {
         }
     }
 
-    /// The objects and results on which the result depends.
+    /// Returns the watches on the objects and results on which the result depends.
     pub(super) fn into_gathered(self) -> Gathered {
         self.gathered.into_inner()
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest.
-    /// O(1) amortised. The result has one registration with each object, however often that is
-    /// declared. Nothing is tracked automatically; as in the caches of compilers, declare what you
-    /// have read.
+    /// Makes the result depend on one more object: the memo drops the result when the object dies,
+    /// at the latest. O(1) amortised. The result has one registration with each object, however
+    /// often the object is declared. Nothing is tracked automatically: as in the caches of
+    /// compilers, declare each object that the computation reads.
     ///
-    /// **Dependence is not transitive.** A result that was computed from another result depends on
-    /// all that the other depends on, and has to declare that: otherwise, when one of those objects
-    /// dies, the other result goes and this one stays. The simplest way is to make the results
-    /// objects, `Memo<K, Strong<R>>`, and to depend on those that were used:
-    /// `cx.depends_on(&result)`. When one of them goes, and nothing else keeps it alive, it dies,
-    /// and so do those that depend on it, all at the next [`purge`](crate::Memo::purge) (of each
-    /// memo involved, in the order in which they depend). The example `incremental` does so.
+    /// **Dependence is not transitive.** A result A, computed from another result B, depends on all
+    /// objects on which B depends, and has to declare these objects. Otherwise, when one of the
+    /// objects dies, B is dropped and A stays. The simplest way is to make the results objects,
+    /// `Memo<K, Strong<R>>`, and to declare each result that was used: `cx.depends_on(&result)`.
+    /// When an entry is dropped, and nothing else keeps its result alive, the result dies, and the
+    /// results that depend on it die, too, all at the next [`purge`](crate::Memo::purge) (of each
+    /// memo involved, in the order of the dependencies). The example `incremental` does so.
     ///
     /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate)
     /// from now on, the result is returned and not kept.
-    // Never inlined, for the sake of a deep recursion's frames.
+    // Never inlined: the frames of a deep recursion stay small.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        // The handle is a user's, whose code may run here and where an unneeded watch is dropped:
-        // outside of the borrow, since that code may declare more.
+        // The handle is of a user's type: user code may run here, and where a superfluous watch is
+        // dropped. Both are outside of the borrow, because user code may declare more objects.
         let (watched, watch) = SharedWatchFor::<P>::any(object);
         let mut gathered = self.gathered.borrow_mut();
         if !gathered.has(watched) {
@@ -74,8 +74,7 @@ impl fmt::Debug for Computation<'_> {
     }
 }
 
-/// All that a computation needs, in one place on the heap. When it is dropped, its flight is
-/// complete.
+/// All parts of a computation, in one place on the heap. Dropping a `Begun` completes its flight.
 pub(super) struct Begun<'m, K: MemoKey, V> {
     computation: Computation<'m>,
     watches: K::Watches,
@@ -106,7 +105,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         &self.computation
     }
 
-    /// Keeps the result, and returns a clone of it.
+    /// Keeps the result, and returns a clone of the result.
     #[inline(never)]
     #[expect(
         clippy::boxed_local,

@@ -1,4 +1,4 @@
-//! A memo, purged of results that keep their own inputs alive.
+//! `purge_cycles` for a memo: results that keep their own inputs alive are removed.
 
 use core::any::type_name;
 use std::boxed::Box;
@@ -24,20 +24,20 @@ impl<K: MemoKey + TraceKey, V: Trace> Cyclic for &Memo<K, V> {
     }
 }
 
-/// Shows what an entry owns.
+/// Shows the tracer the handles that an entry owns.
 fn show<K: TraceKey, V: Trace>(key: &K::Stored, value: &V, tracer: &mut Tracer<'_>) {
     K::trace(key, tracer);
     V::trace(value, tracer);
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// Removes the results that keep themselves alive: a result that leads to one of its inputs, if
-    /// nothing but such results does. They count as discarded. See
-    /// [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
+    /// Removes the results that keep themselves alive: each result that leads to one of its inputs,
+    /// if only results of this kind keep the input alive. The removed results count as discarded.
+    /// See [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     ///
-    /// What a result [depends on](crate::memo::Computation::depends_on) is an input, too: a result
-    /// that owns it, as nothing else does, goes although its key is held. The plain parts of its
-    /// key are its own, too.
+    /// An object on which a result [depends](crate::memo::Computation::depends_on) is an input,
+    /// too: a result that is the only owner of this object is removed even while handles to the key
+    /// exist. A result also owns the plain parts of its key.
     ///
     /// ```
     /// use weakly::{Memo, Strong};
@@ -57,8 +57,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 }
 
-/// A memo that is a field, or behind one. Shows what its results own; nothing where [threads share
-/// it](Tracer::is_shared).
+/// A memo in a field, or behind a pointer in a field. The memo shows the handles that its results
+/// own; a memo [shared by threads](Tracer::is_shared) shows nothing.
 impl<K: MemoKey + TraceKey, V: Trace> Trace for Memo<K, V> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         self.table.show(show::<K, V>, tracer);

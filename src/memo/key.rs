@@ -1,4 +1,4 @@
-//! The keys of a memo, and how it is asked for them.
+//! The keys of a memo, and the queries for these keys.
 
 use core::any::Any;
 use core::hash::{Hash, Hasher};
@@ -26,28 +26,30 @@ use crate::reference::WeakKey;
     note = "threads share `Strong`, `Arc` and `Anchor`, not `Rc`, nor `local::Strong`, which is `Strong<_, Local>`"
 )]
 pub trait Part: sealed::Sealed {
-    /// What a memo shows of it, where it keeps no object alive: the weak handle of a handle, a
-    /// `Vec` of those of [`Many`], an `Arc` of a [`Value`]. Of a key with several parts, the tuple
-    /// of these.
+    /// The part as a memo shows it, keeping no object alive: the weak handle for a handle, a `Vec`
+    /// of weak handles for [`Many`], an `Arc` for a [`Value`]. A key with several parts shows a
+    /// tuple of these types.
     type Weak;
-    /// Whether the hash depends on a plain value, which somebody may have chosen.
+    /// Whether the hash depends on a plain value, which an attacker may have chosen.
     #[doc(hidden)]
     const PLAIN: bool;
-    /// What an entry has of it. Clones are one: a computation and its entry have the same.
+    /// The part as an entry stores it. Clones are equal: a computation and its entry each have a
+    /// clone.
     #[doc(hidden)]
     type Stored: Clone + Eq;
     #[doc(hidden)]
     type Watches: Watches;
-    /// `None` if an object of it is dead. An object gets a record by its first weak handle.
+    /// Returns the weak form, or `None` if an object of the part is dead. The first weak handle to
+    /// an object allocates the object's record.
     #[doc(hidden)]
     fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak>;
-    /// The same of an entry that is destroyed, of dead objects too.
+    /// Returns the weak form for an entry that is being destroyed, also if objects are dead.
     #[doc(hidden)]
     fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak>;
 }
 
-/// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts,
-/// of which the first is such a key and each further one a [`Part`]. Sealed.
+/// The key of a [`Memo`](crate::Memo): a handle, [`Many`] handles, or a tuple of up to four parts.
+/// The first part of the tuple is itself a key, and each further part is a [`Part`]. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of a memo",
     label = "a key is a handle that threads share, or a tuple that begins with one",
@@ -58,15 +60,16 @@ pub trait Part: sealed::Sealed {
 )]
 pub trait MemoKey: sealed::Sealed + Part {}
 
-/// How a [`Memo`](crate::Memo) with keys of type `K` is asked, part by part:
+/// A query for a [`Memo`](crate::Memo) with keys of type `K`. The query for each part is:
 ///
-/// * a handle by `&K`,
-/// * [`Many`] handles by a reference to a slice, an array or a `Vec`, of handles or of references
+/// * for a handle: `&K`,
+/// * for [`Many`] handles: a reference to a slice, an array or a `Vec`, of handles or of references
 ///   to handles,
-/// * a plain [`Value<T>`](Value) by `&Q`, where `Q` [can be made](ToValue) into a `T`, such as
-///   `&str` for a `String` or a `Box<str>`; or by `Value(t)`.
+/// * for a plain [`Value<T>`](Value): `&Q`, where `Q` [can be made](ToValue) into a `T`, such as
+///   `&str` for a `String` or a `Box<str>`; or `Value(t)`.
 ///
-/// So a memo with keys `(Strong<Graph>, Value<String>)` is asked by `(&graph, "name")`. Sealed.
+/// For example, the query for a memo with keys `(Strong<Graph>, Value<String>)` is `(&graph,
+/// "name")`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "a memo whose keys are `{K}` is not asked by `{Self}`",
     label = "pass a reference to the handle, or a tuple with one argument for each part of the key",
@@ -76,7 +79,7 @@ pub trait MemoKey: sealed::Sealed + Part {}
     note = "`Many<_>` takes a reference to a slice, an array or a `Vec`"
 )]
 pub trait MemoQuery<K: Part>: sealed::Asks<K> {
-    /// The handles in it.
+    /// The handles in the query.
     #[doc(hidden)]
     type Handles: Copy;
     #[doc(hidden)]
@@ -85,12 +88,12 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
     fn hash<H: Hasher>(&self, state: &mut H);
     #[doc(hidden)]
     fn is(&self, there: &K::Stored) -> bool;
-    /// What an entry has of it. Of a plain value it is made here.
+    /// Makes the stored form of the key. A plain value is made here.
     #[doc(hidden)]
     fn into_stored(self) -> K::Stored;
     #[doc(hidden)]
     fn watch(handles: Self::Handles, hash: HashValue, core: CoreRef) -> K::Watches;
-    /// Shows each handle, in order.
+    /// Passes each handle to the closure, in order.
     #[doc(hidden)]
     fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
     where
@@ -98,12 +101,12 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
 }
 
 /// A borrowed form of a plain value `T` in the key of a [`Memo`](crate::Memo): a `str` for a
-/// `String`. It has the hash of the `T`, is compared with one ([`Equivalent`]), and an entry is
-/// made of it.
+/// `String`. The borrowed form has the hash of the `T`, is compared with a `T` ([`Equivalent`]),
+/// and is made into a `T` for a new entry.
 ///
 /// Implemented for each `T` that is `Clone`, and for `str`, slices, `Path` and `OsStr`, where `T`
-/// is the owned form, a `Box` or an `Arc`. For a query of your own, implement it beside `Hash` and
-/// `Equivalent`:
+/// is the owned form, a `Box` or an `Arc`. For a query type of your own, implement `ToValue` beside
+/// `Hash` and `Equivalent`:
 ///
 /// ```
 /// use weakly::{Equivalent, Memo, Strong, memo::{ToValue, Value}};
@@ -138,11 +141,11 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
     note = "to be asked by the fields of a value, let each field be a part of the key: `(Strong<_>, Value<A>, Value<B>)`"
 )]
 pub trait ToValue<T>: Hash + Equivalent<T> {
-    /// Makes the value that an entry has.
+    /// Makes the value for an entry.
     fn to_value(this: &Self) -> T;
 }
 
-// Without the attribute the compiler would only say that `Clone` is missing.
+// Without the attribute the compiler would only report that `Clone` is missing.
 #[diagnostic::do_not_recommend]
 impl<T: Clone + Eq + Hash> ToValue<T> for T {
     #[inline]
@@ -151,7 +154,7 @@ impl<T: Clone + Eq + Hash> ToValue<T> for T {
     }
 }
 
-// Not for all that is `ToOwned`: that would exclude `Box` and `Arc`.
+// Not for every `ToOwned` type: that would exclude `Box` and `Arc`.
 macro_rules! borrowed {
     ($([$($generics:tt)*] $borrowed:ty: $value:ty;)*) => {$(
         impl<$($generics)*> ToValue<$value> for $borrowed {
@@ -178,8 +181,8 @@ borrowed! {
     [] OsStr: Arc<OsStr>;
 }
 
-/// A key whose plain parts [show](Trace) what they own, as
-/// [`purge_cycles`](crate::Memo::purge_cycles) requires. Handles own nothing here.
+/// A key whose plain parts [show](Trace) the handles they own, as
+/// [`purge_cycles`](crate::Memo::purge_cycles) requires. The handles in the key own nothing here.
 #[diagnostic::on_unimplemented(
     message = "a plain part of `{Self}` does not show what it owns",
     note = "`T` in `Value<T>` has to implement `weakly::cycles::Trace`: `weakly::impl_trace!` does it"
@@ -192,7 +195,7 @@ pub trait TraceKey: Part {
 mod sealed {
     pub trait Sealed {}
     pub trait Asks<K> {}
-    /// What no plain value does.
+    /// Implemented by no type: see `MemoKey` for `Value`.
     pub trait Dies {}
 }
 use sealed::{Asks, Dies, Sealed};
@@ -260,8 +263,8 @@ impl<K: SharedKey + 'static> TraceKey for K {
     fn trace(_: &Address, _: &mut Tracer<'_>) {}
 }
 
-/// Any number of handles, but at least one: a key of a [`Memo`](crate::Memo), or a part of one.
-/// Their order counts.
+/// Any number of handles, but at least one: a key of a [`Memo`](crate::Memo), or a part of a key.
+/// The order of the handles counts.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Many};
@@ -276,7 +279,7 @@ impl<K: SharedKey + 'static> TraceKey for K {
 /// ```
 ///
 /// # Panics
-/// A memo that is asked for no handles at all panics: such a result would never die.
+/// A query with no handles at all panics: its result would never die.
 pub struct Many<K>(PhantomData<K>);
 
 impl<K> Sealed for Many<K> {}
@@ -303,8 +306,8 @@ impl<K: SharedKey + 'static> TraceKey for Many<K> {
     fn trace(_: &Arc<[Address]>, _: &mut Tracer<'_>) {}
 }
 
-/// A handle, or a reference to one. (Not `Borrow`, which a user could make return another one each
-/// time.)
+/// A handle, or a reference to a handle. (Not `Borrow`: a user could implement `Borrow` to return
+/// another handle each time.)
 pub trait Lends<K> {
     #[doc(hidden)]
     fn lend(&self) -> &K;
@@ -377,11 +380,11 @@ many! {
 }
 
 /// A plain value in the key of a [`Memo`](crate::Memo): a parameter, compared by `Eq` and owned by
-/// the entry. Never the first part: the entry ends with the first object of its key to die, and a
-/// plain value does not die.
+/// the entry. A plain value is never the first part of a key: an entry ends with the first object
+/// of its key to die, and a plain value does not die.
 ///
-/// Where a `T` is at hand that is not needed any more, a memo is asked by `Value(t)`, too: an entry
-/// is made of it, or it is dropped.
+/// A query may also be `Value(t)`, if the caller does not need the `T` any more: the `T` moves into
+/// a new entry, or is dropped.
 ///
 /// ```
 /// use weakly::{Memo, Strong, memo::Value};
@@ -406,8 +409,8 @@ impl<T> Sealed for Value<T> {}
 impl<T: Eq + Hash> Part for Value<T> {
     type Weak = Arc<T>;
     const PLAIN: bool = true;
-    // The mark of a computation has it, and then the entry: neither can be moved from while threads
-    // compare with it.
+    // The reservation of a computation has the value, and then the entry has it: the value cannot
+    // be moved out of either of them while threads compare with it.
     type Stored = Arc<T>;
     type Watches = ();
 
@@ -420,8 +423,8 @@ impl<T: Eq + Hash> Part for Value<T> {
     }
 }
 
-// It is none. With this the compiler has two impls that do not fit, and says what `MemoKey` has to
-// say.
+// A `Value` is no `MemoKey`: nothing implements `Dies`. With this impl the compiler sees two impls
+// that do not fit, and prints the message of `MemoKey`.
 impl<T: Eq + Hash> MemoKey for Value<T> where Self: Dies {}
 
 impl<T: Eq + Hash + Trace> TraceKey for Value<T> {
@@ -554,7 +557,7 @@ mod tests {
     use super::*;
     use crate::Strong;
 
-    /// 200: Where the hashes of lists are equal, which does not happen by accident.
+    /// 200: the case in which the hashes of two lists are equal, which does not happen by accident.
     #[test]
     fn lists_are_compared_to_their_end() {
         type List = Many<Strong<i32>>;

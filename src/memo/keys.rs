@@ -1,4 +1,4 @@
-//! What a memo has, by its keys.
+//! The keys of a memo.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -21,12 +21,12 @@ impl<K: MemoKey, V> Memo<K, V> {
         found.is_some()
     }
 
-    /// Iterates over the keys of the results, in no order, as a snapshot: those whose inputs die,
-    /// or which are removed, before the iterator reaches them are left out. A result that is being
-    /// computed is not there yet. O(capacity), and O(inputs) for each.
+    /// Iterates over the keys of the results, in no order, as a snapshot. A result that is removed,
+    /// or whose input dies, before the iterator reaches the result is left out. A result that is
+    /// still being computed is not there yet. O(capacity), and O(inputs) for each result.
     ///
-    /// The keys are [weak](crate::memo::Part::Weak), and no object is kept alive. A handle costs an
-    /// object the record that its first handle does.
+    /// The keys are [weak](crate::memo::Part::Weak), and keep no object alive. The first weak
+    /// handle to an object allocates a record for the object.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};
@@ -47,10 +47,10 @@ impl<K: MemoKey, V> Memo<K, V> {
         self.table.snapshot(show).map(|(_, key)| key)
     }
 
-    /// Keeps the results for which the closure returns true. O(capacity). The closure gets the keys
-    /// [weakly](crate::memo::Part::Weak), at the price of a record for each object, as
-    /// [`keys`](Self::keys) does. It may not see the results that other threads insert meanwhile,
-    /// nor those that are being computed.
+    /// Keeps the results for which the closure returns true. O(capacity). The closure gets
+    /// [weak](crate::memo::Part::Weak) keys, at the cost of a record for each object, as in
+    /// [`keys`](Self::keys). The closure may miss the results that other threads insert meanwhile,
+    /// and misses the results that are still being computed.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};
@@ -70,7 +70,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 }
 
-/// What is shown of a key, if all inputs live.
+/// Returns the weak key of an entry, if all inputs live.
 fn shown<K: MemoKey>(key: &K::Stored, watches: &EntryWatches<K::Watches>) -> Option<K::Weak> {
     let key = K::weak(key, watches.keys())?;
     (!watches.is_expired()).then_some(key)

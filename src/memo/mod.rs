@@ -19,5 +19,5 @@ pub use rewriting::Rewritten;
 pub use statistics::Statistics;
 pub use timeout::TimedOut;
 
-// What tasks compute is in `concurrent`.
+// The computations of tasks are in `concurrent`.
 pub use crate::concurrent::work::Dependencies;

@@ -1,5 +1,5 @@
-//! Computations that make no reservation: of several threads that want one result, each computes
-//! it.
+//! Computations without a reservation: when several threads ask for one result, each of the threads
+//! computes it.
 
 use core::convert::Infallible;
 use core::sync::atomic::Ordering::Relaxed;
@@ -13,28 +13,29 @@ use crate::concurrent::{ByKey, Race};
 use crate::hash::HashValue;
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
-    /// Returns the result for a key, which is computed if there is none, and never waits: threads
-    /// that ask for the same key at once each compute a result, and all get the one that is
-    /// inserted first. O(inputs), and lock-free if there is a result.
+    /// Returns the result for a key; computes the result if there is none, and never waits. Threads
+    /// that ask for the same key at once each compute a result, and all get the result that is
+    /// inserted first. O(inputs); lock-free if there is a result.
     ///
-    /// Use it where a thread that waits could hold up the computation for which it waits: where the
-    /// computation waits for a pool that steals work, takes a lock that callers hold, or needs the
-    /// lock of an interpreter. The chapter [`memo`](crate::guide::memo#computations-that-wait) has
-    /// an example of each.
+    /// Use the method where a waiting thread could hold up the computation for which the thread
+    /// waits: where the computation waits for a work-stealing pool, takes a lock that callers hold,
+    /// or needs the lock of an interpreter. The chapter
+    /// [`memo`](crate::guide::memo#computations-that-wait) has an example of each.
     ///
     /// The call makes no reservation. If another call [computes](Self::get_or_compute) the result
-    /// under a reservation, this one's is inserted in its place: threads that wait for the reserved
-    /// result get this one, and the reserved result goes only to the thread that computes it. If a
-    /// result of this key is [removed](Self::remove), an object of it
+    /// under a reservation, this call's result is inserted in place of the reserved result: the
+    /// waiting threads get this call's result, and only the other computing thread gets the
+    /// reserved result. If a result of this key is [removed](Self::remove), an object of the key
     /// [invalidated](Self::invalidate), or the memo [cleared](Self::clear) while this call
-    /// computes, what it computes is returned, and not kept. Nothing marks which results are being
-    /// computed: so a result is not kept either if [`remove`](Self::remove) or
-    /// [`invalidate`](Self::invalidate) is called for any other key or object meanwhile, whatever
-    /// it finds. Deaths of other objects, and evictions by a ceiling, do no harm.
+    /// computes, the computed result is returned, and not kept. Without reservations, the memo does
+    /// not know which results are being computed. So the computed result is also not kept if
+    /// [`remove`](Self::remove) or [`invalidate`](Self::invalidate) is called for any other key or
+    /// object meanwhile, even if the call removes nothing. Deaths of other objects, and evictions
+    /// by a ceiling, do no harm.
     ///
     /// # Panics
-    /// Not for a cycle: none is detected. A computation that asks for its own key by this method
-    /// recurses without end.
+    /// No cycle is detected, and none panics. A computation that asks for its own key by this
+    /// method recurses without end.
     ///
     /// ```
     /// use weakly::{Memo, Strong};
@@ -58,8 +59,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         value
     }
 
-    /// Returns the result for a key, which is computed if there is none, unless that fails, and
-    /// never waits. See [`get_or_compute_racing`](Self::get_or_compute_racing).
+    /// Returns the result for a key; computes the result if there is none, may fail, and never
+    /// waits. See [`get_or_compute_racing`](Self::get_or_compute_racing).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept.
@@ -117,8 +118,8 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
         &self.computation
     }
 
-    /// Keeps the result, unless there is one by now, or there was an invalidation meanwhile.
-    /// Returns a clone of the one that is there, or the result.
+    /// Keeps the result, unless the memo has a result by now, or there was an invalidation
+    /// meanwhile. Returns a clone of the memo's result, or else the computed result.
     #[inline(never)]
     #[expect(
         clippy::boxed_local,
@@ -142,7 +143,7 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
             Memo::<K, V>::read,
             Some(race),
         );
-        // T5 of the table
+        // T5 of the table.
         match first {
             Some(first) => {
                 drop(value);

@@ -1,4 +1,4 @@
-//! Results that may be an input.
+//! Rewritings: computations whose result may be one of the inputs.
 
 use core::convert::Infallible;
 
@@ -7,13 +7,13 @@ use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
 use crate::reference::{StrongRef, WeakKey};
 
-/// What a [`Memo`] keeps of a rewriting: which input is the result, or the result, if it is none of
-/// them. Only [`Memo::get_or_rewrite`] and [`Memo::try_get_or_rewrite`] make it.
+/// The kept form of a rewriting's result in a [`Memo`]: the place of an input, or a result that is
+/// no input. Only [`Memo::get_or_rewrite`] and [`Memo::try_get_or_rewrite`] make a `Rewritten`.
 ///
-/// A term that does not change is rewritten to itself. A memo that kept that result would keep its
-/// own key alive, and so the entry, for ever. Of such a result it keeps only that it is the same,
-/// and returns a clone of the handle with which it is asked. Any other result is owned by the
-/// entry, and goes with it.
+/// A term that does not change is rewritten to itself. A memo that kept this result would keep its
+/// own key alive, and so the entry, for ever. A `Rewritten` only remembers that the result is the
+/// input, and returns a clone of the handle in the query. Any other result is owned by the entry,
+/// and destroyed with the entry.
 ///
 /// ```
 /// use weakly::{Memo, Strong, concurrent::Interner, memo::Rewritten};
@@ -32,28 +32,28 @@ use crate::reference::{StrongRef, WeakKey};
 /// assert!(lower.is_empty() && words.is_empty());
 /// ```
 ///
-/// **What it does not see:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`),
-/// or that leads back to it through further results (`a` becomes `b`, and `b` becomes `a`), keeps
-/// the input alive. In such a case, let the entry have a [`Weak`](crate::Weak) handle to its
-/// result, and [depend](Computation::depends_on) on it: then it goes when the result is not used
-/// any more.
+/// **Not detected:** a result that *owns* an input (the derivative of `eˣ` contains `eˣ`), or leads
+/// back to an input through further results (`a` becomes `b`, and `b` becomes `a`), keeps the input
+/// alive. In these cases, let the entry have a [`Weak`](crate::Weak) handle to its result, and
+/// [declare](Computation::depends_on) the result: then the entry is dropped when nobody uses the
+/// result any more.
 ///
-/// It belongs to the key that it was made for: "the first input". Do not put what [`Memo::get`]
-/// returns into another memo by [`get_or_compute`](Memo::get_or_compute). There it would stand for
-/// an input of another key; and if that key has no such input, the methods that return results
-/// panic.
+/// A `Rewritten` is valid only for the key of its entry: it says, for instance, "the first input".
+/// Do not put the return value of [`Memo::get`] into another memo by
+/// [`get_or_compute`](Memo::get_or_compute). There the `Rewritten` would stand for an input of
+/// another key; if the other key has no such input, the methods that return results panic.
 #[derive(Debug, Clone)]
 pub struct Rewritten<R>(Stored<R>);
 
 #[derive(Debug, Clone)]
 enum Stored<R> {
-    /// The input at this place of the key.
+    /// The input at this place in the key.
     Input(usize),
     Other(R),
 }
 
 impl<R> Rewritten<R> {
-    /// The result, if it is none of the inputs.
+    /// Returns the result, if it is no input.
     pub(super) fn owned(&self) -> Option<&R> {
         match &self.0 {
             Stored::Input(_) => None,
@@ -63,7 +63,7 @@ impl<R> Rewritten<R> {
 }
 
 impl<R: StrongRef + Clone + 'static> Rewritten<R> {
-    // Neither this nor `of_key` is inlined: they would be in the frames of a deep recursion.
+    // Neither `of` nor `of_key` is inlined: they would enlarge the frames of a deep recursion.
     #[inline(never)]
     fn of<K: MemoKey, Q: MemoQuery<K>>(inputs: Q::Handles, result: R) -> Self {
         let addr = WeakKey::addr(&result);
@@ -78,7 +78,7 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
         Rewritten(found.map_or(Stored::Other(result), Stored::Input))
     }
 
-    /// The result, for the same key as when it was made.
+    /// Returns the result. The key must be the key with which the `Rewritten` was made.
     #[inline(never)]
     fn of_key<K: MemoKey, Q: MemoQuery<K>>(self, inputs: Q::Handles) -> R {
         let place = match self.0 {
@@ -98,18 +98,18 @@ impl<R: StrongRef + Clone + 'static> Rewritten<R> {
     }
 }
 
-/// Rewritings, whose result may be an input. See [`Rewritten`].
+/// Rewritings: the result may be an input. See [`Rewritten`].
 impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    /// Returns the result for a key, which is computed if there is none, and which may be one of
-    /// the inputs: the memo does not keep that input alive. Otherwise like
+    /// Returns the result for a key; computes the result if there is none. The result may be one of
+    /// the inputs: the memo does not keep this input alive. Otherwise like
     /// [`get_or_compute`](Self::get_or_compute).
     ///
-    /// A result is compared with the inputs of its own type, by identity. A call that waits blocks
-    /// its thread: do not make it on the only thread of an executor.
+    /// The result is compared by identity with the inputs of its own type. A waiting call blocks
+    /// its thread: do not make the call on the only thread of an executor.
     ///
     /// # Panics
-    /// If the computation comes to need itself, on this thread or by waiting for others that wait
-    /// for it.
+    /// If the computation comes to need its own result, on this thread or through threads that wait
+    /// for each other.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Rewritten};
@@ -137,12 +137,12 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         result
     }
 
-    /// Returns the same, unless computing it fails. See
-    /// [`try_get_or_compute`](Self::try_get_or_compute).
+    /// Returns the result for a key as [`get_or_rewrite`](Self::get_or_rewrite) does; the
+    /// computation may fail. See [`try_get_or_compute`](Self::try_get_or_compute).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and a thread that waits for this result
-    /// computes it itself.
+    /// The error of the closure. Then nothing is kept, and a waiting thread computes the result
+    /// itself.
     ///
     /// # Panics
     /// As [`get_or_rewrite`](Self::get_or_rewrite).

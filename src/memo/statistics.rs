@@ -1,38 +1,38 @@
-//! How a memo counts.
+//! The counters of a memo.
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::thread::ThreadNumber;
 
-/// What has happened to a [`Memo`](crate::Memo) so far. Exact while no thread uses it. Then each
-/// call that has returned is a hit or a miss (one that failed or panicked is a miss, unless it came
-/// to need itself), and `misses + inserted == len + invalidated + discarded`.
+/// The counts of a [`Memo`](crate::Memo) so far. The counts are exact while no thread uses the
+/// memo. Then each returned call is a hit or a miss (a call that failed or panicked is a miss,
+/// unless the computation came to need its own result), and `misses + inserted == len + invalidated
+/// + discarded`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Calls that found their result, at once or after they had waited for another thread.
+    /// Calls that found their result, at once or after waiting for another thread.
     pub hits: usize,
-    /// Computations that were begun.
+    /// Computations begun.
     pub misses: usize,
     /// Results that were [inserted](crate::Memo::insert).
     pub inserted: usize,
-    /// Results that went because an input had died, including inputs that died during the
-    /// computation.
+    /// Results dropped because an input died, including inputs that died during the computation.
     pub invalidated: usize,
-    /// Computations that failed or panicked, or have lost a
-    /// [race](crate::Memo::get_or_compute_racing), and results that were removed or replaced by a
-    /// call, before or after they were there, or evicted by a ceiling.
+    /// Computations that failed, panicked, or lost a [race](crate::Memo::get_or_compute_racing),
+    /// and results removed or replaced by a call (during or after the computation) or evicted by a
+    /// ceiling.
     pub discarded: usize,
 }
 
 const STRIPES: usize = 16;
 
-/// On a cache line of its own (of two, where they are fetched in pairs).
+/// A counter on its own cache line (128 bytes, because some processors fetch lines in pairs).
 #[repr(align(128))]
 struct Padded(AtomicUsize);
 
-/// A counter that many threads increment at once: each counts in the stripe that its number leads
-/// to, so that few threads share one. By the addresses of thread-locals two threads met in one of
-/// these stripes in one process of sixteen, and each count cost 80 ns there.
+/// A counter for many threads at once. Each thread counts in the stripe given by its thread number,
+/// so few threads share a stripe. Stripes chosen by the addresses of thread-locals were shared by
+/// two threads in one process of sixteen, and each count cost 80 ns in that process.
 pub(super) struct Striped([Padded; STRIPES]);
 
 impl Striped {

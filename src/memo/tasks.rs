@@ -1,4 +1,4 @@
-//! Results that tasks compute.
+//! Results computed by tasks.
 
 use core::convert::Infallible;
 use core::future::Future;
@@ -23,17 +23,17 @@ where
     K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    /// Returns the result for a key, as a future: it is computed if there is none, or if none is
-    /// being computed. O(inputs); with a hit lock-free, and nothing is allocated.
+    /// Returns a future of the result for a key. The result is computed if there is none and no
+    /// other call is computing it. O(inputs); a hit is lock-free and allocates nothing.
     ///
-    /// [`Flight`] says what it means that tasks compute together. It needs no certain executor. The
-    /// flight watches its key and keeps no input alive: if one dies meanwhile, the result goes to
-    /// those that wait for it, and is not kept. The closure is passed the key
-    /// [weakly](crate::memo::Part::Weak), so that a computation need not keep it alive, and the
-    /// [`Dependencies`]; it can move both along.
+    /// [`Flight`] describes how tasks compute together. No particular executor is needed. The
+    /// flight watches the objects in the key and keeps no input alive: if an input dies meanwhile,
+    /// the waiting tasks get the result, and the result is not kept. The closure gets the
+    /// [weak](crate::memo::Part::Weak) key, so that a computation need not keep the objects alive,
+    /// and the [`Dependencies`]; the closure can move both into its future.
     ///
-    /// Otherwise as [`get_or_compute`](Self::get_or_compute), with which it shares results and
-    /// computations: a task waits for a thread that computes, and a thread for tasks.
+    /// Otherwise as [`get_or_compute`](Self::get_or_compute); both methods share results and
+    /// computations: a task waits for a computing thread, and a thread waits for computing tasks.
     ///
     /// ```
     /// use weakly::{Memo, Strong, Weak};
@@ -68,12 +68,12 @@ where
         })
     }
 
-    /// Returns the result for a key, as a future, unless computing it fails. See
+    /// Returns a future of the result for a key; the computation may fail. See
     /// [`get_or_compute_async`](Self::get_or_compute_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Nothing is
-    /// kept, and a task or a thread that waits for this result computes it itself.
+    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
+    /// kept, and a waiting task or thread computes the result itself.
     #[inline]
     #[track_caller]
     pub fn try_get_or_compute_async<F, Fut, E>(
@@ -141,7 +141,7 @@ where
     }
 }
 
-/// How a memo keeps what tasks have computed.
+/// The [`Plan`] of a memo: how a result computed by tasks becomes an entry.
 struct Planned<K: MemoKey, V> {
     key: K::Stored,
     watches: K::Watches,

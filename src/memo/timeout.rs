@@ -1,4 +1,4 @@
-//! Waiting that has an end.
+//! The error of a wait with a timeout.
 
 use core::error::Error;
 use core::fmt;

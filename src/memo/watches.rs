@@ -1,4 +1,4 @@
-//! How an entry of a memo watches its inputs.
+//! The watches of a memo's entry on its inputs.
 
 use core::any::Any;
 use std::boxed::Box;
@@ -8,12 +8,12 @@ use crate::concurrent::{AnyWatch, Gathered, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
-/// The watches of an entry, on all its inputs.
+/// The watches of an entry on all its inputs.
 pub(super) struct EntryWatches<A> {
-    /// Those on the key, which the caller of a lookup keeps alive, and those on what the
-    /// computation depends on besides.
+    /// The watches on the objects in the key, which the caller of a lookup keeps alive, and the
+    /// watches on the further objects on which the computation depends.
     all: (A, Box<[AnyWatch]>),
-    /// Whether one of the latter has to be polled.
+    /// Whether one of the further objects has to be polled.
     polled: bool,
 }
 
@@ -27,14 +27,14 @@ impl<A: Watches> EntryWatches<A> {
         })
     }
 
-    /// Whether the entry has to be polled, and is dead.
+    /// Returns whether a further object has to be polled, and an input is dead.
     #[inline]
     pub(super) fn is_found_dead(&self) -> bool {
         self.polled && self.is_stale()
     }
 
-    /// For an operation that replaces the entry: `None` if that is dead, or else handles to those
-    /// of the latter that have to be polled.
+    /// Returns handles to the polled further objects, for an operation that replaces the entry;
+    /// `None` if the entry is dead.
     pub(super) fn hold(&self) -> Option<Vec<Box<dyn Any>>> {
         let mut held = Vec::new();
         for watch in &self.all.1 {
@@ -74,8 +74,9 @@ impl<A: Watches> Watches for EntryWatches<A> {
 }
 
 impl<A: Registered> Registered for EntryWatches<A> {
-    /// A computation does not keep alive what it depends on besides its key, and tasks not even
-    /// that: a death may have looked for the entry before there is one.
+    /// A computation does not keep its further objects alive, and a computation by tasks does not
+    /// keep the objects in the key alive either: the death of an object may have looked for the
+    /// entry before the entry was inserted.
     fn may_be_linked(&self) -> bool {
         self.all.is_registered()
     }
