@@ -1,5 +1,5 @@
-//! The block of an object: where header and payload lie, and what the header means. `memory`
-//! allocates and frees blocks.
+//! The block of an object: the places of header and payload, and the meaning of the header's words.
+//! `memory` allocates and frees blocks.
 //!
 //! ```text
 //! inline: the whole block is at most INLINE bytes          apart
@@ -11,27 +11,29 @@
 //!                           is before the header)                         └────────────────────────┘
 //! ```
 //!
-//! Whether a payload is inline follows from its size and alignment alone, so an unsizing coercion
-//! does not change it. Weak pointers and entries keep the block, never a payload apart.
+//! The size and the alignment of a payload alone decide whether the payload is inline, so an
+//! unsizing coercion does not move it. Weak pointers and entries keep the block, never a payload
+//! apart.
 //!
 //! Invariants:
 //!
-//! * **B1** A block is freed by the thread that drops the last share: the object's (until the end
-//!   of its death), those that `state` counts or names, and those that the record counts. See
-//!   [`state`](super::state).
+//! * **B1** The thread that drops the last share of a block frees the block. The shares are the
+//!   object's (until the end of its death), the shares that `state` counts or names, and the shares
+//!   that the record counts. See [`state`](super::state).
 //! * **B2** `count` is the number of strong pointers while the object lives (with [`MARK`], while a
-//!   thread checks it), zero while it dies (or is not constructed yet), and then [`DEAD`] with the
-//!   layout of the block. Between the step to zero and the one to `DEAD`, which is the dying
-//!   thread's, no thread writes it. (The object of an anchor goes from one to `DEAD`: nothing could
-//!   upgrade it.)
-//! * **B3** `hash` is the hash under which one collection has its entry: the one whose registration
-//!   is the block itself (`THIN`, `SHARED`, or the first of the record). A strong pointer writes it
-//!   while it has `state` locked or the gate of the record. Its lowest bit marks a payload apart,
-//!   and never changes.
-//! * **B4** The words after the header are the payload's while the object lives, and until it has
-//!   [returned](super::home). If the payload is apart, the first word is its address, marked in the
-//!   lowest bit when the object has died, and the second is the depth of a notice. In an inline
-//!   block the first word is that depth once the payload is gone (see [`notice`](super::notice)).
+//!   thread checks the count), zero while the object dies or is not constructed yet, and then
+//!   [`DEAD`] with the layout of the block. The dying thread steps from zero to `DEAD`; between the
+//!   step to zero and the step to `DEAD`, no thread writes `count`. (The object of an anchor goes
+//!   from one to `DEAD`: no thread could upgrade a weak pointer to it.)
+//! * **B3** `hash` is the hash under which one collection has its entry: the collection whose
+//!   registration is the block itself (`THIN`, `SHARED`, or the first registration of the record).
+//!   The thread of a strong pointer writes `hash` while the thread has `state` locked or holds the
+//!   gate of the record. The lowest bit of `hash` marks a payload apart, and never changes.
+//! * **B4** The words after the header are the payload's while the object lives, and until the
+//!   object has [returned](super::home). If the payload is apart, the first word is the payload's
+//!   address, marked in the lowest bit when the object has died, and the second word is the depth
+//!   of a notice. In an inline block the first word is the depth once the payload is gone (see
+//!   [`notice`](super::notice)).
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -42,15 +44,15 @@ use super::flavour::{Flavour, Variable};
 use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
 
-/// A block of at most this many bytes has its payload inline. Measured: apart, up to several
-/// hundred bytes, costs new + drop 1.2 to 1.4 of `Arc`'s; inline, a dead object keeps this much at
-/// most.
+/// A block of at most this many bytes has its payload inline. Measured: a payload apart, up to
+/// several hundred bytes, makes new + drop cost 1.2 to 1.4 times as much as `Arc`'s; with an inline
+/// payload, a dead object keeps at most this many bytes.
 pub(crate) const INLINE: usize = 256;
 
 /// The flag of a dead object's `count`; the bits below it are the layout of the block.
 pub(super) const DEAD: u32 = 1 << 31;
-/// The mark of a live object's `count`: see [`mark`](super::mark). The layout of a dead one never
-/// reaches the lower of the two bits.
+/// The mark of a live object's `count`: see [`mark`](super::mark). The layout in a dead object's
+/// `count` never reaches the lower of the two bits.
 pub(super) const MARK: u32 = 0b11 << 30;
 /// The flag in `hash` of a payload apart.
 pub(super) const APART: u32 = 1;
@@ -58,11 +60,11 @@ pub(super) const APART: u32 = 1;
 const GONE: usize = 1;
 
 /// The largest number of strong pointers; an upgrade past it aborts. (A clone aborts at twice as
-/// many, where the sign bit shows it without another instruction: no number of threads gets from
-/// one to the other.)
+/// many, where the sign bit shows the excess without another instruction. There are not enough
+/// threads to get from one limit to the other.)
 pub(crate) const MAX_STRONG: u32 = 1 << 30;
 
-// Aligned for the tags in pointers to it.
+// Aligned for the tags in pointers to a header.
 #[repr(C, align(8))]
 pub(crate) struct Header<F: Flavour> {
     pub(super) count: F::Half,
@@ -88,23 +90,22 @@ const _: () = assert!(
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Block<F: Flavour>(NonNull<Header<F>>, PhantomData<F>);
 
-/// Whether a count has the mark.
+/// Returns whether a count has the mark.
 #[inline(always)]
 pub(super) const fn is_marked(count: u32) -> bool {
     count & MARK == MARK
 }
 
-/// Rounds up to an alignment. (Not `next_multiple_of`, which divides if the alignment is not a
-/// constant.)
+/// Rounds up to an alignment. (`next_multiple_of` would divide if the alignment is not a constant.)
 #[inline(always)]
 pub(super) const fn round_up(size: usize, align: usize) -> usize {
     (size + align - 1) & !(align - 1)
 }
 
-/// Whether a payload of this layout is apart.
+/// Returns whether a payload of this layout is apart.
 #[inline(always)]
 pub(super) const fn is_apart(payload: Layout) -> bool {
-    // (The header of either flavour, as it is without loom.)
+    // The size of a header of either flavour without loom.
     let offset = round_up(
         16,
         if payload.align() > 8 {
@@ -142,7 +143,7 @@ impl<F: Flavour> Header<F> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// The block of a payload.
+    /// Returns the block of a payload.
     ///
     /// # Safety
     /// `payload` comes from `memory::allocate` with this layout, keeps the provenance of its
@@ -160,17 +161,18 @@ impl<F: Flavour> Block<F> {
         Block(header, PhantomData)
     }
 
-    /// The block whose place for an inline payload is `place`: see [`place`](Self::place).
+    /// Returns the block whose place for an inline payload is `place`: see [`place`](Self::place).
     ///
     /// # Safety
-    /// `place` is such a place, with the provenance of the block.
+    /// `place` was returned by [`place`](Self::place), and has the provenance of the block.
     #[inline(always)]
     pub(crate) unsafe fn of_place(place: NonNull<u8>) -> Self {
         // SAFETY: the caller's promise.
         Block(unsafe { place.cast::<Header<F>>().sub(1) }, PhantomData)
     }
 
-    /// Where an inline payload is, or would be: the address that weak pointers and entries keep.
+    /// Returns the place of an inline payload, present or not: weak pointers and entries keep this
+    /// address.
     #[inline(always)]
     pub(crate) fn place(self) -> NonNull<u8> {
         // SAFETY: at least one word follows the header.
@@ -183,16 +185,16 @@ impl<F: Flavour> Block<F> {
     }
 
     /// # Safety
-    /// `ptr` is what [`as_ptr`](Self::as_ptr) has returned.
+    /// `ptr` was returned by [`as_ptr`](Self::as_ptr).
     #[inline(always)]
     pub(crate) unsafe fn from_ptr(ptr: *mut ()) -> Self {
         // SAFETY: the caller's promise.
         Block(unsafe { NonNull::new_unchecked(ptr.cast()) }, PhantomData)
     }
 
-    /// The header. The caller has a share in the block (B1), or is about to give its share up by
-    /// the one access that follows: a header consists of cells, so a reference to it does not
-    /// promise that it outlives that access.
+    /// Returns the header. The caller has a share in the block (B1), or is about to give its share
+    /// up by the next access to the header. A header consists of cells, so a reference to it does
+    /// not promise that the header outlives the access.
     #[inline(always)]
     pub(super) fn header<'a>(self) -> &'a Header<F> {
         // SAFETY: B1.
@@ -201,10 +203,11 @@ impl<F: Flavour> Block<F> {
         header
     }
 
-    /// The number of strong pointers; zero if the object is dead, dying or not yet constructed.
+    /// Returns the number of strong pointers; zero if the object is dead, dying or not yet
+    /// constructed.
     #[inline(always)]
     pub(crate) fn strong_count(self) -> u32 {
-        // Relaxed: nothing is read because of it.
+        // Relaxed: the value guards no other memory.
         let count = self.header().count.load(Relaxed);
         if count & DEAD == 0 {
             count
@@ -215,7 +218,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Whether no upgrade can succeed: dead, dying or (in `new_cyclic`) not yet constructed.
+    /// Returns whether no upgrade can succeed: the object is dead, dying or (in `new_cyclic`) not
+    /// yet constructed.
     #[inline(always)]
     pub(crate) fn is_expired(self) -> bool {
         self.strong_count() == 0
@@ -229,23 +233,23 @@ impl<F: Flavour> Block<F> {
         if now.wrapping_sub(1) >= MAX_STRONG {
             return self.upgrade_marked(now);
         }
-        // Acquire: the release by which `new_cyclic` publishes the payload.
+        // Acquire: the Release by which `new_cyclic` publishes the payload.
         match count.compare_exchange(now, now + 1, Acquire, Relaxed) {
             Ok(_) => true,
             Err(other) => self.upgrade_marked(other),
         }
     }
 
-    /// The hash (B3), in its short form.
+    /// Returns the hash (B3), in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
-        // Relaxed: written before the registration that the caller knows of, and constant until
-        // that ends.
+        // Relaxed: the hash was written before the registration that the caller knows of, and is
+        // constant until the registration ends.
         self.header().hash.load(Relaxed) & !APART
     }
 
     /// # Safety
-    /// B3: the caller has `state` locked, or has the gate of the record.
+    /// B3: the caller has `state` locked, or holds the gate of the record.
     #[inline(always)]
     pub(super) unsafe fn set_hash(self, hash: u32) {
         debug_assert_eq!(hash & APART, 0);
@@ -254,41 +258,42 @@ impl<F: Flavour> Block<F> {
         place.store(hash | place.load(Relaxed) & APART, Relaxed);
     }
 
-    /// Whether the payload is apart.
+    /// Returns whether the payload is apart.
     #[inline(always)]
     pub(crate) fn is_apart(self) -> bool {
         self.header().hash.load(Relaxed) & APART != 0
     }
 
-    /// The address of the payload, also when the payload is gone.
+    /// Returns the address of the payload, also when the payload is gone.
     #[inline(always)]
     pub(crate) fn payload(self) -> NonNull<u8> {
         self.payload_if_apart().unwrap_or(self.place())
     }
 
-    /// The payload, if it is not at the [place](Self::place) of an inline one.
+    /// Returns the payload, unless it is at the [place](Self::place) of an inline payload.
     #[inline(always)]
     pub(crate) fn payload_if_apart(self) -> Option<NonNull<u8>> {
         self.is_apart().then(|| self.payload_apart())
     }
 
-    // Out of line, so that it is behind a branch: inline, the compiler loads the word in any case
-    // and chooses by a conditional move, and what follows an upgrade, down to its drop, waits for
-    // the flag.
+    // Out of line, so that the load is behind a branch. Inline, the compiler loads the word in any
+    // case and chooses by a conditional move; then the code after an upgrade, down to the drop,
+    // waits for the flag.
     #[cold]
     #[inline(never)]
     fn payload_apart(self) -> NonNull<u8> {
-        // Relaxed: written before the block was published; the mark does not matter here.
+        // Relaxed: the word was written before the block was published; the mark does not matter
+        // here.
         let payload = self.payload_word().load(Relaxed);
         let payload = payload.map_addr(|addr| addr & !GONE);
         // SAFETY: the address of a payload is not null.
         unsafe { NonNull::new_unchecked(payload.cast()) }
     }
 
-    /// Whether the object of this block has its payload at `addr`, or had it there and no other
-    /// object can be there yet. So no other object is ever mistaken for it: an inline payload's
-    /// address is not reused while the block exists, and the address of one apart is marked before
-    /// it is freed.
+    /// Returns whether the object of this block has its payload at `addr`, or had its payload there
+    /// and no other object can be there yet. So no other object is ever mistaken for this object:
+    /// the address of an inline payload is not reused while the block exists, and the address of a
+    /// payload apart is marked before the payload is freed.
     #[inline(always)]
     pub(crate) fn is_at(self, addr: *const ()) -> bool {
         self.place().as_ptr().addr() == addr.addr() || self.is_apart_at(addr)
@@ -296,8 +301,8 @@ impl<F: Flavour> Block<F> {
 
     #[inline(always)]
     fn is_apart_at(self, addr: *const ()) -> bool {
-        // Relaxed: if a later object is at this address, the caller has synchronised with its
-        // construction, and that with the free, which comes after the mark.
+        // Relaxed: if a later object is at this address, the caller has synchronised with the later
+        // object's construction, and the construction with the free, which comes after the mark.
         self.is_apart() && self.payload_word().load(Relaxed).addr() == addr.addr()
     }
 
@@ -329,7 +334,7 @@ impl<F: Flavour> Block<F> {
         self.payload_word().store(payload.cast(), Relaxed);
     }
 
-    /// Marks the address of a payload apart: it is no longer the object's (B4).
+    /// Marks the address of a payload apart: the address is no longer the object's (B4).
     #[inline(always)]
     pub(super) fn mark_gone(self) {
         let word = self.payload_word();
@@ -345,7 +350,7 @@ impl<F: Flavour> Block<F> {
         unsafe { self.0.add(1).cast::<F::Word>().add(usize::from(apart)) }
     }
 
-    /// The known depth of a notice; zero if it is not known.
+    /// Returns the known depth of a notice; zero if the depth is not known.
     ///
     /// # Safety
     /// B4: the block is a notice.
@@ -364,7 +369,7 @@ impl<F: Flavour> Block<F> {
     }
 
     /// # Safety
-    /// B4: the payload is gone, or `apart`, as the caller knows.
+    /// B4: the payload is gone, or is apart; `apart` says whether it is apart.
     #[inline(always)]
     pub(super) unsafe fn init_depth(self, apart: bool) {
         #[cfg(not(weakly_loom))]
@@ -379,17 +384,18 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Whether the block may be another object's by now. For models that play the other.
+    /// Returns whether the block may be another object's by now. For models, which play the other
+    /// object.
     #[cfg(all(test, weakly_loom))]
     pub(crate) fn is_freed(self) -> bool {
         // SAFETY: under loom the memory stays.
         unsafe { self.0.as_ref() }.live.has_ended()
     }
 
-    /// Whether the memory of the payload, which is apart, may be another object's by now.
+    /// Returns whether the memory of the payload, which is apart, may be another object's by now.
     #[cfg(all(test, weakly_loom))]
     pub(crate) fn payload_is_freed(self) -> bool {
-        // SAFETY: as there.
+        // SAFETY: as in `is_freed`.
         unsafe { self.0.as_ref() }
             .apart
             .as_ref()
@@ -397,12 +403,13 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// `ptr` with another address. This is how to keep the metadata on stable Rust.
+/// Returns `ptr` with another address. This is how to keep the metadata on stable Rust.
 #[inline(always)]
 pub(crate) fn with_address<T: ?Sized>(ptr: NonNull<T>, address: NonNull<u8>) -> NonNull<T> {
     let mut new = ptr.as_ptr();
-    // SAFETY: a pointer to `T: ?Sized` begins with its data address, as std relied on before it had
-    // `with_metadata_of`, which is not stable yet; the assertion below checks it.
+    // SAFETY: a pointer to `T: ?Sized` begins with its data address. The standard library relied on
+    // the same layout before it had `with_metadata_of`, which is not stable yet. The assertion
+    // below checks the layout.
     unsafe { (&raw mut new).cast::<*mut u8>().write(address.as_ptr()) };
     assert!(core::ptr::addr_eq(new, address.as_ptr()));
     // SAFETY: `address` is not null.

@@ -1,4 +1,5 @@
-//! The state: the second word of a block. It names what is weak, and a record takes its place.
+//! The state: the second word of a block. It names the weak pointers and entries of an object, or
+//! the record that takes their place.
 //!
 //! | value | meaning |
 //! |---|---|
@@ -6,19 +7,20 @@
 //! | `WEAK(n)` | weak pointers only: n shares, one of them the living object's |
 //! | `THIN(stack)` | one entry of a collection of one owner, and nothing else: the block will be the notice (B3) |
 //! | `SHARED(core)` | one entry of a collection that threads share, and nothing else; the entry has a share (C1) |
-//! | `RECORD(record)` | anything more; it stays until the block ends |
-//! | `DEAD(below)` | it was `THIN`, the object has died: the block is a notice, and this its link. Or it was `SHARED` |
+//! | `RECORD(record)` | anything more; the record stays until the block ends |
+//! | `DEAD(below)` | the state was `THIN`, and the object has died: the block is a notice, with this link. Or the state was `SHARED` |
 //! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash: `WEAK` of no shares |
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
 //!
-//! The tag is in the lowest three bits (none: `NONE`, or `SHARED`); everything that is pointed to
+//! The tag is in the lowest three bits (`NONE` and `SHARED` have no tag); every pointer in a state
 //! is aligned to eight bytes. The table of all transitions, with their orderings, is in
 //! docs/DESIGN.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
 //! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed
-//! compare-exchange returns. Acquire, also on failure, since that value may point to a record.
+//! compare-exchange returns. The compare-exchange acquires also on failure, since the returned
+//! value may point to a record.
 
 use alloc::boxed::Box;
 use core::ptr;
@@ -37,13 +39,13 @@ const TAG: usize = 0b111;
 const WEAK: usize = 1;
 const THIN: usize = 2;
 const RECORD: usize = 3;
-/// With the marks of a node in the two lower bits.
+/// Beside the marks of a node in the two lower bits.
 const DEAD: usize = 4;
 
 /// The state of an object to which nothing weak refers.
 pub(super) const NONE: *mut () = ptr::null_mut();
 
-/// Past this many weak pointers without a record the process aborts.
+/// The largest number of weak pointers without a record; one more aborts the process.
 pub(super) const MAX_WEAK: usize = usize::MAX >> 4;
 
 pub(super) enum State<F: Flavour> {
@@ -56,26 +58,26 @@ pub(super) enum State<F: Flavour> {
     Locked,
 }
 
-/// `WEAK(n)`.
+/// Returns `WEAK(n)`.
 #[inline(always)]
 pub(super) fn weak(n: usize) -> *mut () {
     ptr::without_provenance_mut(n << 3 | WEAK)
 }
 
-/// `DEAD`, with this link to the node below.
+/// Returns `DEAD`, with this link to the node below.
 #[inline(always)]
 pub(super) fn dead(below: *mut ()) -> *mut () {
     below.map_addr(|addr| addr | DEAD)
 }
 
-/// The link in a state that is `DEAD`.
+/// Returns the link in a state that is `DEAD`.
 #[inline(always)]
 pub(super) fn below(state: *mut ()) -> *mut () {
     state.map_addr(|addr| addr & !DEAD)
 }
 
-/// Under loom, the first value of a loop, if no state is likely: it is never right, so a
-/// compare-exchange finds the state.
+/// Returns the first value of a loop under loom, if no state is likely. The value is never right,
+/// so a compare-exchange finds the state.
 #[inline(always)]
 pub(super) fn guess() -> *mut () {
     ptr::without_provenance_mut(1 << 3 | THIN)
@@ -86,16 +88,18 @@ pub(super) fn locked() -> *mut () {
     weak(0)
 }
 
-/// Whether a dying object has a record, or weak pointers: not `NONE`, and not one entry alone.
+/// Returns whether a dying object has a record, or weak pointers: the state is neither `NONE` nor
+/// one entry alone.
 #[inline(always)]
 pub(super) fn is_more(state: *mut ()) -> bool {
     state.addr() & (WEAK & RECORD) != 0
 }
 
-/// The record of an object in this state, if it returns: see [`home`](super::home).
+/// Returns the record of an object in this state, if the object returns: see [`home`](super::home).
 ///
 /// # Safety
-/// The caller has a strong pointer, or has dropped the last, and has loaded the state with acquire.
+/// The caller has a strong pointer, or has dropped the last one, and has loaded the state with
+/// acquire.
 #[inline(always)]
 pub(super) unsafe fn returning<F: Flavour>(state: *mut ()) -> Option<RecordRef<F>> {
     match State::decode(state) {
@@ -105,7 +109,7 @@ pub(super) unsafe fn returning<F: Flavour>(state: *mut ()) -> Option<RecordRef<F
 }
 
 impl<F: Flavour> State<F> {
-    /// One entry, and nothing else.
+    /// Returns the state of one entry, and nothing else.
     #[inline(always)]
     pub(super) fn entry(target: Recipient<F>) -> Self {
         match target {
@@ -117,7 +121,7 @@ impl<F: Flavour> State<F> {
     #[inline(always)]
     pub(super) fn decode(state: *mut ()) -> Self {
         let pointer = state.map_addr(|addr| addr & !TAG);
-        // SAFETY: the tag tells what the pointer was made from.
+        // SAFETY: the tag tells the type of the pointer.
         unsafe {
             match state.addr() & TAG {
                 0 if state.is_null() => State::None,
@@ -149,15 +153,16 @@ impl<F: Flavour> State<F> {
 impl<F: Flavour> Block<F> {
     #[inline(always)]
     pub(super) fn transition(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
-        // Release: the record, for the threads that load it; what an owner did to the block, for
-        // the thread that frees it. Not an acquire: no thread reads through the value it replaces.
-        // (As a read-modify-write it also passes on all that was released before.)
+        // Release: the record, for the threads that load the pointer; and the uses of the block by
+        // an owner, for the thread that frees the block. Not an acquire: no thread reads through
+        // the replaced value. (As a read-modify-write the exchange also passes on all that was
+        // released before.)
         self.header()
             .state
             .compare_exchange(from, to, Release, Acquire)
     }
 
-    /// Publishes a record, which [`prepare`](Self::prepare) has set for this state.
+    /// Publishes a record, which [`prepare`](Self::prepare) has set for the state `from`.
     #[inline]
     pub(super) fn inflate(
         self,
@@ -168,8 +173,8 @@ impl<F: Flavour> Block<F> {
             unreachable!("the record has been prepared")
         };
         let to = State::Record(record.record()).encode();
-        // Release: as in `transition`. Acquire: an entry that is gone, whose hash the caller may be
-        // about to overwrite.
+        // Release: as in `transition`.
+        // Acquire: the removal of an entry whose hash the caller may be about to overwrite.
         match self
             .header()
             .state
@@ -196,37 +201,39 @@ impl<F: Flavour> Block<F> {
             .set(others + more, target);
     }
 
-    /// One turn of a wait while the state is locked.
+    /// Waits one turn while the state is locked, and returns the state.
     #[cold]
     pub(super) fn wait(self, turn: &mut u32) -> *mut () {
         sync::relax(turn);
-        // Acquire: the release of the thread that unlocked it.
+        // Acquire: the Release of the thread that has unlocked the state.
         self.header().state.load(Acquire)
     }
 
-    /// The record of an object that has one.
+    /// Returns the record of an object that has one.
     ///
     /// # Safety
     /// The caller has a reference of its own to the record, or a registration.
     #[inline]
     pub(crate) unsafe fn known_record(self) -> RecordRef<F> {
-        // Relaxed: such a thread has synchronised with the publication of the record.
+        // Relaxed: the caller has synchronised with the publication of the record.
         match State::decode(self.header().state.load(Relaxed)) {
             State::Record(record) => record,
             _ => unreachable!("a block never loses its record"),
         }
     }
 
-    /// The record, if the object returns.
+    /// Returns the record, if the object returns.
     ///
     /// # Safety
     /// As for the function [`returning`].
     pub(super) unsafe fn returning(self) -> Option<RecordRef<F>> {
-        // SAFETY: the caller's promise. Acquire: a record.
+        // SAFETY: the caller's promise.
+        // Acquire: the publication of a record.
         unsafe { returning(self.header().state.load(Acquire)) }
     }
 
-    /// Sets the home of an object, which returns from now on. Allocates, if it has no record.
+    /// Sets the home of an object: the object returns from now on. Allocates a record if there is
+    /// none.
     ///
     /// # Safety
     /// As for [`Gate::set_home`](super::gate::Gate::set_home).
@@ -240,7 +247,7 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Takes the home of an object out, if it has one.
+    /// Takes the home of an object out, if there is a home.
     ///
     /// # Safety
     /// G1: the caller has taken the count to zero, and then moves the payload out.
@@ -249,19 +256,20 @@ impl<F: Flavour> Block<F> {
         unsafe { self.returning()?.lock()?.take_home() }
     }
 
-    /// The record, made if there is none.
+    /// Returns the record, which is made if there is none.
     ///
     /// # Safety
     /// The caller has a strong pointer.
     pub(super) unsafe fn record(self) -> RecordRef<F> {
-        // SAFETY: the caller's promise; with `always` there is one.
+        // SAFETY: the caller's promise; with `always` the record is made.
         unsafe {
             self.record_from(self.header().state.first_load(NONE), true)
                 .unwrap_unchecked()
         }
     }
 
-    /// The record, made if the state needs one, or `always`. The state was `now`.
+    /// Returns the record, which is made if the state needs a record, or `always`. The state was
+    /// `now`.
     ///
     /// # Safety
     /// The caller has a strong pointer.
@@ -289,7 +297,7 @@ impl<F: Flavour> Block<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// The record of a hook.
+    /// Returns the record of a hook.
     ///
     /// # Safety
     /// R1: the hook is registered, or fired and not finished.
