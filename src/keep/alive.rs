@@ -1,4 +1,4 @@
-//! What one owner keeps alive.
+//! Keeps objects alive for one owner.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,23 +11,25 @@ use crate::panics::run_all;
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::sync::allocating;
 
-/// Strong handles to the latest objects, within a [`Limit`]: nobody else needs to use them, and
-/// they live on for a while.
+/// Strong handles to the objects that were used last, within a [`Limit`]: the objects live on for a
+/// while although nobody uses them.
 ///
-/// It goes under weak collections, as their *floor*: what is in use is never missing, since the
-/// collection finds it, and what nobody uses is found as long as it is kept. What goes from here is
-/// not destroyed if somebody uses it: strong becomes weak, and whoever finds the object again keeps
-/// it again, by [`touch`](Self::touch) or [`keep`](Self::keep). One may serve several collections,
-/// since it knows objects, and not their keys.
+/// A `KeepAlive` serves weak collections as their *floor*. The collection finds each object that is
+/// in use, so no such object is ever missing. An unused object is found as long as the `KeepAlive`
+/// keeps it. An evicted object is not destroyed while somebody uses it: only the strong handle here
+/// is dropped. Code that finds an evicted object in the collection can keep the object again, by
+/// [`keep`](Self::keep). A `KeepAlive` may serve several collections, since it knows the objects,
+/// but not their keys.
 ///
-/// When there are too many, the one goes that SIEVE chooses (Y. Zhang et al., NSDI 2024): of those
-/// that were not touched since it looked last, the oldest from where it looked last. With
-/// [`generations`](Limit::generations), what was not touched for a while goes, too.
+/// When the limit is exceeded, SIEVE chooses the victim (Y. Zhang et al., NSDI 2024). Its hand
+/// moves from older to newer objects, skips the objects that were touched since its last visit, and
+/// evicts the first object that was not. With [`generations`](Limit::generations), objects that
+/// were not touched for a while are evicted, too.
 ///
-/// This one is for one owner, and any handle. For what threads share there is
-/// [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), which collections [keep in
-/// themselves](crate::concurrent::WeakValueMap::set_keep_alive), and which tells a listener what
-/// goes.
+/// `KeepAlive` is for one owner, and takes handles of any kind. Threads share a
+/// [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), in which shared collections [keep their
+/// objects](crate::concurrent::WeakValueMap::set_keep_alive) by themselves, and which tells a
+/// listener about each eviction.
 ///
 /// An object takes some 50 bytes here, and 8 more where generations count.
 ///
@@ -56,12 +58,12 @@ use crate::sync::allocating;
 /// ```
 pub struct KeepAlive<P: StrongRef> {
     ring: Ring<P>,
-    /// The weights of those that went, with [`count_live`](Limit::count_live).
+    /// The weights of evicted objects, with [`count_live`](Limit::count_live).
     evicted: WeakMap<P, usize>,
 }
 
 impl<P: StrongRef> KeepAlive<P> {
-    /// Keeps nothing yet. Allocates nothing before the first object.
+    /// Creates a `KeepAlive` that keeps nothing yet. Allocates nothing before the first object.
     pub const fn new(limit: Limit) -> Self {
         KeepAlive {
             ring: Ring::new(limit),
@@ -74,8 +76,9 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.limit()
     }
 
-    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations
-    /// come to count, all of which begin with this one.
+    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects). If
+    /// generations begin to count, all kept objects start in the present generation: O(kept
+    /// objects).
     pub fn set_limit(&mut self, limit: Limit) {
         allocating(|room| self.ring.set_limit(limit, room));
         if !limit.counts_live {
@@ -84,17 +87,18 @@ impl<P: StrongRef> KeepAlive<P> {
         self.settle();
     }
 
-    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than
-    /// the limit, or the limit is of 0 entries. One that is kept already is touched, and has this
-    /// weight from now on. O(1) amortised, and what goes instead.
+    /// Keeps an object alive as the newest, and returns true. An object that is kept already is
+    /// touched, and gets the new weight. Returns false, and does not keep the object, if the object
+    /// is heavier than the limit, or the limit is 0 entries. O(1) amortised, and O(evicted
+    /// objects).
     ///
-    /// A weight says how much of the limit the object takes: bytes, say, or 1. It is taken once,
-    /// here.
+    /// The weight says how much of the limit the object takes: bytes, say, or 1. The weight changes
+    /// only by another call of this method.
     pub fn keep(&mut self, object: &P, weight: usize) -> bool
     where
         P: Clone,
     {
-        // The object of this handle is kept, whatever a `Clone` returns.
+        // `Clone` may return a handle to another object: the object of the new handle is kept.
         let handle = object.clone();
         let addr = addr_of(&handle);
         let kept = self.ring.keep(addr, weight, handle);
@@ -111,18 +115,19 @@ impl<P: StrongRef> KeepAlive<P> {
         is_kept
     }
 
-    /// Notes that a kept object is in use: it goes later. Returns whether it is kept. O(1).
+    /// Notes a use of a kept object, so that its eviction comes later. Returns whether the object
+    /// is kept. O(1).
     pub fn touch<Q: ?Sized + Identify<P>>(&mut self, object: &Q) -> bool {
         self.ring.touch(Q::addr(object).addr())
     }
 
-    /// Returns whether an object is kept. O(1). This is no use of it.
+    /// Returns whether an object is kept. Does not count as a use of the object. O(1).
     #[must_use]
     pub fn contains<Q: ?Sized + Identify<P>>(&self, object: &Q) -> bool {
         self.ring.get(Q::addr(object).addr()).is_some()
     }
 
-    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1).
+    /// Stops keeping an object, and returns the handle to the object if it was kept. O(1).
     pub fn release<Q: ?Sized + Identify<P>>(&mut self, object: &Q) -> Option<P> {
         let (released, _) = self.ring.release(Q::addr(object).addr());
         if self.ring.limit().counts_live {
@@ -131,8 +136,8 @@ impl<P: StrongRef> KeepAlive<P> {
         released
     }
 
-    /// Begins the next generation: what was neither kept nor touched in the [last
-    /// ones](Limit::generations) goes. O(what goes).
+    /// Begins the next generation: evicts the objects that were neither kept nor touched in the
+    /// [last generations](Limit::generations). O(evicted objects).
     ///
     /// ```
     /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};
@@ -151,8 +156,9 @@ impl<P: StrongRef> KeepAlive<P> {
         self.settle();
     }
 
-    /// Lets objects go until the others weigh no more than this; returns how many went. O(what
-    /// goes) amortised. For memory that is wanted elsewhere: the limit stays.
+    /// Evicts objects until the remaining objects weigh at most `weight`, and returns the number of
+    /// evicted objects. The limit stays as it is: this method is for a moment when memory is needed
+    /// elsewhere. O(evicted objects) amortised.
     pub fn shrink_to(&mut self, weight: usize) -> usize {
         let gone = self.ring.let_go_above(weight);
         self.settle();
@@ -165,21 +171,22 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.len()
     }
 
-    /// Returns whether nothing is kept.
+    /// Returns whether no object is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the sum of the weights of what is kept; `usize::MAX` if it is larger.
+    /// Returns the sum of the weights of the kept objects, or `usize::MAX` if the sum is larger.
     #[must_use]
     pub fn retained_weight(&self) -> usize {
         self.ring.weight()
     }
 
-    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of
-    /// what has gone from here and is still in use. What was [released](Self::release) counts no
-    /// more. Exact: the death of an object ends its weight. O(gone and in use).
+    /// Returns the weight of the kept objects. With [`count_live`](Limit::count_live), also adds
+    /// the weight of evicted objects that are still in use. Objects that were
+    /// [released](Self::release) do not count. The sum is exact: the death of an object ends its
+    /// weight. O(evicted objects in use).
     ///
     /// ```
     /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};
@@ -198,13 +205,15 @@ impl<P: StrongRef> KeepAlive<P> {
         evicted.fold(self.ring.weight(), usize::saturating_add)
     }
 
-    /// Lets everything go. It counts no more, nor does what went before.
+    /// Releases all kept objects. The live weight becomes 0: evicted objects do not count any more,
+    /// either.
     pub fn clear(&mut self) {
         let empty = Self::new(self.limit());
         drop(core::mem::replace(self, empty));
     }
 
-    /// Lets go what has to, and destroys it when all of it is out.
+    /// Evicts the victims that the limit demands. Destroys the handles only after all victims have
+    /// left the ring.
     fn settle(&mut self) {
         let mut next = || {
             let going = self.ring.next_to_go()?;

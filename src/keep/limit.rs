@@ -1,4 +1,4 @@
-//! How much is kept, and why something is kept no more.
+//! How much is kept, and the causes of a removal.
 
 /// How much is kept: a number of objects or entries, a sum of weights, a number of generations, or
 /// several of these.
@@ -30,7 +30,7 @@ impl Limit {
         }
     }
 
-    /// At most so many at a time. With 0, nothing is kept.
+    /// Keeps at most `entries` objects or entries at a time. With 0, nothing is kept.
     pub const fn entries(entries: usize) -> Self {
         Limit {
             entries,
@@ -38,14 +38,14 @@ impl Limit {
         }
     }
 
-    /// At most so much weight at a time, in units of your own: bytes, say. What alone is heavier is
-    /// not kept at all; what weighs 0 never is too heavy. A sum of weights is exact, and shown as
-    /// `usize::MAX` if it is larger: such a sum is beyond any limit of weight, `usize::MAX`
-    /// included.
+    /// Keeps at most this sum of weights at a time, in units of your own, such as bytes. An object
+    /// that is heavier than the limit is not kept at all; an object of weight 0 always fits. Sums
+    /// of weights are exact. A sum above `usize::MAX` is shown as `usize::MAX`, and exceeds every
+    /// limit of weight, even `usize::MAX`.
     ///
-    /// In a collection that threads share, an insertion adds the weight of its entry first, and
-    /// evicts others then. So the sum may exceed the limit for a moment, by one entry for each
-    /// thread that is inserting.
+    /// In a collection that threads share, an insertion first adds the weight of the new entry, and
+    /// then evicts other entries. So the sum may exceed the limit for a moment, by one entry for
+    /// each inserting thread.
     pub const fn weight(self, weight: usize) -> Self {
         Limit {
             weight: Some(weight),
@@ -53,10 +53,11 @@ impl Limit {
         }
     }
 
-    /// What was neither kept nor touched during the last so many generations goes when the next one
-    /// begins. A generation is what you say it is: it ends with a call of `advance`, by a timer, or
-    /// after a frame or a revision. There is no clock inside. `u32::MAX` generations are no limit.
-    /// Above 65,000, a collection may miss hits of an entry that was not asked for that long.
+    /// Keeps objects for this number of generations: an object that was neither kept nor touched
+    /// during the last `generations` is evicted when the next generation begins. The program
+    /// decides how long a generation lasts: each call of `advance` ends one, for example by a
+    /// timer, after a frame or after a revision. The library has no clock. `u32::MAX` means no
+    /// limit. Above 65,000, a collection may miss hits of an entry that had no hit for this long.
     pub const fn generations(self, generations: u32) -> Self {
         Limit {
             generations,
@@ -64,9 +65,10 @@ impl Limit {
         }
     }
 
-    /// Also counts the weight of what is kept no more and still in use: see
-    /// [`live_weight`](super::KeepAlive::live_weight). This costs an entry of a weak map for each
-    /// such object. For [`KeepAlive`](super::KeepAlive)s; a ceiling does not look at it.
+    /// Also counts the weight of objects that were evicted and are still in use: see
+    /// [`live_weight`](super::KeepAlive::live_weight). Each such object costs an entry of a weak
+    /// map. Only [`KeepAlive`](super::KeepAlive)s count live weights; a ceiling ignores this
+    /// setting.
     pub const fn count_live(self) -> Self {
         Limit {
             counts_live: true,
@@ -75,18 +77,19 @@ impl Limit {
     }
 }
 
-/// Why something is kept no more: what a listener is told.
+/// The cause of a removal, as a listener hears it: why an object or an entry is no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gone {
-    /// Its key has died. Only entries under a ceiling do: what a floor keeps lives.
+    /// The key of the entry has died. Happens only under a ceiling: a floor keeps its objects
+    /// alive.
     Died,
-    /// There were too many.
+    /// There were too many objects or entries.
     Entries,
-    /// They weighed too much.
+    /// The objects or entries weighed too much together, or one alone did.
     Weight,
-    /// It was not touched for too many generations.
+    /// The object or entry was not touched for too many generations.
     Generation,
-    /// It was released or removed, or replaced by another.
+    /// The object or entry was released or removed, or another entry has replaced it.
     Removed,
 }

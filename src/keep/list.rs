@@ -1,8 +1,8 @@
-//! A list through the elements of a slice, linked both ways by their numbers: so one in the middle
-//! leaves in O(1), and nothing is allocated for a link. Whose numbers are in which list is the
-//! owner's to know.
+//! A doubly linked list through the elements of a slice. The links are the indices of elements: so
+//! an element in the middle leaves the list in O(1), and no link needs an allocation. The owner of
+//! the slice must know which element is in which list.
 
-/// No element.
+/// The index of no element.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The neighbours of an element.
@@ -12,13 +12,13 @@ pub(crate) struct Links {
     pub(crate) newer: u32,
 }
 
-/// Those of an element that is in no list, or alone in one.
+/// The links of an element that is in no list, or alone in a list.
 pub(crate) const UNLINKED: Links = Links {
     older: NONE,
     newer: NONE,
 };
 
-/// What can be in a list.
+/// An element of a list.
 pub(crate) trait Linked {
     fn links(&mut self) -> &mut Links;
 }
@@ -36,14 +36,14 @@ pub(crate) struct Ends {
     pub(crate) newest: u32,
 }
 
-/// Those of an empty list.
+/// The ends of an empty list.
 pub(crate) const EMPTY: Ends = Ends {
     oldest: NONE,
     newest: NONE,
 };
 
 impl Ends {
-    /// Adds an element that is in no list of these links, as the newest.
+    /// Adds an element as the newest. The element must not be in a list through the same links.
     pub(crate) fn push(&mut self, list: &mut [impl Linked], at: u32) {
         *list[at as usize].links() = Links {
             older: self.newest,
@@ -56,7 +56,7 @@ impl Ends {
         self.newest = at;
     }
 
-    /// Takes out an element of this list. Its own links stay as they are.
+    /// Takes an element out of this list. The links of the element itself stay as they are.
     pub(crate) fn unlink(&mut self, list: &mut [impl Linked], at: u32) {
         let Links { older, newer } = *list[at as usize].links();
         match older {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use alloc::{vec, vec::Vec};
 
-    /// From the oldest to the newest; the same the other way round.
+    /// Returns the elements from the oldest to the newest. Asserts that the other direction agrees.
     fn walk(ends: Ends, list: &[Links]) -> Vec<u32> {
         let mut all = Vec::new();
         let mut at = ends.oldest;

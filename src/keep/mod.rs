@@ -1,13 +1,13 @@
-//! Keeps objects alive for a while: a [`KeepAlive`] has strong handles to the latest of them,
-//! within a [`Limit`].
+//! Keeps objects alive for a while: a [`KeepAlive`] has strong handles to the objects that were
+//! used last, within a [`Limit`].
 //!
-//! Weak collections forget an object with its last use. A *floor* under such a collection keeps
-//! what nobody uses for a while: see [`KeepAlive`], and for what threads share
-//! [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), which
+//! A weak collection forgets an object when the last user drops it. A *floor* under the collection
+//! keeps unused objects for a while: see [`KeepAlive`]. Threads share a
+//! [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), which serves
 //! [`concurrent::WeakValueMap`](crate::concurrent::WeakValueMap) and
-//! [`concurrent::Interner`](crate::concurrent::Interner) take. A *ceiling* bounds a collection: an
-//! entry goes although its key lives. [`Memo`](crate::Memo) and
-//! [`concurrent::WeakMap`](crate::concurrent::WeakMap) take one.
+//! [`concurrent::Interner`](crate::concurrent::Interner) as a floor. A *ceiling* bounds a
+//! collection: entries are evicted although their keys live. [`Memo`](crate::Memo) and
+//! [`concurrent::WeakMap`](crate::concurrent::WeakMap) can have a ceiling.
 //!
 //! The chapter [`keep`](crate::guide::keep) of the guide says when to use which.
 

@@ -1,30 +1,33 @@
-//! The kept objects or entries, here called *members*, and the choice of the next victim: the
-//! engine under floors and ceilings. A ring runs no user code and destroys nothing: it returns each
-//! victim to its caller.
+//! The engine under floors and ceilings: a ring holds the kept objects or entries, here called
+//! *members*, and chooses the next victim. A ring runs no user code and destroys nothing: the ring
+//! returns each victim to the caller.
 //!
 //! The policy is SIEVE, as in Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key
-//! Eviction Algorithm for Web Caches", NSDI 2024. The members are in a queue in the order of
-//! arrival, and each member has a bit, which a hit sets. A hand moves from the oldest member to the
-//! newest, and round again. The victim is the first member whose bit is not set; the hand clears
-//! the bits of the members that it passes.
+//! Eviction Algorithm for Web Caches", NSDI 2024. A queue holds the members in the order of
+//! arrival, and each member has a bit. A hit sets the bit. A hand moves from the oldest member to
+//! the newest, and then begins again with the oldest. The hand clears each bit that is set, and
+//! stops at the first member whose bit is not set. This member is the victim.
 //!
 //! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by
 //!   age.
-//! * **Q2** The list by age has the order of the generations of the last touches. So the members
-//!   that are too old are at the front, and [`advance`](Ring::advance) costs O(victims).
-//! * **Q3** A collection reports only the first hit of a member in each *round*, and notes the
-//!   round in its entry. So most hits cost no lock. A turn of the hand takes [`ROUNDS`] rounds. So
-//!   another round has begun when the hand comes back to a member, and a member that was reported
-//!   in a round stays a member until the round ends, unless a caller lets it go; and a caller that
-//!   lets a member go ends the round. If the hand passes a member after the report, later hits of
-//!   the same round are lost. A member that is [touched](Ring::touch) directly differs from the
-//!   paper in nothing.
-//! * **Q4** The thread that takes a victim destroys it, one victim at a time. A caller that lets a
-//!   member go and must not destroy it makes it a *leaving* item, and so does a refusal. A leaving
-//!   item is no member. It is found only to be kept again, or to be taken.
-//! * **Q5** The thread that takes a victim may have work to do for it under no lock. Until that
-//!   work is done, the slot of the victim is [going](self::going), and is found: so a thread that
-//!   keeps the same object again meanwhile, or removes it, can say so.
+//! * **Q2** The list by age is sorted by the generation of the last touch. So the members that are
+//!   too old are at the front, and [`advance`](Ring::advance), with the eviction of these members,
+//!   costs O(victims).
+//! * **Q3** Time is divided into *rounds*. A collection reports only the first hit of a member in
+//!   each round, and notes the round in the entry. So most hits take no lock. One revolution of the
+//!   hand takes [`ROUNDS`] rounds. A member whose hit was reported in a round stays a member until
+//!   the round ends, for two reasons. The hand returns to the member only in a later round. And a
+//!   caller that makes a member leave ends the round; only [`remove`](Ring::remove) does not,
+//!   because its caller has unlinked the entry. If the hand passes a member after the report, later
+//!   hits in the same round are lost. A caller that [touches](Ring::touch) a member at each hit
+//!   gets exactly the policy of the paper.
+//! * **Q4** The thread that takes a victim destroys it, one victim at a time. A caller that ends
+//!   the membership of an item, but must not destroy the item at once, makes it a *leaving* item.
+//!   So does a refusal. A leaving item is no member. The ring finds a leaving item only to keep it
+//!   again or to return it as a victim.
+//! * **Q5** The thread that takes a victim may have to work for the victim without a lock. Until
+//!   the work is done, the slot of the victim is [going](self::going), and lookups find the slot.
+//!   So a thread that keeps or removes the same object meanwhile can leave a note in the slot.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -40,39 +43,41 @@ use crate::sync::allocating;
 mod going;
 mod room;
 
-/// The number of rounds in a turn of the hand. More rounds are closer to the paper, and report more
-/// hits.
+/// The number of rounds in one revolution of the hand. With more rounds, the policy is closer to
+/// the paper, and more hits are reported.
 const ROUNDS: usize = 8;
-/// Rounds have the numbers from 1 to this number, and then from 1 again. So an entry without a hit
-/// during exactly so many rounds does not report its hits in the last of these rounds. Such an
-/// entry is no member by then, unless the limit is of more generations.
+/// Rounds are numbered from 1 to this number, and then from 1 again. So a number returns after
+/// `LAST_ROUND` rounds. If an entry had no hit for exactly this long, its next hits are not
+/// reported until the round ends. By then the entry is no longer a member, unless the limit allows
+/// more generations than this.
 const LAST_ROUND: u16 = u16::MAX - 2;
 
 /// The members, by the addresses of the objects.
 pub(crate) struct Ring<X> {
     limit: Limit,
     slots: Vec<Slot<X>>,
-    /// The links of the list by age, one for each slot. Empty where generations do not count.
+    /// The links of the list by age: one element for each slot. Empty where generations do not
+    /// count.
     ages: Vec<Links>,
     /// The slot of each address. (Chains through the slots would take 6 bytes less for each member,
-    /// but with chains it took up to twice as long to keep another object.)
+    /// but with chains, keeping an object took up to twice as long.)
     index: HashTable<u32>,
     /// The members in the order of arrival.
     queue: Ends,
     by_age: Ends,
-    /// The leaving items: each is in the index, and in no other list (Q4).
+    /// The leaving items: each is in the index, and in no list except this (Q4).
     leaving: Ends,
     free: u32,
     hand: u32,
-    /// The member that was kept last, while it is a member.
+    /// The member that was kept last, while the object is still a member.
     latest: u32,
     len: usize,
     weight: u128,
     generation: u32,
     round: u16,
-    /// Whether an entry has the number of this round.
+    /// Whether the number of this round is in an entry.
     told: bool,
-    /// How many members the hand has looked at in this round.
+    /// The number of members that the hand has visited in this round.
     steps: usize,
     turn: u64,
 }
@@ -86,11 +91,11 @@ struct Slot<X> {
     /// The generation in which the member was kept or touched last.
     generation: u32,
     visited: bool,
-    /// Why the item is no member any more (Q4).
+    /// Why the item is no longer a member (Q4).
     gone: Option<Gone>,
 }
 
-/// A victim, taken out of its ring.
+/// A victim, taken out of the ring.
 pub(crate) struct Going<X> {
     pub(crate) what: X,
     pub(crate) addr: usize,
@@ -98,7 +103,8 @@ pub(crate) struct Going<X> {
     pub(crate) why: Gone,
     /// The turn in which the victim was taken: see [`Outcome::New`].
     pub(crate) turn: u64,
-    /// Its slot, if that is [going](going) until the taker ends that.
+    /// The slot of the victim, if the slot is [going](going). The caller frees the slot by
+    /// [`end_going`](Ring::end_going).
     pub(crate) at: Option<u32>,
     /// False if there is no further victim: then the caller need not ask again.
     pub(crate) more: bool,
@@ -106,18 +112,19 @@ pub(crate) struct Going<X> {
 
 /// The outcome of keeping an item.
 pub(crate) enum Outcome<X> {
-    /// The item is a new member. Each arrival and each removal has a turn, and turns are numbered.
+    /// The item is a new member. Arrivals and removals are numbered in their order; the number is
+    /// called a turn.
     New { turn: u64 },
-    /// The object is a member already; this is the item that the caller has passed.
+    /// The object is a member already. Contains the item that the caller has passed.
     Already(X),
-    /// The item is not kept: it is heavier than the limit, or the limit is 0 entries. If the object
-    /// was a member, that is a [victim](Ring::next_to_go) now.
+    /// The item is not kept, because it is heavier than the limit, or the limit is 0 entries. If
+    /// the object was a member, it is a [victim](Ring::next_to_go) now.
     Refused(X),
 }
 
-/// Whether an object was a member already, which was touched.
+/// Whether the object was a member already. If so, the member was touched.
 pub(crate) enum Told<X> {
-    /// The item that the caller has passed.
+    /// Contains the item that the caller has passed.
     Yes(X),
     No(Outcome<X>),
 }
@@ -163,23 +170,23 @@ impl<X> Ring<X> {
         self.len
     }
 
-    /// The sum of the weights, at most `usize::MAX`.
+    /// Returns the sum of the weights, at most `usize::MAX`.
     pub(crate) fn weight(&self) -> usize {
         usize::try_from(self.weight).unwrap_or(usize::MAX)
     }
 
-    /// The number of this round, for an entry that reports a hit.
+    /// Returns the number of this round, for an entry that reports a hit.
     pub(crate) fn tell_round(&mut self) -> u16 {
         self.told = true;
         self.round
     }
 
-    /// The number of this round: never 0, nor one of the two highest.
+    /// Returns the number of this round: never 0, and never one of the two highest numbers.
     pub(crate) fn round(&self) -> u16 {
         self.round
     }
 
-    /// The kept item of an object.
+    /// Returns the kept item of an object.
     pub(crate) fn get(&self, addr: usize) -> Option<&X> {
         self.slots[self.member(addr)? as usize].kept.as_ref()
     }
@@ -194,15 +201,16 @@ impl<X> Ring<X> {
         self.slots[at as usize].gone.is_none()
     }
 
-    /// The slot of an object: of a member, of a [leaving](Self::leaving) item, or a going slot.
+    /// Returns the slot of an object: the slot of a member, the slot of a [leaving](Self::leaving)
+    /// item, or a going slot.
     #[inline]
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
         self.index.find(hash(addr), is).copied()
     }
 
-    /// Keeps an item as the newest member. A member is touched instead, and has this weight from
-    /// now on.
+    /// Keeps an item as the newest member. If the object is a member already, touches the member
+    /// and replaces its weight.
     pub(crate) fn keep(&mut self, addr: usize, weight: usize, what: X) -> Outcome<X> {
         if !self.fits(weight) {
             self.let_go(addr, self.refusal());
@@ -220,8 +228,8 @@ impl<X> Ring<X> {
         self.admit(found, addr, weight, what)
     }
 
-    /// [Touches](Self::touch) a member, which keeps its weight; keeps an item that is no member. An
-    /// item without a weight is refused.
+    /// [Touches](Self::touch) the object if it is a member; then the weight stays. Otherwise keeps
+    /// the item. An item without a weight is refused.
     pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: Option<usize>, what: X) -> Told<X> {
         let found = self.find(addr);
         if let Some(at) = found.filter(|at| self.is_member(*at)) {
@@ -238,7 +246,7 @@ impl<X> Ring<X> {
         self.limit.weight.is_none_or(|most| weight <= most) && self.limit.entries != 0
     }
 
-    /// The reason for which an item does not fit.
+    /// Returns the reason for which an item does not fit.
     fn refusal(&self) -> Gone {
         match self.limit.entries {
             0 => Gone::Entries,
@@ -293,7 +301,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes a member out of all lists: the opposite of [`join`](Self::join).
+    /// Takes a member out of the queue and the list by age: the opposite of [`join`](Self::join).
     fn part(&mut self, at: u32) {
         let slot = &self.slots[at as usize];
         if self.hand == at {
@@ -320,7 +328,8 @@ impl<X> Ring<X> {
         if let Some(at) = self.member(addr) {
             self.part(at);
             self.leave(at, why);
-            // The collection may take a hit for reported.
+            // An entry may still have the number of this round, and would not report its next hit
+            // (Q3).
             self.begin_round();
         } else if why == Gone::Removed {
             self.set_removed(addr);
@@ -344,10 +353,10 @@ impl<X> Ring<X> {
         self.turn
     }
 
-    /// Puts an item into a free slot or a new slot, and into the index. All memory is allocated
-    /// before: an item in a slot that is not in the index would be kept for ever.
+    /// Puts an item into a free slot or a new slot, and into the index. Memory is allocated first:
+    /// an item in a slot, but not in the index, would be kept for ever.
     fn place(&mut self, addr: usize, what: X) -> u32 {
-        // The caller has made room in a ring that threads share.
+        // In a ring that threads share, the caller has made room.
         if !self.has_room() {
             allocating(|room| self.grow(room));
         }
@@ -398,15 +407,15 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes a member or a leaving item.
+    /// Takes out a member or a leaving item.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
         self.set_removed(addr);
         let at = self.find(addr)?;
         Some(self.take(at, Gone::Removed)?.what)
     }
 
-    /// Takes a member, and ends the round, since the collection may take a hit for reported. Also
-    /// returns the [turn](Outcome::New).
+    /// Takes out a member, and ends the round, since an entry may still have the number of this
+    /// round. Also returns the [turn](Outcome::New).
     pub(crate) fn release(&mut self, addr: usize) -> (Option<X>, u64) {
         let Some(at) = self.member(addr) else {
             self.set_removed(addr);
@@ -417,14 +426,15 @@ impl<X> Ring<X> {
         (taken.map(|going| going.what), self.turn)
     }
 
-    /// Begins a generation. The members that are too old then are [victims](Self::next_to_go).
+    /// Begins a generation. The members that are too old now are [victims](Self::next_to_go).
     pub(crate) fn advance(&mut self) {
         self.generation = self.generation.wrapping_add(1);
-        // A member that was reported in this generation has to be reported in the next one, too.
+        // A member that was reported in the old generation has to be reported in the new
+        // generation, too.
         self.begin_round();
     }
 
-    /// Ends the round, if a hit was reported in it: otherwise no entry has its number.
+    /// Ends the round if an entry has its number. Otherwise the number can be used on.
     fn begin_round(&mut self) {
         if mem::take(&mut self.told) {
             self.round = self.round % LAST_ROUND + 1;
@@ -432,7 +442,7 @@ impl<X> Ring<X> {
         self.steps = 0;
     }
 
-    /// The member whose last touch is the oldest, if that is too old.
+    /// Returns the member whose last touch is the oldest, if the member is too old.
     fn too_old(&self) -> Option<u32> {
         let at = self.by_age.oldest;
         let then = self.slots.get(at as usize)?.generation;
@@ -440,12 +450,12 @@ impl<X> Ring<X> {
         (age > self.limit.generations).then_some(at)
     }
 
-    /// Whether there are leaving items.
+    /// Returns whether there are leaving items.
     pub(crate) fn is_leaving(&self) -> bool {
         self.leaving.oldest != NONE
     }
 
-    /// Whether there is a victim.
+    /// Returns whether there is a victim.
     pub(crate) fn is_due(&self) -> bool {
         let limit = self.limit;
         let too_heavy = limit.weight.is_some_and(|most| self.is_above(most));
@@ -453,8 +463,8 @@ impl<X> Ring<X> {
         beyond || self.is_leaving() || self.too_old().is_some()
     }
 
-    /// Takes the next victim, if there is one: a leaving item, a member that is too old, or a
-    /// member that SIEVE chooses if there are too many members, or these are too heavy.
+    /// Takes the next victim, if there is one: a leaving item, or a member that is too old, or, if
+    /// the members are too many or too heavy, the member that SIEVE chooses.
     pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
         let (at, why) = self.due()?;
         let going = self.take(at, why)?;
@@ -464,14 +474,14 @@ impl<X> Ring<X> {
         })
     }
 
-    /// The slot of the next victim, and the reason.
+    /// Returns the slot of the next victim, and the reason.
     fn due(&mut self) -> Option<(u32, Gone)> {
         Some(if self.is_leaving() {
             (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
             (at, Gone::Generation)
         } else if self.len > self.limit.entries {
-            // In the paper a victim goes before the new member arrives: so spare the new member.
+            // In the paper, the victim goes before the new member arrives: so spare the new member.
             let is_other = self.limit.entries != 0;
             let spared = if is_other { self.latest } else { NONE };
             (self.victim(spared)?, Gone::Entries)
@@ -480,12 +490,12 @@ impl<X> Ring<X> {
         })
     }
 
-    /// Whether the members together weigh more.
+    /// Returns whether the members together weigh more than `weight`.
     fn is_above(&self, weight: usize) -> bool {
         self.weight > weight as u128
     }
 
-    /// The next victim if the members may weigh so much together.
+    /// Returns the next victim under a limit of `weight` for all members together.
     fn too_heavy(&mut self, weight: usize) -> Option<u32> {
         if !self.is_above(weight) {
             return None;
@@ -495,8 +505,8 @@ impl<X> Ring<X> {
         self.victim(if is_other { self.latest } else { NONE })
     }
 
-    /// Makes members [victims](Self::next_to_go) until the other members weigh no more than this.
-    /// Returns the number of victims.
+    /// Makes members [victims](Self::next_to_go) until the remaining members weigh at most
+    /// `weight`. Returns the number of victims.
     pub(crate) fn let_go_above(&mut self, weight: usize) -> usize {
         let mut gone = 0;
         while let Some(at) = self.too_heavy(weight) {
@@ -508,8 +518,8 @@ impl<X> Ring<X> {
         gone
     }
 
-    /// The victim that the hand finds: not the member `spared`, beside which there is another
-    /// member.
+    /// Returns the victim that the hand finds, which is never `spared`. The caller knows that
+    /// `spared` is not the only member.
     fn victim(&mut self, spared: u32) -> Option<u32> {
         loop {
             if self.hand == NONE {
@@ -528,7 +538,8 @@ impl<X> Ring<X> {
             }
             if !visited {
                 if self.hand == spared {
-                    // In the paper the new member is not there yet: the hand does not stop at it.
+                    // In the paper, the new member has not arrived yet: the hand does not stop at
+                    // the new member.
                     let spared = self.slots.get(spared as usize);
                     self.hand = spared.map_or(NONE, |spared| spared.links.newer);
                 }
@@ -567,14 +578,14 @@ impl<X> Ring<X> {
         })
     }
 
-    /// Frees a slot, and takes it out of the index.
+    /// Frees a slot, and takes the slot out of the index.
     fn vacate(&mut self, at: u32) {
         self.hide(at);
         self.slots[at as usize].links.newer = self.free;
         self.free = at;
     }
 
-    /// Takes a slot out of the index, if it is there.
+    /// Takes a slot out of the index, if the index has the slot.
     fn hide(&mut self, at: u32) {
         let addr = self.slots[at as usize].addr;
         let found = self.index.find_entry(hash(addr), |there| *there == at);
@@ -585,7 +596,7 @@ impl<X> Ring<X> {
 }
 
 impl<X> Drop for Ring<X> {
-    /// Drops all items, even if the destructors of some panic.
+    /// Drops all items, even if the destructors of some items panic.
     fn drop(&mut self) {
         if mem::needs_drop::<X>() {
             let mut slots = mem::take(&mut self.slots).into_iter();

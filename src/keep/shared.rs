@@ -1,13 +1,14 @@
-//! A ring behind a lock, and how the entries of collections use the ring without the lock.
+//! A ring behind a lock, and the notes by which entries of collections avoid the lock.
 //!
-//! * **S1** Under the lock no user code runs, and nothing is destroyed.
-//! * **S2** An entry has a [`Stamp`], which changes under the lock, except that the thread that
-//!   unlinks the entry [ends](Stamp::end) the stamp. Each change is a read-modify-write. So either
-//!   the entry is reported to the ring first, and the unlinking thread lets it go; or the stamp
-//!   ends first, and the entry is not reported any more.
-//! * **S3** While the stamp of an entry has the number of this round, the entry was reported in
-//!   this round, and is a member (Q3 of [`ring`](super::ring)), or the limit has refused it. So a
-//!   hit that finds that number reports nothing. The number is published under the lock.
+//! * **S1** Under the lock, no user code runs, and nothing is destroyed.
+//! * **S2** Each entry has a [`Stamp`]. The stamp changes under the lock, with one exception: the
+//!   thread that unlinks the entry [ends](Stamp::end) the stamp without the lock. Each change is a
+//!   read-modify-write. So one of two things happens first. Either the entry is reported to the
+//!   ring, and then the unlinking thread takes it out of the ring. Or the stamp ends, and then the
+//!   entry is not reported any more.
+//! * **S3** If the stamp of an entry has the number of this round, the entry was reported in this
+//!   round, and is a member (Q3 of [`ring`](super::ring)), or the limit has refused the entry. So a
+//!   hit that finds the present number reports nothing. The number is published under the lock.
 
 use core::mem;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ const UNTOLD: u16 = u16::MAX - 1;
 /// The entry is unlinked.
 const ENDED: u16 = u16::MAX;
 
-/// The note of an entry about its ring: whether the ring knows the entry, and the round in which
-/// the entry reported a hit.
+/// The note of an entry about its ring: whether the ring knows the entry, and in which round the
+/// entry reported a hit.
 pub(crate) struct Stamp(AtomicU16);
 
 impl Stamp {
@@ -35,14 +36,14 @@ impl Stamp {
         Stamp(AtomicU16::new(NEVER))
     }
 
-    /// Under the lock of the ring: notes a report in this round, or without a round, that the ring
-    /// knows the entry. Returns false if the entry is unlinked.
+    /// Notes a report in the round `told`. Without a round, notes only that the ring knows the
+    /// entry. Returns false if the entry is unlinked. The caller holds the lock of the ring.
     pub(crate) fn set(&self, told: Option<u16>) -> bool {
         let new = told.unwrap_or(UNTOLD);
         let mut now = NEVER;
         loop {
-            // Relaxed, also below: the lock orders all that depends on the stamp, and the changes
-            // of the stamp have one order.
+            // Relaxed, also below: the lock orders everything that depends on the stamp, and the
+            // changes of one stamp have one order.
             match self.0.compare_exchange(now, new, Relaxed, Relaxed) {
                 Ok(_) => return true,
                 Err(ENDED) => return false,
@@ -51,23 +52,23 @@ impl Stamp {
         }
     }
 
-    /// Whether the entry was never reported to the ring.
+    /// Returns whether the entry was never reported to the ring.
     pub(crate) fn is_new(&self) -> bool {
         self.0.load(Relaxed) == NEVER
     }
 
-    /// Ends the stamp: the entry is unlinked. Returns whether the ring may know the entry: then the
-    /// caller has to let it go there.
+    /// Ends the stamp of an entry that was just unlinked. Returns whether the ring may know the
+    /// entry: then the caller must take the entry out of the ring.
     pub(crate) fn end(&self) -> bool {
         !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
     }
 
-    /// Whether the ring may know the entry, which no thread changes any more.
+    /// Returns whether the ring may know the entry, if no thread changes the stamp any more.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.0.load(Relaxed), NEVER | ENDED)
     }
 
-    /// Whether the ring may have known the entry, or a removal has unlinked it.
+    /// Returns whether the ring may have known the entry, or a removal has unlinked the entry.
     pub(crate) fn was_known(&self) -> bool {
         self.0.load(Relaxed) != NEVER
     }
@@ -77,21 +78,21 @@ impl Stamp {
 #[repr(align(128))]
 pub(crate) struct Round(AtomicU32);
 
-/// There is a victim that no thread has taken yet.
+/// Set while there is a victim that no thread has taken yet.
 const LEAVING: u32 = 1 << 16;
 
 impl Round {
-    /// Whether a hit of the entry has to be reported.
+    /// Returns whether a hit of the entry has to be reported.
     #[inline]
     pub(crate) fn is_news(&self, stamp: &Stamp) -> bool {
         // Relaxed, both: a thread that misses a new round reports the next hit.
         self.0.load(Relaxed) as u16 != stamp.0.load(Relaxed)
     }
 
-    /// Whether a thread has to take victims.
+    /// Returns whether there are victims to take.
     #[inline]
     pub(crate) fn is_leaving(&self) -> bool {
-        // Relaxed: the thread that has let an item go sees that itself, and takes the victim
+        // Relaxed: the thread that makes an item leave reads its own store, and takes the victim
         // afterwards.
         self.0.load(Relaxed) & LEAVING != 0
     }
@@ -115,9 +116,9 @@ impl<X> SharedRing<X> {
         &self.round
     }
 
-    /// Reports a hit of an entry; returns whether the entry is a member (S3). For a new entry the
-    /// answer is no, without the lock: most likely its object is new, too, and [`join`](Self::join)
-    /// looks whether it is.
+    /// Reports a hit of an entry; returns whether the entry is a member (S3). Returns false without
+    /// the lock for a new entry: its object is most likely new, too, and [`join`](Self::join) finds
+    /// out.
     pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
         if stamp.is_new() {
             return false;
@@ -131,9 +132,9 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Keeps an item for an entry, or [reports](Self::tell) a hit if the object is a member. Gives
-    /// the item back if the entry is unlinked (S2). An item without a weight is refused. Also
-    /// returns whether there is a victim.
+    /// Keeps an item for an entry, or [reports](Self::tell) a hit if the object is a member
+    /// already. Returns the item if the entry is unlinked (S2), and refuses an item without a
+    /// weight. Also returns whether there is a victim.
     pub(crate) fn join(
         &self,
         addr: usize,
@@ -149,7 +150,7 @@ impl<X> SharedRing<X> {
                         Outcome::Already(what)
                     }
                     Told::No(refused @ Outcome::Refused(_)) => {
-                        // The item would be too heavy again in this round.
+                        // In this round, the item would be too heavy again.
                         stamp.set(Some(ring.tell_round()));
                         refused
                     }
@@ -162,12 +163,12 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Under the lock (S1).
+    /// Runs a closure under the lock (S1).
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.publish(&mut self.ring.lock(), run)
     }
 
-    /// The same, with room for an object that may be absent.
+    /// Runs a closure under the lock, with room for an object that may be absent.
     pub(crate) fn with_room<R>(&self, addr: usize, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.ring.with_room(
             |ring, room| ring.make_room_for(addr, room),
@@ -175,7 +176,7 @@ impl<X> SharedRing<X> {
         )
     }
 
-    /// Sets another limit. The members beyond it are [victims](Ring::next_to_go).
+    /// Sets another limit. The members beyond the limit become [victims](Ring::next_to_go).
     pub(crate) fn set_limit<R>(&self, limit: Limit, then: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.ring.with_room(
             |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
@@ -192,15 +193,15 @@ impl<X> SharedRing<X> {
         let result = run(ring);
         let now = shown(ring);
         if now != before {
-            // Relaxed: S3 asks for no more, since the store is under the lock.
+            // Relaxed: the store is under the lock, and S3 needs no more.
             self.round.0.store(now, Relaxed);
         }
         result
     }
 }
 
-/// The known weight, or the weight that user code says now: `None` if that panics. The caller
-/// resumes the panic after it has told the ring.
+/// Returns the known weight, or else calls the user's `weigh`; `None` if the call panics. The
+/// caller resumes the panic after telling the ring.
 pub(crate) fn weight_of(
     known: Option<usize>,
     weigh: impl FnOnce() -> usize,
@@ -212,7 +213,7 @@ pub(crate) fn weight_of(
     (weight, panics)
 }
 
-/// A listener: a closure that hears of each eviction. `F` is its unsized type.
+/// A listener: a closure that is called for each eviction. `F` is the unsized type of the closure.
 pub(crate) struct Listener<F: ?Sized> {
     hears: Mutex<Option<Arc<F>>>,
     /// Whether there is a closure. Changes under the lock.
@@ -236,16 +237,16 @@ impl<F: ?Sized> Listener<F> {
         drop(old);
     }
 
-    /// Whether there is a closure.
+    /// Returns whether there is a closure.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
-        // Relaxed: a thread that has to call the closure has seen that it was set.
+        // Relaxed: a thread that must call the closure has seen the call of `set` already.
         self.is_set.load(Relaxed)
     }
 
-    /// The closure, which is called under no lock.
+    /// Returns the closure, which is called under no lock.
     pub(crate) fn get(&self) -> Option<Arc<F>> {
-        // Most rings have no listener, and take no lock here.
+        // Most rings have no listener: then the lock is not taken here.
         self.is_set().then(|| self.hears.lock().clone())?
     }
 }

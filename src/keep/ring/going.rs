@@ -1,12 +1,12 @@
-//! Going slots (Q5): a thread has taken a victim, and works for it under no lock. The slot of the
-//! victim stays in the index, empty. That thread [frees](Ring::end_going) the slot, and learns
-//! whether another thread has kept or removed the object meanwhile.
+//! Going slots (Q5): a thread has taken a victim, and works for the victim without a lock. The slot
+//! of the victim is empty, and stays in the index. Finally the thread [frees](Ring::end_going) the
+//! slot, and learns whether the object was kept or removed meanwhile.
 
 use super::{Going, Ring};
 use crate::keep::Gone;
 
 impl<X> Ring<X> {
-    /// As [`next_to_go`](Self::next_to_go), but the slot of the victim is going.
+    /// Like [`next_to_go`](Self::next_to_go), but leaves the slot of the victim going.
     pub(crate) fn next_going(&mut self) -> Option<Going<X>> {
         let (at, why) = self.due()?;
         let going = self.take_out(at, why)?;
@@ -17,8 +17,7 @@ impl<X> Ring<X> {
         })
     }
 
-    /// Frees a going slot. Returns false if a thread has kept the object again meanwhile, or
-    /// removed it.
+    /// Frees a going slot. Returns false if a thread has kept or removed the object meanwhile.
     pub(crate) fn end_going<Y>(&mut self, going: &Going<Y>) -> bool {
         let Some(at) = going.at else { return true };
         let is_gone = self.slots[at as usize].gone != Some(Gone::Removed);
@@ -26,18 +25,18 @@ impl<X> Ring<X> {
         is_gone
     }
 
-    /// Whether a slot of the index is going.
+    /// Returns whether a slot of the index is going.
     pub(super) fn is_going(&self, at: u32) -> bool {
         self.slots[at as usize].kept.is_none()
     }
 
-    /// A thread keeps the object of a going slot again, in another slot.
+    /// Marks a going slot as removed, and hides it: its object is about to be kept in another slot.
     pub(super) fn give_way(&mut self, at: u32) {
         self.slots[at as usize].gone = Some(Gone::Removed);
         self.hide(at);
     }
 
-    /// Notes the removal of an object that is no member.
+    /// Notes a removal of the object in its slot, unless the object is a member.
     pub(super) fn set_removed(&mut self, addr: usize) {
         if let Some(at) = self.find(addr) {
             let gone = &mut self.slots[at as usize].gone;
@@ -45,8 +44,9 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Notes the removal of all objects that are no members. Returns the
-    /// [turn](super::Outcome::New). O(most members at a time).
+    /// Notes the removal in the slots of all objects except members. Returns the
+    /// [turn](super::Outcome::New). O(number of slots), which is the largest number of items that
+    /// the ring has had.
     pub(crate) fn set_all_removed(&mut self) -> u64 {
         for slot in &mut self.slots {
             slot.gone = slot.gone.and(Some(Gone::Removed));

@@ -1,5 +1,5 @@
-//! The memory of a ring. More memory is allocated before the ring changes, and before a lock is
-//! taken.
+//! The memory of a ring. More memory is allocated before a lock is taken, and before the ring
+//! changes.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -18,7 +18,7 @@ pub(crate) struct Room<X> {
     index: HashTable<u32>,
 }
 
-/// How many elements new memory needs room for. Zero: the present memory is large enough.
+/// The capacities of new memory, in elements. Zero if the present memory is large enough.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct RoomSize {
     slots: usize,
@@ -53,14 +53,15 @@ impl<X> Room<X> {
 }
 
 impl<X> Ring<X> {
-    /// Makes room for an object, unless it has a slot. The error is the memory that this takes.
+    /// Makes room for an object, unless the object has a slot. If memory is missing, returns its
+    /// size as the error.
     #[inline]
     pub(crate) fn make_room_for(
         &mut self,
         addr: usize,
         room: &mut Option<Room<X>>,
     ) -> Result<(), RoomSize> {
-        // The object of a going slot is kept again in another slot.
+        // The object of a going slot is kept again in a new slot.
         let has_slot = |at| !self.is_going(at);
         match self.has_room() || self.find(addr).is_some_and(has_slot) {
             true => Ok(()),
@@ -68,7 +69,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Whether there is room for one more object.
+    /// Returns whether there is room for one more object.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         let has_slot = self.free != NONE || self.slots.len() < self.slots.capacity();
@@ -76,7 +77,7 @@ impl<X> Ring<X> {
         has_slot && has_age && self.index.len() < self.index.capacity()
     }
 
-    /// The memory that one more object takes.
+    /// Returns the size of the memory for one more object.
     fn missing(&self) -> RoomSize {
         let len = self.slots.len();
         let mut size = RoomSize {
@@ -84,8 +85,8 @@ impl<X> Ring<X> {
             ..RoomSize::default()
         };
         if self.free == NONE && len == self.slots.capacity() {
-            // One slot more than the limit allows: a new member arrives before the victim goes.
-            // More slots only while nobody takes the leaving items.
+            // One slot more than the limit allows: a new member arrives before the victim leaves.
+            // The ring has still more slots only while no thread takes the leaving items.
             let most = self.limit.entries.saturating_add(1);
             let wanted = (2 * len).max(4);
             size.slots = if len < most { wanted.min(most) } else { wanted };
@@ -124,8 +125,8 @@ impl<X> Ring<X> {
         Ok(())
     }
 
-    /// Sets another limit. The members beyond the limit are [victims](Self::next_to_go). The error
-    /// is the memory that this takes: then nothing has changed yet.
+    /// Sets another limit. The members beyond the limit become [victims](Self::next_to_go). If
+    /// memory is missing, returns its size as the error, and changes nothing.
     pub(crate) fn set_limit(
         &mut self,
         limit: Limit,
@@ -155,7 +156,7 @@ impl<X> Ring<X> {
         room.get_or_insert_with(Room::default).ages = freed;
         if has_ages {
             self.ages.resize(self.slots.len(), UNLINKED);
-            // Nothing shows the order of the last touches: so all are of this generation.
+            // The order of the last touches is not known: all members get the present generation.
             let mut at = self.queue.oldest;
             while at != NONE {
                 self.slots[at as usize].generation = self.generation;

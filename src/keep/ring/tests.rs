@@ -12,7 +12,7 @@ impl Random {
     }
 }
 
-/// The rings as they are said to be: Q1, and the sums.
+/// Asserts Q1, and that the sums are right.
 fn check<X>(ring: &Ring<X>) {
     let walk = |ends: Ends, links: &dyn Fn(u32) -> Links| {
         let mut all = Vec::new();
@@ -58,12 +58,12 @@ fn check<X>(ring: &Ring<X>) {
     }
 }
 
-/// Q1, Q3: What was told in this round is there until the round ends, whatever happens but its own
-/// removal.
+/// Q1, Q3: A member that was reported in a round stays a member until the round ends, unless the
+/// member itself is removed.
 #[test]
 fn what_is_told_stays_for_the_round() {
     let mut random = Random(1);
-    // (Where few are kept, few are asked for, so that there are hits.)
+    // (Where the limit is small, few addresses are used, so that there are hits.)
     for (limit, addrs) in [
         (Limit::entries(40), 80),
         (Limit::none().weight(100).generations(2), 80),
@@ -103,7 +103,7 @@ fn what_is_told_stays_for_the_round() {
     }
 }
 
-/// Rounds have no number that a stamp has for something else.
+/// No round has a number with a special meaning in a stamp.
 #[test]
 fn rounds_begin_again_at_one() {
     let mut ring = Ring::<()>::new(Limit::none());
@@ -121,13 +121,13 @@ fn rounds_begin_again_at_one() {
         seen += usize::from(ring.round() == 1);
     }
     assert_eq!(seen, if cfg!(miri) { 1 } else { 2 });
-    // Where nothing is told, time does not pass.
+    // A round in which nothing was reported does not end.
     let round = ring.round();
     ring.advance();
     assert_eq!(ring.round(), round);
 }
 
-/// Q3: Also where the hand passes one, and takes all the others.
+/// Q3: The round also ends if the hand passes one member and takes all the others.
 #[test]
 fn a_turn_that_takes_all_others_ends_the_round() {
     let mut ring = Ring::new(Limit::entries(16));
@@ -136,7 +136,7 @@ fn a_turn_that_takes_all_others_ends_the_round() {
     }
     ring.touch(1);
     let round = ring.tell_round();
-    // The newest is spared: the hand comes round before it has taken all others.
+    // The newest member is spared: the hand returns before it has taken all the others.
     let above = |weight| {
         let at = ring.too_heavy(weight)?;
         ring.take(at, Gone::Weight)
@@ -146,7 +146,7 @@ fn a_turn_that_takes_all_others_ends_the_round() {
     assert_ne!(ring.round(), round);
 }
 
-/// What does not fit, and what is kept of that from before, goes for the same reason.
+/// A refused item and the member that it was to replace are evicted for the same reason.
 #[test]
 fn a_refusal_has_its_reason() {
     for (limit, why) in [
@@ -164,8 +164,8 @@ fn a_refusal_has_its_reason() {
     }
 }
 
-/// Q5: Who has taken what goes hears whether somebody has kept it again since then, or let it go.
-/// Its slot is free then.
+/// Q5: The thread that has taken a victim learns whether the object was kept or removed again
+/// meanwhile. Afterwards the slot is free.
 #[test]
 fn what_is_going_is_found() {
     type Step = fn(&mut Ring<u8>);
@@ -210,14 +210,15 @@ fn what_is_going_is_found() {
         ring.let_all_go();
         while ring.next_to_go().is_some() {}
         assert!(ring.index.is_empty(), "{at}");
-        // Free, once.
+        // The slot is in the list of free slots, once.
         (10..14).for_each(|addr| _ = ring.keep(addr, 1, 0));
         check(&ring);
         assert_eq!(ring.slots.len(), 4, "{at}");
     }
 }
 
-/// Q5: Two threads may be about to end what was kept again between; each hears of its own.
+/// Q5: Two threads may work for victims with the same object, if the object was kept again in
+/// between. Each thread learns about its own victim.
 #[test]
 fn what_is_going_twice() {
     let mut ring = Ring::new(Limit::entries(0));
@@ -234,7 +235,7 @@ fn what_is_going_twice() {
     assert!(ring.index.is_empty());
 }
 
-/// Q5: What is kept again while it is going takes another slot: there has to be room for that.
+/// Q5: An object that is kept again while its slot is going needs room for another slot.
 #[test]
 fn what_is_going_takes_room_again() {
     let mut ring = Ring::new(Limit::entries(1));

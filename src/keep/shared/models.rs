@@ -1,5 +1,5 @@
-//! loom models of a ring that threads share. A number stands for an object; what is kept of it, and
-//! taken, is counted.
+//! loom models of a ring that threads share. A number stands for an object. The models count the
+//! handles that the ring keeps and returns.
 
 use std::vec::Vec;
 
@@ -11,11 +11,11 @@ use crate::keep::ring::Going;
 use crate::keep::{Gone, Limit};
 use crate::sync::{AtomicUsize, models};
 
-/// The object of the entry, and another.
+/// The object of the entry, and a second object.
 const OBJECT: usize = 16;
 const OTHER: usize = 32;
 
-/// A floor, and an entry of the collection above it.
+/// A floor, and an entry of the collection above the floor.
 struct Floor {
     ring: SharedRing<usize>,
     stamp: Stamp,
@@ -29,7 +29,7 @@ impl Floor {
         })
     }
 
-    /// With the object, of which a hit was told in this round.
+    /// Creates a floor that keeps the object. A hit of the object was reported in this round.
     fn told(limit: Limit) -> Arc<Self> {
         let floor = Self::new(limit);
         floor.meet();
@@ -38,7 +38,7 @@ impl Floor {
         floor
     }
 
-    /// The entry is inserted or found, as a table does that. Returns what was given in vain.
+    /// Inserts or finds the entry as a table does. Returns the handle that the ring did not take.
     fn meet(&self) -> Option<usize> {
         if !self.ring.round().is_news(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
             return None;
@@ -53,7 +53,7 @@ impl Floor {
         self.ring.with(|ring| ring.keep(object, 1, object));
     }
 
-    /// Takes what has to go.
+    /// Takes all victims.
     fn settle(&self) -> Vec<usize> {
         let next = || self.ring.with(Ring::next_to_go);
         std::iter::from_fn(next)
@@ -61,7 +61,7 @@ impl Floor {
             .collect()
     }
 
-    /// The entry is removed.
+    /// Removes the entry.
     fn remove(&self) {
         if self.stamp.end() {
             self.ring.with(|ring| ring.let_go(OBJECT, Gone::Removed));
@@ -91,7 +91,7 @@ fn model(limit: Limit, first: fn(&Floor), other: fn(&Floor), after: fn(&Floor)) 
     });
 }
 
-/// Whoever finds what has gone, or is about to, keeps it again: S3.
+/// S3: A hit of an object that was evicted, or is being evicted, keeps the object again.
 #[test]
 fn a_hit_and_an_eviction() {
     let evict = |floor: &Floor| {
@@ -112,7 +112,7 @@ fn a_hit_and_an_eviction() {
     });
 }
 
-/// Two threads find what has gone: one handle is kept, and the other given back.
+/// Two threads find an evicted object: the ring keeps one handle, and returns the second.
 #[test]
 fn two_hits_of_what_has_gone() {
     models::check(|| {
@@ -129,7 +129,7 @@ fn two_hits_of_what_has_gone() {
     });
 }
 
-/// S2: What a removed entry has kept is let go, whether or not a hit comes between.
+/// S2: The ring does not keep the object of a removed entry, whether or not a hit comes in between.
 #[test]
 fn a_hit_and_a_removal() {
     let remove = |floor: &Floor| floor.remove();
@@ -141,7 +141,7 @@ fn a_hit_and_a_removal() {
     });
 }
 
-/// S2: The same of the first hit, which is an insertion.
+/// S2: The same for the first hit, which is an insertion.
 #[test]
 fn an_insertion_and_a_removal() {
     models::check(|| {
@@ -152,13 +152,14 @@ fn an_insertion_and_a_removal() {
         });
         let given = floor.meet();
         thread.join().unwrap();
-        // The remover comes first, and then nothing is kept; or last, and lets go.
+        // If the removal comes first, nothing is kept. If the removal comes last, it makes the
+        // object leave.
         assert!(!floor.keeps(OBJECT));
         assert_eq!(given.into_iter().chain(floor.settle()).count(), 1);
     });
 }
 
-/// Two threads that advance begin a generation each, and what is too old goes once.
+/// Two threads advance. Each call begins a generation, and the object is evicted once.
 #[test]
 fn two_advance() {
     let advance = |floor: &Floor| {
@@ -171,8 +172,8 @@ fn two_advance() {
     });
 }
 
-/// A hit in the generation that begins keeps it through that one; one before does not need to be
-/// told again.
+/// A hit in the new generation keeps the object through this generation. A hit before it need not
+/// be reported again.
 #[test]
 fn a_hit_and_a_generation() {
     let advance = |floor: &Floor| {
@@ -187,8 +188,8 @@ fn a_hit_and_a_generation() {
     });
 }
 
-/// Q5: An entry that goes is freed by another thread, and another comes to its address: that stays.
-/// (A number stands for the entry that is linked there.)
+/// Q5: A thread frees an evicted entry, and another thread inserts an entry at the same address:
+/// the new entry stays. (A number stands for the entry that is linked at the address.)
 #[test]
 fn what_goes_and_another_at_its_address() {
     models::check(|| {
@@ -197,7 +198,7 @@ fn what_goes_and_another_at_its_address() {
         all.ring.with(|ring| ring.refuse(OBJECT, OBJECT));
         let (other, links) = (all.clone(), Arc::clone(&linked));
         let thread = thread::spawn(move || {
-            // The end of an entry that its death has unlinked; then its memory is used again.
+            // The entry ends, unlinked by a death. Then its memory is used again.
             other.ring.with(|ring| ring.remove(OBJECT));
             links.store(OTHER, Release);
         });
@@ -211,7 +212,8 @@ fn what_goes_and_another_at_its_address() {
     });
 }
 
-/// A listener is taken away while it is called: it lasts until then, and is called no more.
+/// A listener is replaced during its call: the closure lives until the call returns, and is not
+/// called again.
 #[test]
 fn a_listener_is_taken_away_while_it_is_called() {
     models::check(|| {
@@ -233,7 +235,7 @@ fn a_listener_is_taken_away_while_it_is_called() {
         let before = heard.load(Relaxed);
         tell(&listener);
         assert_eq!(heard.load(Relaxed), before);
-        // What it owns went with the last that called it.
+        // The last caller of the closure has destroyed the values that the closure owned.
         assert_eq!(Arc::strong_count(&heard), 1);
     });
 }
