@@ -1,5 +1,5 @@
-//! The bag of a participant: the objects that its thread has unlinked, and that nobody has
-//! destroyed yet (D7 of [`batch`](super::batch)).
+//! The bag of a participant: objects that the participant's thread has unlinked, and no thread has
+//! destroyed or deferred yet (D7 of [`batch`](super::batch)).
 
 use core::mem;
 use std::vec::Vec;
@@ -7,28 +7,27 @@ use std::vec::Vec;
 use super::retired::Retired;
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
-/// Retired objects in a bag, at most.
+/// The largest number of retired objects in a bag.
 pub(super) const ROOM: usize = if cfg!(weakly_loom) { 2 } else { 64 };
 
 const FREE: usize = 0;
 const LOCKED: usize = 1;
 
-/// On cache lines of its own: its thread writes them, and other threads hardly ever look.
+/// On separate cache lines: the thread of the bag writes them, and other threads rarely read them.
 #[repr(C, align(128))]
 pub(super) struct Bag<C> {
-    /// A leaf: a thread that has this lock takes no other, and allocates and frees nothing. The
-    /// thread of the bag takes the lock for a few instructions, and so does a thread that empties
-    /// the bag of another.
+    /// A leaf lock: the holder takes no second lock, and allocates and frees nothing. The thread of
+    /// the bag, and a thread that empties the bag, hold the lock for a few instructions.
     lock: AtomicUsize,
-    /// How often its thread has put an object there, modulo 2^n. Written under the lock.
+    /// How many objects the thread of the bag has put there, modulo 2^n. Written under the lock.
     puts: AtomicUsize,
-    /// How many objects are there. Written under the lock.
+    /// How many objects are in the bag. Written under the lock.
     len: AtomicUsize,
-    /// Under the lock. Its room is allocated with the bag.
+    /// Accessed under the lock. The capacity is allocated with the bag.
     objects: UnsafeCell<Vec<Retired<C>>>,
 }
 
-/// A bag that this thread has locked, until this is dropped.
+/// A locked bag. Dropping the guard unlocks the bag.
 struct Locked<'b, C> {
     bag: &'b Bag<C>,
     _critical: Critical,
@@ -37,7 +36,7 @@ struct Locked<'b, C> {
 impl<C> Drop for Locked<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        // Release: with `lock`: what is in the bag, and that it was unlinked before.
+        // Release: with `lock`: the objects in the bag, and their unlinking.
         self.bag.lock.store(FREE, Release);
     }
 }
@@ -68,8 +67,8 @@ impl<C> Bag<C> {
         }
     }
 
-    /// Puts an object into the bag of this thread. Returns how many are there, or the object, if
-    /// the bag is full.
+    /// Puts an object into the bag of the calling thread. Returns the number of objects in the bag,
+    /// or the object, if the bag is full.
     #[inline]
     pub(super) fn put(&self, object: Retired<C>) -> Result<usize, Retired<C>> {
         let locked = self.lock();
@@ -80,15 +79,16 @@ impl<C> Bag<C> {
             objects.push(object);
             Ok(objects.len())
         })?;
-        // Relaxed: no other thread writes it now.
+        // Relaxed: words written only under the lock.
         let puts = self.puts.load(Relaxed);
         self.puts.store(puts.wrapping_add(1), Relaxed);
         self.len.store(len, Relaxed);
         Ok(len)
     }
 
-    /// Takes the newest objects out, so many that `most` of them count, and adds them to `taken`.
-    /// For want of memory it takes none: before the lock there is room for all.
+    /// Takes the newest objects out of the bag, until `most` counted objects are taken, and adds
+    /// them to `taken`. Takes none if an allocation fails: `taken` gets room for all objects before
+    /// the lock.
     pub(super) fn take(&self, most: usize, taken: &mut Vec<Retired<C>>) {
         let mut locked = self.lock();
         let is_room = locked.with(|objects| objects.len() <= taken.capacity() - taken.len());
@@ -117,19 +117,20 @@ impl<C> Bag<C> {
         self.len.store(len, Relaxed);
     }
 
-    /// Takes all objects, with their room: to end a table takes no memory for that.
+    /// Takes all objects, with their vector, so that ending a table allocates nothing here.
     pub(super) fn end(&self) -> Vec<Retired<C>> {
         self.lock().with(mem::take)
     }
 
-    /// How many entries are there: what the thread of the bag has done before it put an entry there
-    /// that this does not see yet is done after this.
+    /// Returns how many counted entries are in the bag. An entry missing from the count is put into
+    /// the bag after the call, by the lock. So the thread that puts the entry sees all stores made
+    /// by the caller before.
     pub(super) fn entries(&self) -> usize {
         let locked = self.lock();
         locked.with(|objects| objects.iter().filter(|object| object.is_counted()).count())
     }
 
-    /// How often its thread has put an object there, modulo 2^n.
+    /// Returns how many objects the thread of the bag has put there, modulo 2^n.
     #[inline]
     pub(super) fn puts(&self) -> usize {
         // Relaxed: a hint.
@@ -138,7 +139,7 @@ impl<C> Bag<C> {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        // Relaxed: a moment's answer; objects that were put before this call are seen.
+        // Relaxed: a moment's answer, which includes every object put there before the call.
         self.len.load(Relaxed) == 0
     }
 }
@@ -146,7 +147,7 @@ impl<C> Bag<C> {
 impl<C> Locked<'_, C> {
     #[inline]
     fn with<R>(&self, change: impl FnOnce(&mut Vec<Retired<C>>) -> R) -> R {
-        // SAFETY: we have the lock.
+        // SAFETY: `self` holds the lock.
         self.bag
             .objects
             .with_mut(|objects| change(unsafe { &mut *objects }))

@@ -1,22 +1,25 @@
-//! Batches: a thread gathers the objects that it has unlinked, and looks once for all of them which
-//! threads are inside ([`domain`](super::domain)).
+//! Batches: a thread gathers the objects that it has unlinked, and reads the participants once for
+//! all of them ([`domain`](super::domain)).
 //!
-//! * **D7** To look who is inside reads a line of each thread. So where several threads have used a
-//!   table, each gathers what it has unlinked in the *bag* of its participant, behind a lock, and
-//!   looks once for a *batch*: it takes the batch out of the bag, makes a barrier, and then reads
-//!   the participants, as in D1. The lock orders what other threads have unlinked before that
-//!   barrier, so whoever takes a bag may look for it: a thread that is never inside, too. How many
-//!   a thread gathers is a hint: any number is sound, at any time. A thread that is told to gather
-//!   one looks each time, by the barrier of leaving, and takes what is left in its bag. An array
-//!   makes its batch at once: a bag may wait long, and shall not keep megabytes. No bag waits for a
-//!   certain thread: each thread that makes changes looks at the bags of others, one after the
-//!   other.
-//! * **D8** Once a table is *prompt*, no thread leaves anything in its bag: what waits there wakes
-//!   no task. Who makes it prompt says so, makes a barrier, and looks at all bags, under their
-//!   locks. A thread that gathers puts what it has unlinked into its bag, and then asks whether the
-//!   table is prompt. If its section comes after the other's, it knows that it is; and if the other
-//!   has not found the bag at all, since the barrier of the thread that has made the bag came after
-//!   the other's.
+//! * **D7** Reading the participants loads a cache line of each thread. So where several threads
+//!   have used a table, each thread gathers the objects that it has unlinked in the *bag* of its
+//!   participant, behind a lock, and reads the participants once for a *batch*. A thread that
+//!   empties a bag takes the batch out of the bag, makes a barrier, and then reads the
+//!   participants, as in D1. The lock of the bag orders the unlinking by other threads before that
+//!   barrier. So any thread may empty any bag, also a thread that never enters. The size of a batch
+//!   is a hint: any size is sound, at any time. A thread whose batch size is one reads the
+//!   participants each time, after the barrier of leaving, and empties its bag as well. An unlinked
+//!   array ends its batch at once, because a bag may wait long, and must not keep megabytes. No bag
+//!   waits for a particular thread: each thread that makes changes looks at the bags of other
+//!   threads in turn.
+//! * **D8** Once a table is *prompt*, no thread leaves an object in its bag, because an object in a
+//!   bag wakes no task. The thread that makes the table prompt sets the flag, makes a barrier, and
+//!   looks at all bags under their locks. A gathering thread puts its objects into its bag, and
+//!   then reads the flag. If the gathering thread locks its bag after the prompt thread locked it,
+//!   the gathering thread reads the flag as set. If the prompt thread did not find the bag at all,
+//!   the gathering thread reads the flag as set too, because it made a barrier when it made the
+//!   bag, and that barrier came after the barrier of the prompt thread. Otherwise the prompt thread
+//!   finds the objects in the bag.
 
 use core::iter;
 use std::vec::Vec;
@@ -30,20 +33,20 @@ use crate::sync::Ordering::*;
 use crate::sync::barrier;
 use crate::thread::ThreadNumber;
 
-/// How many objects a thread gathers at least, if it gathers and the table is not small. The
-/// allocator keeps so many freed blocks for the next allocations of the same thread; to destroy 64
-/// at once cost 20 ns for each.
+/// The smallest batch, if threads gather and the table is not small. The allocator keeps about as
+/// many freed blocks for the next allocations of the same thread; destroying 64 objects at once
+/// cost 20 ns for each.
 const FEWEST: usize = 8;
-/// How many objects with destructors of users a thread gathers, at most.
+/// The largest batch of objects that have user destructors.
 const MOST_WITH_DESTRUCTORS: usize = 16;
 
 impl<C: Default> Domain<C> {
-    /// The number of entries deferred, and in bags.
+    /// Returns the number of counted entries in the deferred list and in bags.
     pub(super) fn waiting(&self) -> usize {
         self.rest().map_or(0, |rest| rest.deferred.entries()) + self.bagged()
     }
 
-    /// The number of entries in bags.
+    /// Returns the number of counted entries in bags.
     pub(super) fn bagged(&self) -> usize {
         let mut bagged = 0;
         self.bags(|bag| bagged += bag.entries());
@@ -56,16 +59,16 @@ impl<C: Default> Domain<C> {
             .each(|participant| _ = participant.bag().map(&mut look));
     }
 
-    /// Sets how many objects a thread may gather, as far as the size of the table goes.
+    /// Sets the limit that the length of the table sets to the size of a batch.
     pub(super) fn set_room(&self, room: usize) {
         // Relaxed: a hint.
         self.room.store(room.min(ROOM) as u16, Relaxed);
     }
 
-    /// D8: from now on no thread gathers.
+    /// D8: makes the table prompt: from now on no thread gathers.
     pub(super) fn be_prompt(&self) {
         // Relaxed, and a barrier: with `make_bag`. A thread whose bag the caller does not find then
-        // sees this.
+        // sees this store.
         if !self.is_prompt() {
             self.prompt.store(true, Relaxed);
         }
@@ -78,7 +81,8 @@ impl<C: Default> Domain<C> {
         self.prompt.load(Relaxed)
     }
 
-    /// D7: how many objects a thread gathers before it looks: with one, it looks each time. A hint.
+    /// D7: returns the size of a batch. A thread whose batch size is one reads the participants
+    /// each time. A hint.
     #[inline]
     pub(super) fn batch(&self) -> usize {
         match self.participants.included() {
@@ -98,9 +102,9 @@ impl<C: Default> Domain<C> {
         most.min(self.room.load(Relaxed).into()).min(ROOM)
     }
 
-    /// D7: puts what this thread has unlinked into its bag. Once there are `batch`, they are
-    /// destroyed, if no thread is inside that may look at them; otherwise they are deferred.
-    /// `inside`: this thread's number, if it is inside.
+    /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A bag with
+    /// `batch` objects is emptied: the objects are destroyed if no thread inside may look at them,
+    /// and deferred otherwise. `inside`: the number of the calling thread, if the thread is inside.
     #[inline(never)]
     pub(super) fn gather(
         &self,
@@ -115,17 +119,18 @@ impl<C: Default> Domain<C> {
             match bag.put(object) {
                 Ok(len) if len < batch => {}
                 Ok(_) => self.empty(bag, inside, panics),
-                // It was not emptied, for want of memory.
+                // The bag is still full, because an allocation failed.
                 Err(object) => self.end_batch(iter::once(object), inside, panics),
             }
         }
-        // D8: after the put. The lock of the bag shows whether it comes before a look at the bag.
+        // D8: after the put. The lock of the bag decides whether the put or the prompt thread's
+        // look at the bag comes first.
         if self.is_prompt() {
             self.empty(bag, inside, panics);
         }
     }
 
-    /// D7: takes what is in the bag of this thread, which gathers no more.
+    /// D7: empties the bag of the calling thread, which no longer gathers.
     #[inline]
     pub(super) fn empty_own(
         &self,
@@ -138,7 +143,7 @@ impl<C: Default> Domain<C> {
         }
     }
 
-    /// D7: takes what is in a bag, and looks whether a thread is inside that may look at it.
+    /// D7: empties a bag, and destroys or defers its objects.
     #[cold]
     #[inline(never)]
     fn empty(&self, bag: &Bag<C>, inside: Option<usize>, panics: &mut FirstPanic) {
@@ -149,7 +154,8 @@ impl<C: Default> Domain<C> {
         }
     }
 
-    /// D7: one barrier and one look for all that was unlinked before, by whatever threads.
+    /// D7: makes one barrier and one look for all objects of the batch, whichever threads have
+    /// unlinked them before.
     #[inline(never)]
     fn end_batch(
         &self,
@@ -165,8 +171,9 @@ impl<C: Default> Domain<C> {
         }
     }
 
-    /// Takes what is in the bag of this thread or, with `of_all`, in the bags of all threads, until
-    /// `most` entries are taken, and destroys or defers it. Returns how many entries that were.
+    /// Empties the bag of the calling thread or, with `of_all`, the bags of all threads, until
+    /// `most` counted entries are taken, and destroys or defers the objects. Returns how many
+    /// counted entries were taken.
     pub(super) fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> usize {
         let (mut taken, mut entries) = (Vec::new(), 0);
         let mut take = |bag: &Bag<C>| {
@@ -189,9 +196,9 @@ impl<C: Default> Domain<C> {
         entries
     }
 
-    /// D7: looks at the next bag, of whatever thread. Returns the number of its thread, if
-    /// something has been there since this thread looked last, and its own thread has put nothing
-    /// more there.
+    /// D7: looks at the next bag of another thread. Returns the number of the other thread if the
+    /// bag is idle: the calling thread found objects there at its last look, and no object was
+    /// added since.
     pub(super) fn next_idle_bag(&self) -> Option<usize> {
         let number = ThreadNumber::current();
         let own = self.participant(number.get());
@@ -209,8 +216,10 @@ impl<C: Default> Domain<C> {
         found.and_then(|at| Some(self.participants.in_slot(at)?.number))
     }
 
-    /// D7: looks at the next of `lists`, likewise. If `most` wait in a list, it is returned also if
-    /// more come, and this thread [stays](Participant::stays_at) there.
+    /// D7: looks at the next of `lists`. Returns the list if entries wait there and the list has
+    /// not moved since the calling thread's last look. Returns the list also if `most` entries wait
+    /// there, even if more entries come; then the thread [stays](Participant::stays_at) at the
+    /// list.
     pub(super) fn next_slow_list(
         &self,
         lists: usize,
@@ -233,7 +242,7 @@ impl<C: Default> Domain<C> {
         found
     }
 
-    /// D7: takes what is in the bag of a participant, and destroys or defers it.
+    /// D7: empties the bag of a participant, and destroys or defers its objects.
     #[cold]
     #[inline(never)]
     pub(super) fn empty_bag_of(&self, number: usize) {
@@ -244,20 +253,20 @@ impl<C: Default> Domain<C> {
         panics.resume();
     }
 
-    /// D7: whether one thread at most has used the table. A hint.
+    /// D7: returns whether at most one thread has used the table. A hint.
     #[inline]
     pub(super) fn is_of_one(&self) -> bool {
         self.participants.included() <= 1
     }
 
-    /// Begins a change of this thread: returns its number among those of the thread, modulo 2^n.
+    /// Begins a change, and returns how many changes the calling thread has begun, modulo 2^n.
     #[inline]
     pub(super) fn begin_change(&self) -> usize {
         let number = ThreadNumber::current();
         self.participant(number.get()).count_change()
     }
 
-    /// See [`Participant::stays_at`].
+    /// Returns the list at which the calling thread [stays](Participant::stays_at).
     pub(super) fn stays_at(&self) -> Option<usize> {
         let number = ThreadNumber::current();
         self.participant(number.get())

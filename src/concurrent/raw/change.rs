@@ -1,5 +1,6 @@
-//! Insertion and removal: an entry is sought without the lock, as that asks code of users, and then
-//! checked under the lock (R2). Except where no such code runs.
+//! Insertion and removal: an entry is searched without the lock, because comparing runs user code,
+//! and then checked under the lock (R2). If comparing runs no user code, the search is under the
+//! lock.
 
 use core::mem;
 use core::ptr;
@@ -13,7 +14,7 @@ use super::unlinked::Unlinked;
 use crate::ptr::Promise;
 use crate::sync::{first_load, prefetch_to_write};
 
-/// The outcome of an attempt to insert an entry.
+/// The outcome of an insertion.
 pub(in super::super) enum Put<'g, N> {
     Added(&'g N),
     Replaced { old: &'g N, new: &'g N },
@@ -23,12 +24,12 @@ pub(in super::super) enum Put<'g, N> {
 /// The outcome of a search.
 enum Searched<'g, N> {
     There(Located<'g, N>),
-    /// All entries with this hash, of which none is the same, in their order.
+    /// All entries with this hash in the order of the chain; none of them is the same.
     Others(Vec<*mut N>),
     Moved,
 }
 
-/// Searches a home bucket, and those chained behind it.
+/// Searches a home bucket, and the buckets chained behind it.
 #[inline]
 fn search<'g, N: Entry>(
     home: &'g Bucket<N>,
@@ -62,7 +63,7 @@ fn search<'g, N: Entry>(
     }
 }
 
-/// Whether all entries with this hash are among `others`, in their order (R2).
+/// Returns whether all entries with the hash `hash` are among `others`, in the same order (R2).
 fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N]) -> bool {
     let mut others = others.iter();
     locked.home().chain().all(|bucket| {
@@ -76,11 +77,11 @@ fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N])
 }
 
 impl<N: Entry> Writer<'_, N> {
-    /// Inserts an entry, or replaces the one with its hash for which `same` is true, if what is
-    /// there is `expected`. Both closures may be called again when other threads change the same
-    /// entry. If the entry is not inserted, be it by a panic of the closures, or because it [may
-    /// not be](Registered::may_be_linked), it stays with the caller, who decides when it is
-    /// destroyed.
+    /// Inserts an entry, or replaces the entry with the same hash for which `same` is true, if
+    /// `expected` accepts the present entry or its absence. Both closures may be called again when
+    /// other threads change the same entry. If the entry is not inserted, the caller keeps the
+    /// entry and decides when to destroy it. Reasons are a panic of a closure, and a [condition of
+    /// the entry](Registered::may_be_linked).
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
@@ -120,7 +121,7 @@ impl<N: Entry> Writer<'_, N> {
             let inherits = watches.filter(|(watch, there)| watch.may_inherit(there));
             if let (Some(watch), None) = (node.watch(), inherits) {
                 // SAFETY: an entry that is not linked yet does not outlive the handles to its
-                // objects (`RawTable::entry`), and no other thread knows it.
+                // objects (`RawTable::entry`), and no other thread knows the entry.
                 let kept = unsafe { Promise::given() };
                 self.inside.count_registered(watch.register(
                     array.core(),
@@ -140,7 +141,7 @@ impl<N: Entry> Writer<'_, N> {
                     let new = node.link();
                     locked.replace(place.bucket, place.slot, new);
                     drop(locked);
-                    // SAFETY: unlinked by us, under the lock.
+                    // SAFETY: unlinked by the calling thread, under the lock.
                     unsafe { self.retire(place.node) };
                     let old = place.get();
                     // SAFETY: as in `find`.
@@ -170,8 +171,8 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one
-    /// search, under the lock, is enough. The common case of [`put`](Self::put), which sees to all
-    /// others.
+    /// search, under the lock, is enough. Returns `None` if [`put`](Self::put) has to go the
+    /// general way.
     #[inline]
     fn put_first<'g>(
         &'g self,
@@ -191,8 +192,8 @@ impl<N: Entry> Writer<'_, N> {
             return None;
         }
         let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // A mark that the value is being made; an object that claims the address of another; or the
-        // entry of a thread that registered the same object after us, and was quicker.
+        // Found: a mark of a computation, an object that claims the address of another object, or
+        // the entry of a thread that registered the same object later and inserted earlier.
         if array
             .find_in(&locked, hash, |there| same(node, there))
             .is_some()
@@ -207,8 +208,8 @@ impl<N: Entry> Writer<'_, N> {
         Some(unsafe { &*new })
     }
 
-    /// Waits for the writer that is at the bucket of this hash: what it has linked is found from
-    /// now on, and who comes later sees what this thread has done before.
+    /// Waits for the writer holding the lock of the bucket of `hash`. From now on the caller finds
+    /// the entries linked by the writer, and a later writer sees the caller's earlier stores.
     pub(in super::super) fn pass(&self, hash: u64) {
         while let Some(array) = self.array_for(hash) {
             let home = array.home(hash);
@@ -218,21 +219,22 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// The same, for all buckets.
+    /// Does the same for all buckets.
     pub(in super::super) fn pass_all(&self) {
         while let Some(array) = self.array() {
             for hash in 0..array.len() as u64 {
                 self.pass(hash);
             }
-            // Otherwise a bucket in the next array may stand for several of this one.
+            // If there is a next array, a bucket may have become two buckets, of which only one was
+            // passed.
             if array.next().is_none() {
                 return;
             }
         }
     }
 
-    /// Unlinks the entry with this hash for which `same` is true, if it is `wanted`. Both closures
-    /// may be called again when other threads change the same entry.
+    /// Unlinks the entry with this hash for which `same` is true, if the entry is `wanted`. Both
+    /// closures may be called again when other threads change the same entry.
     #[inline]
     pub(in super::super) fn remove_if(
         &self,
@@ -261,7 +263,7 @@ impl<N: Entry> Writer<'_, N> {
                 locked.clear(place.bucket, place.slot);
                 drop(locked);
                 self.inside.count(place.get().is_counted(), -1);
-                // SAFETY: unlinked by us, under the lock.
+                // SAFETY: unlinked by the calling thread, under the lock.
                 unsafe { self.retire(place.node) };
                 return Some(place.get());
             }

@@ -1,8 +1,9 @@
-//! How deaths unlink entries, and the lists of these.
+//! How deaths unlink entries, and the lists of the unlinked entries.
 //!
-//! A death finds its entry by the registration and the hash. It does so under the lock of the
-//! bucket, as a writer, but it never helps to move one: an entry in a bucket that has not moved is
-//! unlinked there. C2 and C3 of `ptr::shared` say why the array is not freed meanwhile.
+//! A death finds its entry by the registration and the hash. It unlinks the entry under the lock of
+//! the bucket, as a writer does, but never helps to move a bucket: in a bucket that has not moved,
+//! the entry is unlinked where it is. C2 and C3 of `ptr::shared` explain why the array is not freed
+//! meanwhile.
 
 use core::iter;
 use core::ptr;
@@ -13,10 +14,10 @@ use super::entry::{Entry, Registered};
 use crate::ptr::{Dead, Off, RegistrationId, below};
 use crate::sync::{first_load, prefetch_to_write};
 
-/// Unlinks the entry with this registration: an [`Unlink`](crate::ptr::Unlink).
+/// Unlinks the entry with the registration `of`: an [`Unlink`](crate::ptr::Unlink).
 ///
 /// # Safety
-/// `entries` is an array of a table of such entries, which is not freed meanwhile.
+/// `entries` is an array of a table of `N`, and is not freed meanwhile.
 pub(super) unsafe fn unlink<N: Entry>(
     entries: *mut (),
     of: RegistrationId,
@@ -29,7 +30,8 @@ pub(super) unsafe fn unlink<N: Entry>(
     let node = array.unlink(N::hash_of(addr, hash), |node| {
         node.watch().is_some_and(|watch| watch.named(of).is_some())
     })?;
-    // SAFETY: unlinked by us, under the lock: nobody destroys it before it is in a list.
+    // SAFETY: unlinked by the calling thread, under the lock: no thread destroys the entry before
+    // it is in a list.
     let watch = unsafe { &*node }.watch()?;
     watch.end_others(of, off);
     Some(Dead::new(node, watch.named(of)?))
@@ -55,20 +57,20 @@ impl<N: Entry> Array<N> {
     }
 }
 
-/// The entries of a list.
+/// Returns the entries of a list.
 ///
 /// # Safety
-/// The list is one of such entries, so many, and the caller's.
+/// The list has `count` entries of type `N`, and belongs to the caller.
 pub(super) unsafe fn list<N: Entry>(first: *mut (), count: usize) -> impl Iterator<Item = *mut N> {
     // SAFETY: the caller's promise. The link is read before the entry is passed on.
     let entries = iter::successors(Some(first), |entry| Some(unsafe { next::<N>(*entry) }));
     entries.take(count).map(<*mut ()>::cast)
 }
 
-/// The next entry in a list.
+/// Returns the next entry in a list.
 ///
 /// # Safety
-/// `entry` is an entry in a list, which the caller has.
+/// `entry` is an `N` in a list that belongs to the caller.
 pub(super) unsafe fn next<N: Entry>(entry: *mut ()) -> *mut () {
     // SAFETY: the caller's promise.
     let watch = unsafe { &*entry.cast::<N>() }.watch();

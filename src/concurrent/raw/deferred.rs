@@ -1,7 +1,8 @@
-//! What is deferred: what was unlinked while threads were inside that may look at it.
+//! The deferred list: unlinked objects that threads inside may still look at.
 //!
-//! It waits for one visit at a time (D3 of [`domain`](super::domain)): whoever changes the deferred
-//! list *names* a thread for which the first waits, and then checks that this visit lasts.
+//! The list waits for one visit at a time (D3 of [`domain`](super::domain)): a thread that changes
+//! the list *names* a thread for which the oldest batch waits, and then checks that the visit of
+//! the named thread lasts.
 
 use core::cell::Cell;
 #[cfg(all(test, not(weakly_loom)))]
@@ -14,56 +15,57 @@ use super::retired::Retired;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Exclusive, Mutex, const_fn, make_room};
 
-/// No thread is named: the deferred list is empty.
+/// No thread is named, because the deferred list is empty.
 pub(super) const NOBODY: usize = usize::MAX;
 
-/// The stay of a thread inside.
+/// One stay of a thread inside the table.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Visit {
-    /// Of the thread, and its participant.
+    /// The number of the thread and of its participant.
     pub(super) number: usize,
-    /// What its participant says during this visit. A participant that comes round to the same
-    /// visit, after 2^31 others on a 32-bit processor, only delays.
+    /// The word of the participant during this visit. The numbers of visits repeat, on a 32-bit
+    /// processor after 2^31 visits. A repeated number only delays destruction.
     pub(super) visit: usize,
 }
 
-/// On cache lines of its own: threads that enter read what is beside it.
+/// On separate cache lines, because entering threads read the fields beside the list.
 #[repr(align(128))]
 pub(super) struct DeferredList<C> {
     queue: Mutex<Queue<C>>,
-    /// How many entries are there. Written under the lock.
+    /// How many counted entries are deferred. Written under the lock.
     entries: AtomicUsize,
 }
 
-/// In the order in which they came. A visit for which one waits, and which still lasts, was seen by
-/// all that came later, and they wait for it too. So if the first has to wait, so have all.
+/// Batches in the order of their arrival. If an older batch waits for a lasting visit, each newer
+/// batch was added after a look that saw the same visit, and waits for the visit too. So if the
+/// oldest batch has to wait, all batches have to wait.
 struct Queue<C> {
-    /// The first of them, oldest first.
+    /// The older batches, oldest first.
     older: Chain<C>,
-    /// The others, newest first.
+    /// The newer batches, newest first.
     newer: Chain<C>,
-    /// The thread that is named. To load the word would hide other threads' loads from loom; see
-    /// `sync`.
+    /// The number of the named thread: a copy of `Domain::named`. Loading the atomic here would
+    /// hide the loads of other threads from loom; see `sync`.
     named: usize,
 }
 
-/// Batches, each of which owns the next. They are taken apart one by one: to drop a long chain
-/// would recurse.
+/// Batches, each of which owns the next. Batches are dropped one by one, because dropping a long
+/// chain would recurse.
 type Chain<C> = Option<Box<Batch<C>>>;
 
-/// What was unlinked, and the visits that have to end before it is destroyed.
+/// Unlinked objects, and the visits that have to end before the objects are destroyed.
 struct Batch<C> {
     unlinked: Vec<Retired<C>>,
-    /// How many of them count.
+    /// How many of the objects are counted.
     entries: usize,
     visits: Vec<Visit>,
     next: Chain<C>,
 }
 
-/// What does not wait any more.
+/// Batches whose visits have ended.
 pub(super) struct Destroyable<C>(Chain<C>);
 
-/// For how many visits there is room at first.
+/// The number of visits for which there is room at first.
 const VISITS: usize = 4;
 
 impl<C> DeferredList<C> {
@@ -80,16 +82,17 @@ impl<C> DeferredList<C> {
         }
     }
 
-    /// How many entries are there.
+    /// Returns how many counted entries are deferred.
     pub(super) fn entries(&self) -> usize {
         // Relaxed: a moment's answer.
         self.entries.load(Relaxed)
     }
 
-    /// Adds what waits for the visits that `look` shows, under the lock, for the order in the list.
-    /// Then this [takes](Self::take) what does not wait any more; but if the caller is a thread
-    /// inside, which has this number, it only names that thread, if none is named: if one is, the
-    /// first waits for that.
+    /// Adds unlinked objects, which wait for the visits shown by `look`. `look` runs under the
+    /// lock, so the batches are in the order of their looks. Then the batches whose visits have
+    /// ended are [taken](Self::take). A caller that is inside, under the number `inside`, takes
+    /// none, and names itself if no thread is named. If a thread is named, the oldest batch already
+    /// waits for that thread.
     pub(super) fn add(
         &self,
         unlinked: Vec<Retired<C>>,
@@ -137,7 +140,8 @@ impl<C> DeferredList<C> {
                 queue.add(&mut batch, joins.get());
                 match inside {
                     None => self.take_from(queue, &lasts, name),
-                    // D5. It sees itself inside, and looks when it leaves.
+                    // D5: the caller is inside, and destroys nothing now. The batch waits for the
+                    // caller's visit, and after the visit a leaving thread looks at the list.
                     Some(number) => {
                         if queue.named == NOBODY {
                             queue.named = number;
@@ -151,8 +155,8 @@ impl<C> DeferredList<C> {
         Destroyable::new(taken)
     }
 
-    /// Takes out what does not wait for any visit any more, and names a thread for which the rest
-    /// waits.
+    /// Takes the batches whose visits have ended, and names a thread for which the oldest remaining
+    /// batch waits.
     pub(super) fn take(
         &self,
         lasts: impl Fn(Visit) -> bool,
@@ -162,7 +166,7 @@ impl<C> DeferredList<C> {
         Destroyable::new(taken)
     }
 
-    /// The same. Newest first.
+    /// Takes the same batches under the lock. Returns them newest first.
     fn take_from(
         &self,
         queue: &mut Queue<C>,
@@ -178,7 +182,7 @@ impl<C> DeferredList<C> {
                 if visit.number == named {
                     break;
                 }
-                // D3: named, and then asked again.
+                // D3: the thread is named first, and then its visit is checked again.
                 named = visit.number;
                 name(named);
                 continue;
@@ -194,7 +198,7 @@ impl<C> DeferredList<C> {
         taken
     }
 
-    /// Takes out everything.
+    /// Takes all objects.
     pub(super) fn take_all(&self) -> impl Iterator<Item = Retired<C>> + use<C> {
         let mut queue = self.queue.lock();
         let (older, newer) = (queue.older.take(), queue.newer.take());
@@ -202,7 +206,7 @@ impl<C> DeferredList<C> {
         Destroyable(older).chain(Destroyable::new(newer)).flatten()
     }
 
-    /// Counts entries that come or, if negative, go.
+    /// Counts entries that are added or, if `by` is negative, removed.
     fn count(&self, by: isize) {
         // Relaxed: written under the lock.
         let now = self.entries.load(Relaxed).wrapping_add_signed(by);
@@ -224,7 +228,7 @@ impl<C> DeferredList<C> {
     }
 }
 
-/// Passes the first batch of a chain to another.
+/// Moves the first batch of a chain to the front of another chain.
 fn pass<C>(from: &mut Chain<C>, to: &mut Chain<C>) {
     if let Some(mut batch) = from.take() {
         *from = mem::replace(&mut batch.next, to.take());
@@ -248,8 +252,8 @@ impl<C> Queue<C> {
         self.older.as_deref_mut()
     }
 
-    /// The newest, without the visits that have ended, where that is known: others only take more
-    /// room.
+    /// Returns the newest batch without its ended visits, if the batch is found without a walk.
+    /// Otherwise the caller makes a new batch, which only takes more room.
     fn newest(&mut self, lasts: impl Fn(Visit) -> bool) -> Option<&mut Batch<C>> {
         let only = self.older.as_deref_mut().filter(|only| only.next.is_none());
         let newest = self.newer.as_deref_mut().or(only)?;
@@ -257,7 +261,7 @@ impl<C> Queue<C> {
         Some(newest)
     }
 
-    /// Adds a batch, or what is in it to the newest.
+    /// Adds a batch to the queue, or its objects to the newest batch.
     fn add(&mut self, batch: &mut Chain<C>, joins: bool) {
         match (self.newest(|_| true), batch) {
             (Some(newest), Some(batch)) if joins => {
@@ -270,7 +274,7 @@ impl<C> Queue<C> {
 }
 
 impl<C> Destroyable<C> {
-    /// Of batches, newest first.
+    /// Takes batches that are in the order newest first.
     fn new(batches: Chain<C>) -> Self {
         Destroyable(reversed(batches))
     }

@@ -2,19 +2,20 @@
 //!
 //! A thread gets its participant when it first comes to the table, so a thread that never comes
 //! costs the table neither time nor memory. Participants never move. The *directory* that leads to
-//! them is an open-addressing hash table, and each number is its own hash; a directory that is too
-//! small is replaced by a larger one. The replaced directories last as long as the table, since a
-//! thread may be reading one: together they are no larger than the last.
+//! the participants is an open-addressing hash table in which each number is its own hash. A
+//! directory that is too small is replaced by a larger directory. Replaced directories last as long
+//! as the table, because a thread may still read them. All replaced directories together are no
+//! larger than the last directory.
 //!
-//! * **P1** A lookup reads the mask, and then the slots, both Acquire; a replacement writes them in
-//!   the other order, both Release, and masks only grow. So the slots that a lookup reads are as
-//!   many as its mask says, or more. If they are more, the lookup may read a slot that is not the
-//!   home of the number. It compares the number that the participant has, and then searches the
-//!   directory itself.
-//! * **P2** A thread is included before the barrier of its first visit: its participant is in the
-//!   directory, and after that its bit is. So a thread whose barrier comes later than that barrier
-//!   finds the participant, by the bit, in whatever directory it reads: a replacement copies, under
-//!   the lock, all that were included before.
+//! * **P1** A lookup reads the mask, and then the slots, both Acquire. A replacement writes the
+//!   slots, and then the mask, both Release, and the mask only grows. So the directory that a
+//!   lookup reads has as many slots as the mask says, or more. If it has more, the lookup may read
+//!   a slot that is not the home of the number. The lookup compares the number of the participant
+//!   in the slot with its own number, and on a mismatch searches the directory.
+//! * **P2** A thread is included before the barrier of its first visit: first the directory gets
+//!   its participant, and then the bit of its number. A later barrier of another thread therefore
+//!   lets that thread find the participant by the bit, in whichever directory it reads: a
+//!   replacement copies, under the lock, all participants that were included before.
 
 use core::ptr;
 use std::boxed::Box;
@@ -24,20 +25,20 @@ use super::participants::Participant;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
 
-/// Slots of the first directory.
+/// The number of slots of the first directory.
 const FIRST: usize = if cfg!(weakly_loom) { 4 } else { 8 };
-/// A directory has at most so many slots for each participant, even if two numbers have one home.
+/// The largest number of slots for each participant, even if two numbers have the same home.
 const SPARSE: usize = 8;
 const WORD: usize = usize::BITS as usize;
 
 type Slot<C> = AtomicPtr<Participant<C>>;
 
-/// Slots on a cache line of their own: each operation reads one, and beside them could be memory
-/// that other threads write.
+/// Slots on a cache line of their own. Each operation reads one slot, and other threads could write
+/// memory beside it.
 #[repr(C, align(64))]
 struct Line<C>([Slot<C>; FIRST]);
 
-/// So many null slots, a multiple of [`FIRST`].
+/// Returns `slots` null slots, rounded up to a multiple of [`FIRST`].
 fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
     let null = |_| AtomicPtr::new(ptr::null_mut());
     let line = |_| Line(core::array::from_fn(null));
@@ -49,31 +50,31 @@ fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
 pub(super) struct Participants<C> {
     /// The number of slots, less one.
     mask: AtomicU32,
-    /// How many participants there are.
+    /// The number of participants.
     included: AtomicU32,
     /// The slots of the directory, or null.
     slots: AtomicPtr<Slot<C>>,
     directory: AtomicPtr<Directory<C>>,
 }
 
-/// The directory, for the thread that adds a participant, which has a lock. (So it does not load
-/// the atomics before it changes them, which would hide the loads of other threads from loom; see
-/// `sync`.) An atomic is a pointer that changes threads.
+/// The last directory, for the thread that adds a participant under the lock. So the thread need
+/// not load the published atomics before it changes them; such a load would hide the loads of other
+/// threads from loom (see `sync`). The type is an atomic only because a raw pointer is not `Send`.
 pub(super) type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
 
 pub(super) struct Directory<C> {
     slots: Box<[Line<C>]>,
-    /// All participants, in the order in which they came, and then nulls.
+    /// All participants in the order of their inclusion, and then nulls.
     all: Box<[Line<C>]>,
-    /// Which numbers have come, as bits of words.
+    /// The numbers of the included threads, as bits of words.
     came: Box<[AtomicUsize]>,
-    /// The place of the first word among the words of all numbers.
+    /// The index of the first word of `came` among the words of all numbers.
     first_word: usize,
-    /// The directory that this one has replaced, or null.
+    /// The replaced directory, or null.
     older: *mut Directory<C>,
 }
 
-/// How large a directory is.
+/// The size of a directory.
 #[derive(Clone, Copy, PartialEq)]
 struct Size {
     slots: usize,
@@ -120,12 +121,12 @@ impl<C> Directory<C> {
         }
     }
 
-    /// The participant with this number.
+    /// Returns the participant with this number.
     #[inline]
     fn find(&self, number: usize) -> Option<&Participant<C>> {
         let mut at = number;
         loop {
-            // A slot is free, so this ends.
+            // The loop ends at a free slot.
             let there = self.participant(at)?;
             if there.number == number {
                 return Some(there);
@@ -134,7 +135,7 @@ impl<C> Directory<C> {
         }
     }
 
-    /// The participant in a slot, modulo the number of slots.
+    /// Returns the participant in a slot, whose number is taken modulo the number of slots.
     #[inline]
     fn participant(&self, at: usize) -> Option<&Participant<C>> {
         // Acquire: with `add`: the participant is initialised.
@@ -148,13 +149,13 @@ impl<C> Directory<C> {
         &self.slots[at / FIRST].0[at % FIRST]
     }
 
-    /// The number of slots.
+    /// Returns the number of slots.
     #[inline]
     fn len(&self) -> usize {
         self.slots.len() * FIRST
     }
 
-    /// All participants, in the order in which they came.
+    /// Returns all participants in the order of their inclusion.
     #[inline]
     fn all(&self) -> impl Iterator<Item = *mut Participant<C>> {
         // Acquire: with `add`: the participant is initialised.
@@ -163,7 +164,7 @@ impl<C> Directory<C> {
             .take_while(|one| !one.is_null())
     }
 
-    /// Adds a participant with a new number, under the lock. There is room.
+    /// Adds a participant with a new number, under the lock. The caller has made room.
     fn add(&self, number: usize, participant: *mut Participant<C>) {
         let mut at = number;
         while self.participant(at).is_some() {
@@ -176,11 +177,11 @@ impl<C> Directory<C> {
         if let Some(free) = all.find(|one| one.load(Relaxed).is_null()) {
             free.store(participant, Release);
         }
-        // Relaxed: P2. The barriers order this, or the caller of a sum does.
+        // Relaxed: P2: ordered by the barriers, or by the caller of a sum.
         self.came[number / WORD - self.first_word].fetch_or(1 << (number % WORD), Relaxed);
     }
 
-    /// The size of a directory for one number more: this size, if this one has room.
+    /// Returns the size that a directory needs for one more number: its own size, if it has room.
     fn size_for(&self, number: usize) -> Size {
         let mut size = self.size();
         let count = self.all().count();
@@ -211,7 +212,7 @@ impl<C> Participants<C> {
         }
     }
 
-    /// The participant with this number, if its thread has come.
+    /// Returns the participant with this number, if its thread has come.
     #[inline]
     pub(super) fn find(&self, number: usize) -> Option<&Participant<C>> {
         self.at_home(number)
@@ -227,21 +228,22 @@ impl<C> Participants<C> {
             return None;
         }
         // Acquire: with `Directory::add`: the participant is initialised.
-        // SAFETY: P1; directories and participants last as long as the table.
+        // SAFETY: P1. Directories and participants last as long as the table.
         let there = unsafe { (*slots.add(number & mask)).load(Acquire).as_ref() }?;
         (there.number == number).then_some(there)
     }
 
     #[inline]
     fn directory(&self) -> Option<&Directory<C>> {
-        // Acquire: with `include`: the directory is initialised.
+        // Acquire: with `replace`: the directory is initialised.
         // SAFETY: directories last as long as the table.
         unsafe { self.directory.load(Acquire).as_ref() }
     }
 
-    /// Adds a participant for this thread.
+    /// Includes this thread: adds a participant with its number.
     pub(super) fn include(&self, last: &Mutex<Last<C>>, number: usize) -> &Participant<C> {
-        // The allocator may use the table, and then this thread is included when it returns.
+        // The allocator may use the table. Then this thread is already included when the allocation
+        // returns.
         let mut new = Some(Box::new(Participant::new(number)));
         let last = last.with_room(
             |last, room: &mut Room<C>| match Self::wanted(last, number) {
@@ -267,12 +269,13 @@ impl<C> Participants<C> {
     }
 
     fn last<'d>(last: &mut Last<C>) -> Option<&'d Directory<C>> {
-        // SAFETY: made by `Room::allocate`. The caller, which has a reference to the table, uses it
-        // no longer than that, and directories last as long as the table.
+        // SAFETY: made by `Room::allocate`. The caller has a reference to the table, and uses the
+        // directory no longer than that reference. Directories last as long as the table.
         unsafe { last.get_mut().as_ref() }
     }
 
-    /// The size of the directory that has to replace the last before this number is added.
+    /// Returns the size of the directory that has to replace the last directory before this number
+    /// is added.
     fn wanted(last: &mut Last<C>, number: usize) -> Option<Size> {
         let Some(last) = Self::last(last) else {
             return Some(Size {
@@ -285,7 +288,7 @@ impl<C> Participants<C> {
         (last.find(number).is_none() && wanted != last.size()).then_some(wanted)
     }
 
-    /// Makes this the last directory.
+    /// Makes `larger` the last directory.
     fn replace(&self, last: &mut Last<C>, mut larger: Box<Directory<C>>) {
         larger.older = *last.get_mut();
         if let Some(last) = Self::last(last) {
@@ -296,37 +299,37 @@ impl<C> Participants<C> {
         }
         let (mask, slots) = (larger.len() - 1, larger.slots.as_ptr().cast::<Slot<C>>());
         *last.get_mut() = Box::into_raw(larger);
-        // Release, all three: P1; and the directory is initialised.
+        // Release, all three: P1, and the directory is initialised.
         self.directory.store(*last.get_mut(), Release);
         self.slots.store(slots.cast_mut(), Release);
         self.mask.store(mask as u32, Release);
     }
 
-    /// As if so many threads had come.
+    /// Sets the number of participants, as if this number of threads had come.
     #[cfg(weakly_loom)]
     pub(super) fn pretend(&self, included: usize) {
         self.included.store(included as u32, Relaxed);
     }
 
-    /// How many participants there are. A hint.
+    /// Returns the number of participants. A hint.
     #[inline]
     pub(super) fn included(&self) -> usize {
         self.included.load(Relaxed) as usize
     }
 
-    /// How many slots the directory has.
+    /// Returns the number of slots of the directory.
     #[inline]
     pub(super) fn slots(&self) -> usize {
         self.directory().map_or(0, Directory::len)
     }
 
-    /// The participant in a slot, if one is there.
+    /// Returns the participant in a slot, if there is one.
     #[inline]
     pub(super) fn in_slot(&self, at: usize) -> Option<&Participant<C>> {
         self.directory()?.participant(at)
     }
 
-    /// Visits all participants, also those of threads that are gone.
+    /// Visits all participants, also the participants of ended threads.
     #[inline]
     pub(super) fn each(&self, mut look: impl FnMut(&Participant<C>)) {
         let Some(now) = self.directory() else { return };
@@ -334,8 +337,8 @@ impl<C> Participants<C> {
         now.all().for_each(|one| look(unsafe { &*one }));
     }
 
-    /// Visits the participants with numbers that `among` returns, as bits: it is asked for each
-    /// word of numbers.
+    /// Visits the participants whose numbers `among` returns. `among` gets the index of a word of
+    /// numbers, and returns the numbers as bits.
     #[inline]
     pub(super) fn each_among(
         &self,
@@ -363,7 +366,7 @@ impl<C> Participants<C> {
 
 impl<C> Drop for Participants<C> {
     fn drop(&mut self) {
-        // Relaxed, both: no other thread is there.
+        // Relaxed, both: no other thread has access.
         let mut next = self.directory.load(Relaxed);
         let participants: Vec<_> = self
             .directory()
@@ -375,7 +378,7 @@ impl<C> Drop for Participants<C> {
             next = unsafe { Box::from_raw(next) }.older;
         }
         for participant in participants {
-            // SAFETY: made by `include`, in the last directory once, and no thread uses it any
+            // SAFETY: made by `include`, once in the last directory, and no thread uses it any
             // more.
             drop(unsafe { Box::from_raw(participant) });
         }
@@ -400,8 +403,8 @@ mod tests {
         }
     }
 
-    /// Numbers come in any order, dense and sparse: each has one participant, which never moves,
-    /// and none is missed.
+    /// Numbers are included in any order, dense and sparse. Each number has one participant, which
+    /// never moves, and no participant is missed.
     #[test]
     fn each_number_has_its_participant() {
         let many = if cfg!(miri) { 20 } else { 300 };
@@ -436,8 +439,8 @@ mod tests {
         }
     }
 
-    /// P1: a thread looks up a number, whose home is another place in each directory. (Miri sees a
-    /// read that is out of bounds.)
+    /// P1: a thread looks up a number whose home differs in each directory. (Miri detects a read
+    /// out of bounds.)
     #[test]
     fn lookups_beside_replacements() {
         for _ in 0..if cfg!(miri) { 1 } else { 100 } {
@@ -454,8 +457,8 @@ mod tests {
         }
     }
 
-    /// A participant takes 128 bytes, and a directory for one number some 200, whatever the number
-    /// is.
+    /// A participant takes 128 bytes, and a directory for one number about 200 bytes, whatever the
+    /// number is.
     #[test]
     fn a_large_number_takes_no_more_memory() {
         let all = All::new();

@@ -1,47 +1,54 @@
-//! Reclamation: which threads are inside a table, and when what they have unlinked is destroyed.
+//! Reclamation: which threads are inside a table, and when unlinked objects are destroyed.
 //!
 //! Each thread has a *participant* at each table that it uses, on cache lines of its own. A thread
-//! that enters writes the number of this *visit* into its participant; when it leaves, it wipes the
-//! participant.
+//! is *inside* the table between entering and leaving. A thread enters by writing the number of
+//! this *visit* into its participant, and leaves by clearing the participant.
 //!
-//! * **D1** A thread enters by writing its participant, and then reads the table. A thread that has
-//!   unlinked something then reads the participants. A StoreLoad barrier stands between the two
-//!   steps of each ([`store_load`]). So a thread that the unlinker does not see inside does not
-//!   find what was unlinked; nor does one that it sees inside, on its next visit.
-//! * **D2** If no thread is inside, what was unlinked is destroyed at once. Otherwise it waits for
-//!   the visits that were seen, and no others: until each of these participants is wiped or has
-//!   another visit. The unlinker looks a few times more, since most threads inside leave at once.
-//!   If that does not help, what was unlinked goes to *the deferred list*, with the visits that are
-//!   seen then. For a visit for which it has looked in vain before it does not look again.
-//! * **D3** What is deferred waits for *one* visit at a time, that of the thread that is *named*. A
-//!   thread leaves by wiping its participant, and then checks whether it is named. A thread that
-//!   names another then reads its participant. If one of the two sees the other, that one takes the
-//!   lock, destroys what waits for no visit any more, and names the next: so what is in the
-//!   deferred list is destroyed by the last of the threads for which it waits, and no other reader
-//!   takes the lock. But no barrier stands between the two steps of each, and both may miss the
-//!   other. Then what is deferred waits until the next thread leaves, which sees the named thread
-//!   outside, or, if that one is inside again, until it leaves. (A barrier of each reader that
-//!   leaves cost 6 of 20 ns of a lookup.)
-//! * **D4** The plain fields of a participant are used by the one thread that has its number. A
-//!   number passes from thread to thread through a lock.
-//! * **D5** Destructors run outside: the participant is wiped before, and no lock is taken. A
-//!   thread whose thread-locals are gone borrows a number for each operation. For one within
-//!   another's closure it is outside, by that number, when the inner one ends: then destructors may
-//!   run within the outer closure, of what that cannot look at.
-//! * **D6** A thread that has unlinked something reads the participants of the numbers that threads
-//!   have, so a thread that is gone delays nobody. A thread takes its number before it enters, so
-//!   D1 holds of the number as of the participant; it leaves before it gives it back. But one that
-//!   is inside when it exits the process gives it back there. So as soon as a number was given
-//!   back, all participants are read, until they show that none was left like that.
+//! * **D1** An entering thread writes its participant, and then reads the table. An unlinking
+//!   thread unlinks an object, and then reads the participants. Each of the two threads has a
+//!   StoreLoad barrier between its two steps ([`store_load`]). So a thread that the unlinking
+//!   thread does not see inside cannot find the unlinked object. A thread that is seen inside may
+//!   find the object during this visit, but not during its next visit.
+//! * **D2** If no thread is inside, the unlinked object is destroyed at once. Otherwise the object
+//!   waits for the visits that the unlinking thread saw, and for no later visit: until each of
+//!   these participants is cleared or has another visit. The unlinking thread first reads the
+//!   participants a few more times, because most threads inside leave at once. If a visit outlasts
+//!   these reads, the object goes to *the deferred list*, with the visits seen at that moment. An
+//!   unlinking thread that has once waited for a visit in vain does not wait for the same visit
+//!   again.
+//! * **D3** The deferred list waits for *one* visit at a time, the visit of the *named* thread. A
+//!   leaving thread clears its participant, and then checks whether it is named. A naming thread
+//!   names another thread, and then reads the participant of that thread. Whichever thread sees the
+//!   step of its partner takes the lock, destroys the objects whose visits have ended, and names
+//!   the next thread. So the deferred objects are destroyed by the last thread they wait for, and
+//!   no other reader takes the lock. No barrier stands between the two steps of either thread, so
+//!   both threads may miss each other. Then the deferred objects wait until another thread leaves
+//!   and sees the named thread outside, or, if the named thread has entered again, until the named
+//!   thread leaves. (A barrier in each leaving reader took 6 of the 20 ns of a lookup.)
+//! * **D4** Only the thread that has a participant's number uses the plain fields of the
+//!   participant. A number passes from one thread to another through a lock.
+//! * **D5** Destructors run outside: a thread clears its participant first, and holds no lock. A
+//!   thread whose thread-locals are gone borrows a number for each operation. An operation in the
+//!   closure of another operation then borrows a second number, and counts as outside when it ends,
+//!   so destructors may run within the outer closure. The destroyed objects are never objects that
+//!   the outer operation may look at, because the participant of the first number still shows the
+//!   outer visit.
+//! * **D6** An unlinking thread reads only the participants whose numbers are in use, so an ended
+//!   thread delays nobody. A thread takes its number before it enters, so D1 holds for the number
+//!   as it does for the participant; and a thread leaves before it gives its number back. The
+//!   exception is a thread that exits the process from inside: the number is given back before the
+//!   thread leaves. So once a number has been given back, an unlinking thread reads all
+//!   participants, until a check shows that no thread has ended inside.
 //!
-//! A thread that changes the table writes nothing here that others read, unless it goes to the
-//! deferred list. In an earlier design a visit had the number of a global era, which the unlinker
-//! ended if a thread was inside: with two threads that insert and remove, a third of the changes
-//! ended an era, whose word each of them reads.
+//! A thread that changes the table writes nothing here that other threads read, unless it uses the
+//! deferred list. In an earlier design a visit had the number of a global era. An unlinking thread
+//! ended the era if a thread was inside. With two threads inserting and removing, a third of the
+//! changes ended an era, whose word both threads read.
 //!
-//! To wait for the readers that are seen: M. Desnoyers et al., "User-Level Implementations of
-//! Read-Copy Update", 2012. The last one out destroys: R. Nikolaev and B. Ravindran, "Hyaline",
-//! 2019. The module [`batch`](super::batch) gathers objects before one look for all of them.
+//! Waiting for the readers that were seen: M. Desnoyers et al., "User-Level Implementations of
+//! Read-Copy Update", 2012. Destruction by the last thread that leaves: R. Nikolaev and B.
+//! Ravindran, "Hyaline", 2019. The module [`batch`](super::batch) gathers objects, so that the
+//! participants are read once for all of them.
 
 use core::ptr;
 use std::boxed::Box;
@@ -56,43 +63,44 @@ use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicUsize, Mutex, const_fn};
 use crate::thread::{ThreadNumber, in_use};
 
-/// How often a thread that has unlinked something checks whether those inside have left, before it
-/// goes to the deferred list: for a microsecond. A reader is inside for 20 ns, a writer for 200;
-/// the deferred list costs both sides a lock and some cache misses. No hint tells the processor
-/// that this spins: the pause that it makes is longer than most visits on some.
+/// How often an unlinking thread reads a visit again before it uses the deferred list: for about a
+/// microsecond. A reader is inside for 20 ns, a writer for 200 ns; the deferred list costs both
+/// sides a lock and some cache misses. The loop has no spin hint, because on some processors a hint
+/// pauses longer than most visits last.
 const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
-/// For how many visits it looks. If it sees more, it goes to the deferred list at once.
+/// The largest number of visits that an unlinking thread waits for. With more visits it uses the
+/// deferred list at once.
 const WATCHED: usize = 4;
-/// Up to so many participants are read whether or not threads have their numbers: that costs less
-/// than to ask.
+/// Up to this number of participants, all participants are read, whether or not their numbers are
+/// in use. Reading the numbers in use would cost more.
 pub(super) const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
-/// Every so many reads of a thread, one does extra work.
+/// One in `NTH` reads of a thread does extra work.
 pub(super) const NTH: usize = 32;
 
-/// The participants at a table, its deferred list, and the context of its destructors: what a
-/// lookup reads, and behind a pointer the rest, which is there as soon as a thread has come. So a
-/// table that is empty takes few bytes.
+/// The participants at a table, its deferred list, and the context of its destructors. A lookup
+/// reads only the fields here. The other fields are in [`Rest`], behind a pointer, and are
+/// allocated when the first thread comes, so an empty table takes few bytes.
 #[repr(C)]
 pub(super) struct Domain<C: Default> {
-    /// The number of the thread that is named (D3), or [`NOBODY`]. Written under the lock of the
-    /// deferred list.
+    /// The number of the named thread (D3), or [`NOBODY`]. Written under the lock of the deferred
+    /// list.
     pub(super) named: AtomicUsize,
     pub(super) participants: Participants<C>,
     pub(super) rest: AtomicPtr<Rest<C>>,
-    /// How many objects a thread may gather in its bag before it looks (D7), as far as the size of
-    /// the table goes.
+    /// The limit that the length of the table sets to the number of objects in a batch (D7).
     pub(super) room: AtomicU16,
-    /// D8: no thread gathers.
+    /// D8: whether the table is prompt. Then no thread gathers.
     pub(super) prompt: AtomicBool,
-    /// Whether objects have destructors of users: then a thread gathers less.
+    /// Whether objects have user destructors. Then a thread gathers fewer objects.
     pub(super) has_destructors: bool,
-    /// Whether the context concerns each operation (for the table).
+    /// Whether the context concerns each operation. The table uses this field.
     pub(super) concerns: AtomicBool,
 }
 
 pub(super) struct Rest<C> {
     pub(super) deferred: DeferredList<C>,
-    /// [`ends`](crate::thread::InUse::ends) of threads, of which none was left inside (D6).
+    /// D6: the value of [`ends`](crate::thread::InUse::ends) up to which no ended thread was left
+    /// inside.
     checked: AtomicUsize,
     /// See [`Participants`].
     last: Mutex<Last<C>>,
@@ -119,8 +127,9 @@ impl<C: Default> Domain<C> {
         Self::without_threads(has_destructors)
     }
 
-    /// In models, the participants of their threads are there, unless a model is about how they
-    /// come. As if one thread had come: so a look asks which numbers are in use (see `FEW`).
+    /// In models, the participants of the threads exist from the start, unless the model is about
+    /// how participants are added. The domain counts one included thread, so a look asks which
+    /// numbers are in use (see `FEW`).
     #[cfg(weakly_loom)]
     pub(super) fn new(has_destructors: bool) -> Self {
         let domain = Self::without_threads(has_destructors);
@@ -143,17 +152,17 @@ impl<C: Default> Domain<C> {
         }
     }
 
-    /// The rest. A thread has come.
+    /// Returns the rest. A thread has come before.
     #[inline]
     pub(super) fn known(&self) -> &Rest<C> {
         self.rest().expect("a thread has come")
     }
 
-    /// The rest, if anything has used it.
+    /// Returns the rest, if it has been made.
     #[inline]
     pub(super) fn rest(&self) -> Option<&Rest<C>> {
-        // Acquire: with `make_rest`: it is initialised.
-        // SAFETY: it lasts as long as this.
+        // Acquire: with `make_rest`: the rest is initialised.
+        // SAFETY: the rest lasts as long as the domain.
         unsafe { self.rest.load(Acquire).as_ref() }
     }
 }
@@ -173,7 +182,8 @@ impl<C: Default> Domain<C> {
             last: Mutex::new(Last::new(ptr::null_mut())),
             context: C::default(),
         }));
-        // Release: it is initialised. Acquire on failure: so is the winner's.
+        // Release: with `rest`: the new rest is initialised.
+        // Acquire on failure: with the winner: its rest is initialised.
         let there = self
             .rest
             .compare_exchange(ptr::null_mut(), new, Release, Acquire);
@@ -194,8 +204,8 @@ impl<C: Default> Domain<C> {
         &self.rest_or_new().context
     }
 
-    /// The participant of this thread, which has this number. A thread that comes for the first
-    /// time is included.
+    /// Returns the participant of the calling thread, whose number is `number`. A thread that comes
+    /// for the first time gets a participant.
     #[inline(always)]
     pub(super) fn participant(&self, number: usize) -> &Participant<C> {
         match self.participants.at_home(number) {
@@ -217,12 +227,12 @@ impl<C: Default> Domain<C> {
         self.participants.include(&self.rest_or_new().last, number)
     }
 
-    /// The visits of the threads that are inside.
+    /// Shows the visits of the threads that are inside.
     #[inline]
     pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
         self.look(|participant| {
-            // Acquire: with `leave`. A thread that has wiped its participant has finished all its
-            // reads.
+            // Acquire: with `leave`: a thread has finished all its reads when it clears its
+            // participant.
             let visit = participant.visit.load(Acquire);
             if visit != OUTSIDE {
                 each(Visit {
@@ -239,14 +249,15 @@ impl<C: Default> Domain<C> {
         if self.participants.included() <= FEW {
             return self.participants.each(each);
         }
-        // Acquire: with `check`: the numbers below are not older than those that were seen there.
+        // Acquire: with `check`: the numbers read below are not older than the numbers read by the
+        // check.
         let Some(rest) = self.rest() else { return };
         let checked = rest.checked.load(Acquire);
         let mut ended = false;
         let in_use = |word| {
             let numbers = in_use().word(word);
-            // After the numbers: one that was given back by a thread that is still inside was
-            // counted before.
+            // After the numbers: a thread that gave its number back from inside had changed `ends`
+            // before.
             ended |= in_use().ends() != checked;
             if ended { usize::MAX } else { numbers }
         };
@@ -256,41 +267,42 @@ impl<C: Default> Domain<C> {
         }
     }
 
-    /// D6: checks whether a thread that has ended was left inside.
+    /// D6: checks whether an ended thread was left inside.
     #[cold]
     #[inline(never)]
     fn check(&self) {
         let ends = in_use().ends();
         let mut left = ends % 2 == 1;
-        // The last visit of a thread that has given its number back is seen, by the Acquire in
-        // `ends`. If another has the number by now, that gives it back later, and all is checked
-        // again.
+        // By the Acquire in `ends`, the check sees the last visit of each thread that has given its
+        // number back. A thread that has taken such a number since gives the number back later, and
+        // then all participants are checked again.
         self.participants.each(|participant| {
             left |= !in_use().has(participant.number) && participant.visit.load(Relaxed) != OUTSIDE;
         });
         if !left {
-            // Release: with `look`: that a number has been taken since. With Relaxed a model found
-            // a thread that was left inside, under a number that the reader still took to be free.
+            // Release: with `look`: a number has been taken since. With Relaxed, a model found a
+            // thread left inside under a number that the reader still believed free.
             self.rest()
                 .into_iter()
                 .for_each(|rest| rest.checked.store(ends, Release));
         }
     }
 
-    /// Whether a visit lasts.
+    /// Returns whether a visit lasts.
     #[inline]
     fn lasts(&self, visit: Visit) -> bool {
-        // Acquire: as above; the thread's next visit comes after that.
+        // Acquire: with `leave`; the next visit of the thread comes after `leave`.
         let participant = self.participants.find(visit.number);
         participant.is_some_and(|participant| participant.visit.load(Acquire) == visit.visit)
     }
 
-    /// The sum of the threads' counts, modulo 2^n.
+    /// Returns the sum of the threads' counts of counted entries, modulo 2^n.
     pub(super) fn entries(&self) -> usize {
         self.sum(|participant| &participant.entries)
     }
 
-    /// The same of entries that are [not counted](super::Entry::is_counted).
+    /// Returns the sum of the threads' counts of entries that are [not
+    /// counted](super::Entry::is_counted), modulo 2^n.
     pub(super) fn others(&self) -> usize {
         self.sum(|participant| &participant.others)
     }
@@ -302,8 +314,8 @@ impl<C: Default> Domain<C> {
         sum
     }
 
-    /// D2: whether no thread is inside that may look at what this one, which is not inside, has
-    /// unlinked, now or after a few looks.
+    /// D2: returns whether no thread inside may look at the objects unlinked by the caller: at
+    /// once, or after a few looks. The caller is outside.
     #[inline]
     pub(super) fn is_unseen(&self) -> bool {
         let (mut visits, mut seen) = ([Visit::NONE; WATCHED], 0);
@@ -319,8 +331,8 @@ impl<C: Default> Domain<C> {
                 .is_some_and(|visits| self.end_soon(visits, LOOKS))
     }
 
-    /// Whether all visits end within so many looks. For a visit that this thread has looked for in
-    /// vain it does not look again: a thread that stays inside would cost each change all of the
+    /// Returns whether all visits end within `most` looks. The caller does not wait twice in vain
+    /// for the same visit: otherwise a thread that stays inside would cost each change `most`
     /// looks.
     #[cold]
     #[inline(never)]
@@ -344,30 +356,30 @@ impl<C: Default> Domain<C> {
         })
     }
 
-    /// D3: whether a thread that leaves has to look what waits in the deferred list: because it is
-    /// named, or because the named thread is outside. That has left without a barrier, and may have
-    /// missed it.
+    /// D3: returns whether a leaving thread has to look at the deferred list: because the thread is
+    /// named, or because the named thread is outside. A named thread leaves without a barrier, and
+    /// may have missed its name.
     ///
-    /// It takes all it needs by value: a lookup keeps its guard in registers.
+    /// All arguments are passed by value, so that a lookup keeps its guard in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn is_due(&self, named: usize, number: usize) -> bool {
         let is_outside = |participant: &Participant<C>| {
-            // Relaxed: what was unlinked is destroyed under the lock, after another look.
+            // Relaxed: deferred objects are destroyed only after another look, under the lock.
             participant.visit.load(Relaxed) == OUTSIDE
         };
         named == number || self.participants.find(named).is_some_and(is_outside)
     }
 
-    /// D3: publishes which thread is named. The caller then reads its participant.
+    /// D3: publishes which thread is named. The caller then reads the participant of that thread.
     fn name(&self, number: usize) {
-        // Relaxed: what is deferred is read under the lock; a thread that misses its name leaves
-        // that to the next.
+        // Relaxed: the deferred list is read under the lock. If a thread misses its name, the next
+        // leaving thread looks at the deferred list.
         self.named.store(number, Relaxed);
     }
 
-    /// The registrations that threads have counted, modulo 2^n. No thread is inside, and none will
-    /// be.
+    /// Returns the number of registrations that threads have counted, modulo 2^n. No thread is
+    /// inside, and no thread will enter.
     pub(super) fn registered(&mut self) -> usize {
         let mut sum = 0_usize;
         self.participants
@@ -375,15 +387,16 @@ impl<C: Default> Domain<C> {
         sum
     }
 
-    /// The number of this thread, if it is inside.
+    /// Returns the number of the calling thread, if the thread is inside.
     pub(super) fn own_number_if_inside(&self) -> Option<usize> {
-        // Held until the depth is read (D4): a borrowed number goes back when this is dropped.
+        // Held until the depth is read (D4): a borrowed number is given back when this value is
+        // dropped.
         let number = ThreadNumber::current();
         let own = self.participants.find(number.get())?;
         (own.depth.get() != 0).then_some(number.get())
     }
 
-    /// Retires what was unlinked by others, and what threads that are inside may look at.
+    /// Retires objects that were unlinked by other threads, while threads inside may look at them.
     #[cold]
     pub(super) fn wait(&self, all: Vec<Retired<C>>) {
         let mut panics = FirstPanic::default();
@@ -391,9 +404,9 @@ impl<C: Default> Domain<C> {
         panics.resume();
     }
 
-    /// Puts to the deferred list what a thread inside may still look at. `inside`: this thread's
-    /// number, if it is inside. (Where missing memory unwinds, it is leaked then: nobody knows when
-    /// it may be destroyed.)
+    /// Adds objects to the deferred list, because a thread inside may still look at them. `inside`:
+    /// the number of the calling thread, if the thread is inside. (If the allocation fails and
+    /// unwinds, the objects leak: no thread knows when they may be destroyed.)
     #[cold]
     #[inline(never)]
     pub(super) fn to_deferred(
@@ -412,7 +425,7 @@ impl<C: Default> Domain<C> {
         self.destroy(unseen.flatten(), panics);
     }
 
-    /// Destroys what is deferred and does not wait for any thread any more.
+    /// Destroys the deferred objects whose visits have ended.
     #[cold]
     #[inline(never)]
     pub(super) fn look_back(&self) {
@@ -423,14 +436,14 @@ impl<C: Default> Domain<C> {
         panics.resume();
     }
 
-    /// Destroys what is deferred: no thread is inside, and none will be.
+    /// Destroys all deferred and gathered objects: no thread is inside, and no thread will enter.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let Some(rest) = self.rest() else { return };
         self.destroy(rest.deferred.take_all(), panics);
         self.bags(|bag| self.destroy(bag.end(), panics));
     }
 
-    /// Destroys all of them, even if some destructors panic.
+    /// Destroys all objects, even if some destructors panic.
     #[inline]
     pub(super) fn destroy(
         &self,
@@ -439,8 +452,8 @@ impl<C: Default> Domain<C> {
     ) {
         let context = self.known().context();
         for retired in all {
-            // SAFETY: D1, D2: a thread inside does not find it, and has not found it before it was
-            // unlinked. Or none is inside, and none will be.
+            // SAFETY: D1, D2: no thread inside can find the object, or has found it before the
+            // unlinking. Or no thread is inside, and no thread will enter.
             panics.catch(|| unsafe { retired.destroy(context) });
         }
     }
@@ -448,7 +461,7 @@ impl<C: Default> Domain<C> {
 
 impl<C: Default> Drop for Domain<C> {
     fn drop(&mut self) {
-        // Relaxed: no other thread is there.
+        // Relaxed: no other thread has access.
         let rest = self.rest.load(Relaxed);
         if !rest.is_null() {
             // SAFETY: made by `make_rest`, and no thread uses it any more.

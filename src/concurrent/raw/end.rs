@@ -1,4 +1,4 @@
-//! The end of a table, and of what was retired from it.
+//! The end of a table, and the destruction of retired entries and arrays.
 
 use core::mem::MaybeUninit;
 use std::boxed::Box;
@@ -14,31 +14,34 @@ use crate::ptr::STRIPES;
 use crate::sync::Ordering::*;
 
 impl<N: Entry> Drop for RawTable<N> {
-    /// Destroys everything, even if some destructors panic.
+    /// Destroys all entries, even if some destructors panic.
     fn drop(&mut self) {
         let Some(core) = self.core() else { return };
         let mut panics = FirstPanic::default();
-        // First: an array there passes the stripes.
+        // First the domain: a retired array there still passes the stripes.
         self.domain.end(&mut panics);
-        // SAFETY: the end of the table. From here on all entries are ours.
+        // SAFETY: the table ends. From here on the calling thread owns all entries.
         let closed = unsafe { core.close() };
         let mut all = Vec::new();
         for stripe in 0..STRIPES {
             let (first, count) = closed.take(stripe);
-            // SAFETY: the list is of entries of this table, and no death uses it any more.
+            // SAFETY: the list has `count` entries of this table, and no death uses the list any
+            // more.
             all.extend(unsafe { dead::list::<N>(first, count) });
         }
-        // Relaxed: no other thread is there.
+        // Relaxed: no other thread has access.
         let current = self.current.load(Relaxed);
         // SAFETY: no thread is inside.
         if let Some(array) = unsafe { current.as_ref() } {
-            // All are collected before the first is destroyed, since collecting reads their hashes.
+            // All entries are collected before the first is destroyed, because collecting reads
+            // their hashes.
             for index in 0..array.len() {
                 array.each(index, &mut |node| all.push(node));
             }
         }
         for node in all {
-            // SAFETY: R1: linked in one place, or in one list, and no thread unlinks it.
+            // SAFETY: R1: the entry is linked in one slot, or in one list, and no thread unlinks
+            // it.
             panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
         }
         // SAFETY: made by `Box`, and no thread is inside.
@@ -61,18 +64,18 @@ impl<N: Entry> Retire<N::Context> for N {
         Entry::is_counted(self)
     }
 
-    /// The entry is from `Box::into_raw`.
+    /// The entry comes from `Box::into_raw`.
     unsafe fn destroy(node: *mut N, context: &N::Context) {
         // SAFETY: the caller's promise.
         drop(unsafe { end(node, context) });
     }
 }
 
-/// Ends an entry, and returns its memory. Under loom that is kept, so that late accesses are
-/// detected: of the entries that the models of this room have, which end where they are.
+/// Ends an entry, and returns its memory. Under loom the memory is kept, so that late accesses are
+/// detected: the entries of this room's models end in place.
 ///
 /// # Safety
-/// It is from `Box::into_raw`, and no thread looks at it.
+/// The entry comes from `Box::into_raw`, and no thread looks at it.
 #[inline]
 pub(super) unsafe fn end<N: Entry>(
     node: *mut N,
@@ -82,7 +85,7 @@ pub(super) unsafe fn end<N: Entry>(
     unsafe {
         #[cfg(not(weakly_loom))]
         {
-            // First, so that it goes if a destructor panics.
+            // First, so that the memory is freed if a destructor panics.
             let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
             place.assume_init_read().end(node, context);
             Some(place)
@@ -100,10 +103,10 @@ impl<N: Entry> Retire<N::Context> for Array<N> {
         false
     }
 
-    /// The array is from `Box::into_raw`.
+    /// The array comes from `Box::into_raw`.
     unsafe fn destroy(array: *mut Self, _: &N::Context) {
-        // SAFETY: the caller's promise. Deaths do not enter: those that may use it are passed, and
-        // find the next.
+        // SAFETY: the caller's promise. Deaths do not enter the table. The stripe of a death that
+        // may use the array is passed, and a later death finds the next array.
         unsafe {
             (*array).core().pass();
             Array::free(array);

@@ -3,54 +3,55 @@
 use crate::ptr::{CoreRef, Off, Promise, RegistrationId};
 use crate::sync::AtomicPtr;
 
-/// What a table needs to know of its entries.
+/// The operations that a table needs of its entries.
 pub(in super::super) trait Entry {
-    /// Whether an entry owns something with a destructor of users: then threads gather less (D7 of
-    /// [`batch`](super::batch)).
+    /// Whether an entry owns a value with a user destructor. Then threads gather fewer entries (D7
+    /// of [`batch`](super::batch)).
     const PROMPT: bool;
 
-    /// Whether entries are told apart by the addresses of their objects: to compare them runs no
-    /// code of a user, and an object [that nothing is registered with](Registered::register_first)
-    /// has no entry.
+    /// Whether entries are compared by the addresses of their objects. Then comparing runs no user
+    /// code, and an object that [nothing is registered with](Registered::register_first) has no
+    /// entry.
     const BY_ADDRESS: bool = false;
 
-    /// What the table passes to [`end`](Self::end), as long as there are entries. It is made when
-    /// it is first used.
+    /// The context that the table passes to [`end`](Self::end). It is made when it is first used,
+    /// and lasts until the last entry has ended.
     type Context: Default;
 
-    /// How it watches objects.
+    /// The entry's way to watch objects.
     type Watch: Registered;
 
-    /// The hash. It never changes.
+    /// Returns the hash, which never changes.
     fn hash(&self) -> u64;
 
-    /// The hash of an entry, from the address of an object or what its registration has of it.
+    /// Returns the hash of an entry, computed from the address of an object or from the hash that
+    /// the registration stores.
     #[inline]
     fn hash_of(_addr: *const (), short: u32) -> u64 {
         short.into()
     }
 
-    /// Whether the table counts it: among its entries, and while it waits for threads that may look
-    /// at it.
+    /// Returns whether the table counts the entry, both as linked and while it waits for the end of
+    /// visits.
     #[inline]
     fn is_counted(&self) -> bool {
         true
     }
 
-    /// The watch of the entry's objects, if the entry has objects.
+    /// Returns the watch of the entry's objects, if the entry has objects.
     #[inline]
     fn watch(&self) -> Option<&Self::Watch> {
         None
     }
 
-    /// What its registrations have of its hash, for [`hash_of`](Self::hash_of); `None` if that
-    /// needs the address alone.
+    /// Returns the part of the hash that registrations store for [`hash_of`](Self::hash_of), or
+    /// `None` if `hash_of` needs only the address.
     #[inline]
     fn stored_hash(&self) -> Option<u32> {
         None
     }
 
-    /// Destroys an entry that no thread looks at any more, and that was at this place.
+    /// Destroys an entry that was at `_place`, and that no thread looks at any more.
     #[inline]
     fn end(self, _place: *const Self, _: &Self::Context)
     where
@@ -59,71 +60,73 @@ pub(in super::super) trait Entry {
     }
 }
 
-/// The registrations of an entry: a trait apart from [`Watches`](super::super::watch::Watches), and
-/// independent of the objects' types: whether a collection may cross threads must not depend on a
-/// type of objects that own such a collection, except by auto traits, or the question would depend
-/// on itself.
+/// The registrations of an entry. The trait does not depend on the objects' types, and is separate
+/// from [`Watches`](super::super::watch::Watches). Objects may own a collection of objects of their
+/// own type. Whether such a collection may cross threads must depend on that type only through auto
+/// traits, or the question would depend on itself.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Registered {
-    /// Registers with its objects, unless that has been done: their deaths unlink the entry.
-    /// Returns how many registrations that were. Called before the entry is linked.
+    /// Registers with the entry's objects, unless the entry is registered: from now on deaths of
+    /// the objects unlink the entry. Returns the number of registrations made. Called before the
+    /// entry is linked.
     #[doc(hidden)]
     #[inline]
     fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Promise) -> usize {
         0
     }
-    /// Registers with its object, if nothing is registered with that; for entries that are [told
-    /// apart by addresses](Entry::BY_ADDRESS).
+    /// Registers with the entry's object, if nothing is registered with the object. For entries
+    /// [compared by addresses](Entry::BY_ADDRESS).
     #[doc(hidden)]
     #[inline]
     fn register_first(&self, _core: CoreRef, _: &Promise) -> bool {
         false
     }
-    /// Whether it is not registered, and can take over the registrations of an entry that it
-    /// replaces.
+    /// Returns whether the entry is not registered, and can take over the registrations of the
+    /// entry that it replaces.
     #[doc(hidden)]
     #[inline]
     fn may_inherit(&self, _there: &Self) -> bool {
         false
     }
-    /// Takes them over, under the lock.
+    /// Takes over the registrations of the replaced entry, under the lock.
     #[doc(hidden)]
     #[inline]
     fn inherit(&self, _there: &Self) {}
-    /// Under the lock: whether the entry may be linked. Not if one of its objects has died, as far
-    /// as its death has looked for the entry.
+    /// Returns whether the entry may be linked, under the lock. An entry may not be linked if an
+    /// object of the entry has died, and the death has already searched for the entry.
     #[doc(hidden)]
     #[inline]
     fn may_be_linked(&self) -> bool {
         true
     }
-    /// Whether no death has ended its registrations.
+    /// Returns whether no death has ended a registration of the entry.
     #[doc(hidden)]
     #[inline]
     fn is_registered(&self) -> bool {
         true
     }
-    /// The word of its registration with this id.
+    /// Returns the word of the entry's registration with this id.
     #[doc(hidden)]
     #[inline]
     fn named(&self, _: RegistrationId) -> Option<&AtomicPtr<()>> {
         None
     }
-    /// The word that leads to the next entry in a list of the dead.
+    /// Returns the word that leads to the next entry in a list of the dead.
     #[doc(hidden)]
     #[inline]
     fn link(&self) -> Option<&AtomicPtr<()>> {
         None
     }
-    /// Ends its registrations but the one with this id, whose death has unlinked the entry.
+    /// Ends the entry's registrations, except the registration with this id, whose death has
+    /// unlinked the entry.
     #[doc(hidden)]
     #[inline]
     fn end_others(&self, _: RegistrationId, _: &mut Off) {}
-    /// Ends the registrations: the entry is unlinked. May be called again. A watch that is dropped
-    /// ends its own, too.
+    /// Ends the entry's registrations, because the entry is unlinked. May be called again. Dropping
+    /// a watch ends its registrations, too.
     #[doc(hidden)]
     #[inline]
     fn end(&self, _: &mut Off) {}

@@ -1,4 +1,4 @@
-//! The guards of threads that are inside a [`domain`](super::domain).
+//! The guards of threads that are inside a table ([`domain`](super::domain)).
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -38,13 +38,13 @@ impl<C: Default> Domain<C> {
 pub(super) struct Inside<'d, C: Default> {
     domain: &'d Domain<C>,
     participant: &'d Participant<C>,
-    /// Dropped after everything else: a borrowed number goes back then.
+    /// Dropped after all other fields: a borrowed number is given back then.
     number: ThreadNumber,
 }
 
 impl<C: Default> Inside<'_, C> {
-    /// Counts entries inserted or, if negative, removed. `counted`: whether the table
-    /// [counts](super::Entry::is_counted) them.
+    /// Counts inserted entries or, if `by` is negative, removed entries. `counted`: whether the
+    /// table [counts](super::Entry::is_counted) the entries.
     #[inline]
     pub(super) fn count(&self, counted: bool, by: isize) {
         let participant = self.participant;
@@ -53,13 +53,15 @@ impl<C: Default> Inside<'_, C> {
         } else {
             &participant.others
         };
-        // Relaxed: D4, no other thread writes it; a sum is a moment's answer.
+        // Relaxed: D4: only the calling thread writes the word. A sum of the counts is a moment's
+        // answer.
         let now = entries.load(Relaxed).wrapping_add_signed(by);
         entries.store(now, Relaxed);
     }
 
-    /// Leaves: from here on nothing of the table may be looked at. Returns whether the thread is
-    /// outside now. `barrier`: whether a look follows for what this thread has unlinked (D1).
+    /// Leaves: from here on the thread may not look at any object of the table. Returns whether the
+    /// thread is outside now. `barrier`: whether the thread reads the participants next, for
+    /// objects unlinked by the thread (D1).
     #[inline]
     fn leave(&self, barrier: bool) -> bool {
         let depth = self.participant.depth.get() - 1;
@@ -73,22 +75,22 @@ impl<C: Default> Inside<'_, C> {
         if barrier {
             store_load(&self.participant.visit, OUTSIDE);
         } else {
-            // Release: with `visits`.
+            // Release: with `visits`: the thread has finished all its reads.
             self.participant.visit.store(OUTSIDE, Release);
         }
         true
     }
 
-    /// D3, after `leave`: whether this thread has to look what waits in the deferred list.
+    /// D3, after `leave`: returns whether the thread has to look at the deferred list.
     #[inline]
     fn must_look(&self) -> bool {
-        // Relaxed: what it stands for is read under the lock.
+        // Relaxed: the deferred list is read under the lock.
         let named = self.domain.named.load(Relaxed);
         named != NOBODY && self.domain.is_due(named, self.number.get())
     }
 }
 
-/// A guard of a thread that is inside to read.
+/// A guard for reading.
 pub(super) struct Reading<'d, C: Default>(Inside<'d, C>);
 
 impl<'d, C: Default> Reading<'d, C> {
@@ -99,7 +101,7 @@ impl<'d, C: Default> Reading<'d, C> {
 }
 
 impl<C: Default> Reading<'_, C> {
-    /// Counts this read, and returns whether it is the n-th.
+    /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {
         let reads = &self.0.participant.reads;
@@ -118,13 +120,14 @@ impl<C: Default> Drop for Reading<'_, C> {
     }
 }
 
-/// A guard of a thread that is inside to write. The thread retires the entries that it has unlinked
-/// when it has left.
+/// A guard for changing the table. After leaving, the thread retires the entries that it has
+/// unlinked.
 pub(super) struct Writing<'d, C: Default> {
     inside: Inside<'d, C>,
-    /// D7: how many this thread gathers before it looks. Zero until it is to unlink something.
+    /// D7: how many objects the thread gathers before it reads the participants. Zero until the
+    /// thread is about to unlink an object.
     batch: Cell<usize>,
-    /// Whether this thread has unlinked something meanwhile.
+    /// Whether the thread has unlinked an object during its visit.
     unlinked: Cell<bool>,
     first: Cell<Option<Retired<C>>>,
     more: Cell<Vec<Retired<C>>>,
@@ -151,7 +154,7 @@ impl<C: Default> Writing<'_, C> {
         self.inside.count(counted, by);
     }
 
-    /// D1, after entering: whether no thread is inside but this one, and that only once.
+    /// D1, after entering: returns whether the calling thread is alone inside, with a single guard.
     #[inline]
     pub(super) fn is_alone(&self) -> bool {
         let mut seen = 0;
@@ -166,8 +169,9 @@ impl<C: Default> Writing<'_, C> {
         registered.set(registered.get().wrapping_add(more));
     }
 
-    /// Makes room for so many more, before they are unlinked: to retire them takes no memory then.
-    /// (Where a failure unwinds, what is unlinked and not retired would be lost.)
+    /// Makes room to retire `count` more objects, before they are unlinked: then `retire` allocates
+    /// nothing. (If an allocation fails and unwinds, an unlinked object that is not retired would
+    /// be lost.)
     #[inline]
     pub(super) fn make_room(&self, count: usize) {
         if self.batch.get() == 0 {
@@ -181,7 +185,7 @@ impl<C: Default> Writing<'_, C> {
         }
     }
 
-    /// D7: from here on this thread gathers, or not. If it does, its bag is there.
+    /// D7: decides whether the thread gathers. If the thread gathers, its bag is made here.
     #[inline]
     fn begin_batch(&self) {
         let batch = self.inside.domain.batch();
@@ -201,22 +205,23 @@ impl<C: Default> Writing<'_, C> {
         }
     }
 
-    /// Takes what this thread, and no other, has unlinked.
+    /// Takes an object that the calling thread alone has unlinked.
     #[inline]
     pub(super) fn retire(&self, retired: Retired<C>) {
         self.unlinked.set(true);
         self.add(retired);
     }
 
-    /// Takes what is too large to wait in a bag.
+    /// Takes an unlinked object that is too large to wait in a bag.
     #[inline]
     pub(super) fn retire_large(&self, retired: Retired<C>) {
         self.retire(retired);
         self.batch.set(1);
     }
 
-    /// Takes what was unlinked before this thread entered: the barrier of entering serves for that
-    /// (D1). A thread that was inside already has made none, and makes one when it leaves.
+    /// Takes an object that was unlinked before the thread entered: the barrier of entering serves
+    /// for the object (D1). A thread that was already inside entered again without a barrier, and
+    /// makes the barrier when it leaves.
     #[inline]
     pub(super) fn retire_earlier(&self, retired: Retired<C>) {
         if self.inside.participant.depth.get() != 1 {
@@ -247,8 +252,8 @@ impl<C: Default> Drop for Writing<'_, C> {
         let gathers = self.batch.get() > 1;
         let out = self.inside.leave(self.unlinked.get() && !gathers);
         let mut panics = FirstPanic::default();
-        // First: what this thread destroys itself may take long, or wait for what waits for this
-        // thread.
+        // First the deferred list: destroying the thread's own objects may take long, or may wait
+        // for a deferred object that waits for the thread.
         if out && self.inside.must_look() {
             panics.catch(|| self.inside.domain.look_back());
         }
@@ -260,7 +265,7 @@ impl<C: Default> Drop for Writing<'_, C> {
             if gathers {
                 domain.gather(participant, all, self.batch.get(), inside, &mut panics);
             } else {
-                // D2, after the barrier in `leave`, or that of entering.
+                // D2, after the barrier of leaving or of entering.
                 if out && domain.is_unseen() {
                     domain.destroy(all, &mut panics);
                 } else {

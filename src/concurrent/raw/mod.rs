@@ -1,54 +1,58 @@
-//! A hash table shared by threads, and the reclamation of what they unlink.
+//! A hash table shared by threads, and the reclamation of unlinked objects.
 //!
-//! The table knows of an entry its hash, and that it is registered. The caller decides how entries
-//! compare. Reads are lock-free: they find what they look for without waiting, whatever other
-//! threads do. A reader for which what others have unlinked waits takes a lock when it leaves, and
-//! destroys that; see [`domain`]. Writers of the same bucket (some six neighbours) wait for each
-//! other for a few instructions. No thread waits for the table to grow.
+//! The table knows two things about an entry: its hash, and its registrations. The caller decides
+//! how entries compare. Reads are lock-free: a lookup never waits, whatever other threads do. A
+//! leaving reader takes a lock only if objects unlinked by other threads wait for this reader; then
+//! the reader also destroys these objects ([`domain`]). Writers of the same bucket (about six
+//! neighbouring entries) wait for each other for a few instructions. No thread waits for the table
+//! to grow.
 //!
 //! ```text
 //!              array                      bucket, one cache line                    entry
 //! table ──► [ bucket | bucket | … ]     [ tags | slot | … | slot | next ]     slot ──► [ hash | … ]
 //!              │                                                      │
-//!              └─► the next array, while entries move there           └─► more buckets, if there are more entries
+//!              └─► the next array, while entries move there           └─► more buckets, for more entries
 //! ```
 //!
-//! * **R1** An entry is linked in one slot of the chain that is *current* for its hash: the chain
-//!   of the first array, in the list of arrays, whose home bucket has not moved. It does not move
-//!   within the chain, and once unlinked it does not come back. So a thread that finds the same
-//!   pointer again, while it is inside, finds the same entry.
-//! * **R2** User code (comparisons, conditions) runs under no lock. Its answer counts if, under the
-//!   lock, the entries are still those it was asked about.
-//! * **R3** Entries and arrays are unlinked by one thread, retired, and destroyed when no thread
-//!   inside may still find them ([`domain`]). An array is unlinked when all its buckets have moved,
-//!   and before the next array begins to move.
-//! * **R4** A reader that has seen a bucket before it moved reads that bucket, even if it moves
-//!   meanwhile: its entries were there when the reader looked, and stay readable as long as the
-//!   reader is inside. A read that begins after an entry was unlinked in the next array finds that
-//!   the bucket has moved, as the thread that unlinked the entry had found.
-//! * **R5** A search that finds an entry [dead](Match::Dead) looks whether that is still linked,
-//!   and begins again if it is not: another entry may have taken its place before the object died.
+//! * **R1** An entry is linked in one slot of the chain that is *current* for its hash. Arrays form
+//!   a list, and the current chain is in the first array whose home bucket for the hash has not
+//!   moved. An entry never changes its slot within a chain, and an unlinked entry is never linked
+//!   again. So equal pointers, found twice by a thread during one visit, lead to the same entry.
+//! * **R2** User code (comparisons, conditions) runs under no lock. The answer of user code counts
+//!   only if the thread, once it has the lock, finds the same entries as before.
+//! * **R3** One thread unlinks an entry or an array, and retires the unlinked object. The object is
+//!   destroyed when no thread inside can still find it ([`domain`]). An array is unlinked when all
+//!   its buckets have moved, and before the next array begins to move.
+//! * **R4** A reader that has seen a bucket before the bucket moved reads that bucket, even if the
+//!   bucket moves meanwhile. The entries were in the table when the reader looked, and stay
+//!   readable while the reader is inside. A read that begins after an entry was unlinked in the
+//!   next array finds the bucket moved, because the unlinking thread had found the bucket moved
+//!   too.
+//! * **R5** A search that finds a [dead](Match::Dead) entry checks whether the entry is still
+//!   linked, and begins again if it is not. A live entry may have replaced the dead entry before
+//!   the object died.
 //!
 //! **Growth.** When a chain is full and the table has too many entries, one thread allocates an
-//! array twice as long. Until that is published, other threads extend their chains. From then on
-//! each writer first moves the bucket it needs, and up to 32 others. A bucket is moved under its
-//! lock: its entries are copied into two buckets that no other thread can find yet, then the bucket
-//! is marked as moved. If its chain is long, and its entries need more buckets than the thread has,
-//! it unlocks the bucket first, unmarked, and allocates those. The thread that moves the last
-//! bucket unlinks the array.
+//! array of twice the length. Until the new array is published, other threads extend their chains.
+//! From then on each writer first moves the bucket it needs, and up to 32 other buckets. A writer
+//! moves a bucket under the lock of the bucket: it copies the entries into two buckets that no
+//! other thread can find yet, and then marks the bucket as moved. A long chain may need more
+//! buckets than the writer has allocated. Then the writer unlocks the bucket unmarked, allocates
+//! the missing buckets, and locks the bucket again. The thread that moves the last bucket unlinks
+//! the array.
 //!
-//! **Shrinking** happens on request, and is growth backwards: into an array half as long, two
-//! buckets into one, under the locks of both, and so on until the array is short enough.
+//! **Shrinking** happens on request, and reverses growth: entries move into an array of half the
+//! length, two buckets into one under the locks of both, until the array is short enough.
 //!
-//! **Equal hashes** make one chain longer. Growth does not help against them, so it is only tried
-//! when the array has too many entries. A search compares each entry with this hash; nothing worse
-//! happens.
+//! **Equal hashes** lengthen one chain. Growth does not separate equal hashes, so a full chain
+//! alone does not start growth: the array must also have too many entries. A search compares every
+//! entry with its hash; equal hashes have no worse effect.
 //!
-//! **What is checked under the lock.** Before an entry is inserted, the chain is searched without
-//! the lock. Under the lock only one thing is checked: that all entries with this hash are among
-//! those already compared, in the same order. Tags are checked first, so hardly ever an entry. An
-//! entry told apart by its address, with whose object nothing is registered
-//! ([`Entry::BY_ADDRESS`]), is sought under the lock only: no user code runs.
+//! **Checks under the lock.** Before an entry is inserted, the chain is searched without the lock.
+//! Under the lock the insertion checks only that all entries with its hash were already compared,
+//! in the same order. Tags are checked first, so entries are rarely read. An object may have an
+//! entry that is compared by address ([`Entry::BY_ADDRESS`]), and no earlier registration. Such an
+//! insertion searches only under the lock, because comparing addresses runs no user code.
 
 mod array;
 mod bag;

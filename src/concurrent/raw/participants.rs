@@ -1,14 +1,16 @@
-//! The participant of a thread at a table. The [`directory`](super::directory) has all of a table.
+//! The participant of a thread at a table. The [`directory`](super::directory) has all participants
+//! of a table.
 //!
-//! **Where a participant has its visit.** A thread that enters exchanges the word
-//! [`Participant::visit`] and then reads the table. A processor compares the address of a load with
-//! those of stores under way by their low twelve bits first. If these are the same, the load waits
-//! for the exchange ("4-KByte aliasing" in Intel's optimization manual), and nothing after it
-//! starts meanwhile: measured, a lookup then takes twice as long in a small table, and five times
-//! as long in one that is not in the cache. It was the first word of a participant, and the table's
-//! pointer to its array the first of 128 bytes: they met in one table of 32. So it is in a place,
-//! modulo 128 bytes, where nothing else is that a lookup reads. [`assert_apart`] checks that when
-//! it is compiled; the types are `repr(C)`, so that it is true of every compiler.
+//! **The place of `visit` in a participant.** An entering thread exchanges the word
+//! [`Participant::visit`], and then reads the table. A processor first compares only the low twelve
+//! bits of the address of a load with the low twelve bits of the addresses of pending stores. If
+//! the bits are equal, the load waits for the exchange ("4-KByte aliasing" in Intel's optimization
+//! manual), and no later instruction starts meanwhile. Measured, a lookup then takes twice as long
+//! in a small table, and five times as long in a table that is not in the cache. Once `visit` was
+//! the first word of a participant, and the table's pointer to its array the first word of 128
+//! bytes: in one table of 32 the two addresses collided. So now `visit` is at an offset, modulo 128
+//! bytes, at which a lookup reads no other word. [`assert_apart`] checks the offsets during
+//! compilation. The types are `repr(C)`, so the check holds for every compiler.
 
 use core::cell::Cell;
 use core::ptr;
@@ -19,66 +21,69 @@ use super::deferred::Visit;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 
-/// The visit of a participant whose thread is not inside.
+/// The value of `visit` while the thread is outside.
 pub(super) const OUTSIDE: usize = usize::MAX;
 
-/// On two cache lines of its own: processors fetch them in pairs.
+/// On two cache lines of its own, because processors fetch cache lines in pairs.
 #[repr(C, align(128))]
 pub(super) struct Participant<C> {
-    /// How many guards its thread has (D4).
+    /// How many guards the thread has (D4).
     pub(super) depth: Cell<usize>,
-    /// Entries inserted by its threads, less those they have removed, modulo 2^n. Written by one
-    /// thread (D4), read by all.
+    /// Entries inserted by the participant's threads, less entries removed by them, modulo 2^n.
+    /// Written by one thread (D4), read by all threads.
     pub(super) entries: AtomicUsize,
-    /// The same of entries that are [not counted](super::Entry::is_counted).
+    /// The same count for entries that are [not counted](super::Entry::is_counted).
     pub(super) others: AtomicUsize,
-    /// How often its threads have read, modulo 2^n, where that is counted (D4).
+    /// How often the participant's threads have read, modulo 2^n, where reads are counted (D4).
     pub(super) reads: Cell<usize>,
-    /// Registrations made by its threads, modulo 2^n (D4).
+    /// How many registrations the participant's threads have made, modulo 2^n (D4).
     pub(super) registered: Cell<usize>,
-    /// The number of the last visit, modulo half the numbers (D4).
+    /// The number of the last visit, modulo half the values of a word (D4).
     visits: Cell<usize>,
-    /// How many changes its threads have begun, modulo 2^n (D4).
+    /// How many changes the participant's threads have begun, modulo 2^n (D4).
     changes: Cell<usize>,
-    /// Where its thread looks next for what others have left (D4).
+    /// Where the thread next looks for objects that other threads have left (D4): a bag, and a list
+    /// of the dead.
     pub(super) next_bag: Cursor,
     pub(super) next_list: Cursor,
-    /// A list of the dead of others that is full: its thread takes from there until it is empty
-    /// (D4).
+    /// A full list of the dead of another stripe: the thread takes entries from there until the
+    /// list is empty (D4).
     pub(super) stays_at: Cell<Option<u8>>,
-    /// The visit for whose end its thread has looked last, in vain (D4): the number of the
-    /// participant, and the visit.
+    /// The visit that the thread last waited for in vain (D4): the number of the other participant,
+    /// and the number of its visit.
     vain_number: Cell<u32>,
     vain_visit: Cell<usize>,
-    /// Null until its thread has put something there.
+    /// Null until the thread has gathered an object.
     bag: AtomicPtr<Bag<C>>,
     unused: [usize; UNUSED_WORDS],
-    /// That of its threads. On the line of the visit: who looks for the one reads the other.
+    /// The number of the participant's thread. On the cache line of `visit`: a thread that reads
+    /// one of the two reads the other as well.
     pub(super) number: usize,
-    /// The number of its thread's visit, or [`OUTSIDE`]. The last word: see above.
+    /// The number of the current visit, or [`OUTSIDE`]. The last word of the type: see the head of
+    /// this file.
     pub(super) visit: AtomicUsize,
 }
 
-/// Goes round places where something may wait.
+/// A position that goes round places where objects may wait.
 pub(super) struct Cursor {
     at: Cell<u32>,
-    /// Whether its thread has looked there, and has not gone on.
+    /// Whether the thread has looked at the current place once, and has not gone on.
     looked: Cell<bool>,
-    /// The progress there, when its thread looked last.
+    /// The progress at the current place at the thread's last look.
     noted: Cell<usize>,
 }
 
-/// What there is at a place.
+/// The state of a place.
 pub(super) enum Seen {
-    /// There is no such place.
+    /// The place does not exist.
     Absent,
-    /// There is nothing where anything could wait: to find that reads a line that another thread
-    /// writes.
+    /// The thread of this participant has no bag. To learn that costs a read of a cache line that
+    /// another thread writes.
     Bare,
     Nothing,
-    /// Something, after this progress: a number that changes when more comes.
+    /// Objects wait at the place. The number changes when objects are added.
     Some(usize),
-    /// Too much to wait for.
+    /// Too many objects wait to delay any longer.
     Full,
 }
 
@@ -94,8 +99,8 @@ impl Cursor {
         }
     }
 
-    /// Looks at the next of `places`. Returns it if it is full, or if something is there and there
-    /// was no progress since the last look. Each place takes two looks at most.
+    /// Looks at the next of `places`. Returns the place if it is full, or if objects are there and
+    /// the progress has not changed since the last look. Each place takes at most two looks.
     pub(super) fn look(
         &self,
         places: usize,
@@ -131,12 +136,12 @@ impl Cursor {
     }
 }
 
-/// So that `visit` is the last word of the two lines. Under loom, whose atomics are larger, it does
-/// not matter.
+/// Makes `visit` the last word of the two cache lines. Under loom, whose atomics are larger, the
+/// place does not matter.
 const UNUSED_WORDS: usize = (128 - 2 * size_of::<Cursor>() - 8) / size_of::<usize>() - 11;
 
-/// Checks that a type is aligned, and that some of its fields are never where
-/// [`Participant::visit`] is, modulo the size of a page.
+/// Checks that a type is aligned, and that none of these fields is at the offset of
+/// [`Participant::visit`], modulo the alignment.
 macro_rules! assert_apart {
     ($type:ty, $($($field:ident).+),+) => {
         #[cfg(not(weakly_loom))]
@@ -156,11 +161,12 @@ pub(super) const VISIT: usize = core::mem::offset_of!(Participant<()>, visit);
 #[cfg(all(target_pointer_width = "64", not(weakly_loom)))]
 const _: () = assert!(size_of::<Participant<()>>() == 128);
 
-// SAFETY: D4 for the cells; the rest are atomics.
+// SAFETY: D4 for the cells. The other fields are atomics.
 unsafe impl<C> Sync for Participant<C> {}
 
 impl<C> Participant<C> {
-    /// D1: its thread, which is outside, begins a visit: the participant first, then the table.
+    /// D1: begins a visit of the thread, which is outside: first the participant is written, then
+    /// the thread reads the table.
     #[inline(always)]
     pub(super) fn sit_down(&self) {
         self.depth.set(1);
@@ -169,7 +175,7 @@ impl<C> Participant<C> {
         store_load(&self.visit, visit);
     }
 
-    /// Begins a change, and returns how many its threads have begun.
+    /// Begins a change, and returns how many changes the participant's threads have begun.
     #[inline]
     pub(super) fn count_change(&self) -> usize {
         let changes = self.changes.get().wrapping_add(1);
@@ -177,15 +183,15 @@ impl<C> Participant<C> {
         changes
     }
 
-    /// The bag of this thread, if it has ever put something there; or of another.
+    /// Returns the bag of the participant's thread, if it has been made.
     #[inline]
     pub(super) fn bag(&self) -> Option<&Bag<C>> {
-        // Acquire: with `bag_or_new`: it is initialised.
-        // SAFETY: it lasts as long as the participant.
+        // Acquire: with `make_bag`: the bag is initialised.
+        // SAFETY: the bag lasts as long as the participant.
         unsafe { self.bag.load(Acquire).as_ref() }
     }
 
-    /// The bag of this thread (D4).
+    /// Returns the bag of this thread, which is the participant's thread (D4).
     #[inline]
     pub(super) fn bag_or_new(&self) -> &Bag<C> {
         first_load(None, || self.bag()).unwrap_or_else(|| self.make_bag())
@@ -195,8 +201,9 @@ impl<C> Participant<C> {
     #[inline(never)]
     fn make_bag(&self) -> &Bag<C> {
         let new = Box::into_raw(Box::new(Bag::new()));
-        // The allocator may have used the table, and made a bag.
-        // Release: with `bag`: it is initialised. Acquire on failure: likewise.
+        // Fails if the allocator has used the table, and thereby made a bag.
+        // Release: with `bag`: the bag is initialised.
+        // Acquire on failure: with the Release here: the other bag is initialised.
         let there = (self.bag).compare_exchange(ptr::null_mut(), new, Release, Acquire);
         if let Err(there) = there {
             // SAFETY: made here, and no other thread has seen it.
@@ -204,26 +211,26 @@ impl<C> Participant<C> {
             // SAFETY: as in `bag`.
             return unsafe { &*there };
         }
-        // With `Domain::be_prompt`.
+        // D8: with the barrier in `Domain::be_prompt`.
         barrier();
         // SAFETY: as in `bag`.
         unsafe { &*new }
     }
 
-    /// Notes that its thread has looked for the end of a visit in vain. Of a large number it notes
-    /// a part: then the thread may take a visit for another one, and does not look for the end of
-    /// that.
+    /// Notes a visit that the thread has waited for in vain. The number of the other participant is
+    /// cut to 32 bits, so the thread may mistake a visit for another visit. Then the thread does
+    /// not wait for the other visit.
     pub(super) fn looked_in_vain(&self, visit: Visit) {
         self.vain_number.set(visit.number as u32);
         self.vain_visit.set(visit.visit);
     }
 
-    /// Whether its thread has looked for the end of this visit last, in vain.
+    /// Returns whether the thread has last waited for this visit, in vain.
     pub(super) fn has_looked(&self, visit: Visit) -> bool {
         (self.vain_number.get(), self.vain_visit.get()) == (visit.number as u32, visit.visit)
     }
 
-    /// The barrier alone: the visit goes on.
+    /// Makes the barrier alone: the visit goes on.
     #[cold]
     pub(super) fn sit_still(&self) {
         store_load(&self.visit, self.visits.get());
@@ -253,7 +260,7 @@ impl<C> Participant<C> {
 
 impl<C> Drop for Participant<C> {
     fn drop(&mut self) {
-        // Relaxed: no other thread is there.
+        // Relaxed: no other thread has access.
         let bag = self.bag.load(Relaxed);
         if !bag.is_null() {
             // SAFETY: made by `make_bag`, and no thread uses it any more.
@@ -266,8 +273,8 @@ impl<C> Drop for Participant<C> {
 mod tests {
     use super::*;
 
-    /// Of three places the first is absent, the second is where more comes all the time, and the
-    /// third is left alone.
+    /// The first of three places is absent, the second makes progress all the time, and the third
+    /// is left alone.
     #[test]
     fn a_cursor_goes_round() {
         let (cursor, mut comes) = (Cursor::new(), 0);
@@ -302,7 +309,7 @@ mod tests {
         };
         assert_eq!([look(1), look(1), look(1)], [None, Some(1), None]);
         assert_eq!([look(0), look(0)], [None, Some(0)]);
-        // Fewer places by now, or none.
+        // The number of places has shrunk.
         assert_eq!(cursor.look(1, |_| Seen::Full), Some(0));
         assert_eq!(cursor.look(1, |_| Seen::Absent), None);
     }

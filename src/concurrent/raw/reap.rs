@@ -1,5 +1,5 @@
-//! What becomes of the entries that deaths have unlinked: an operation that changes the table takes
-//! some of them, and destroys or retires them. And the waker, which deaths call.
+//! Entries that deaths have unlinked: an operation that changes the table takes some of the
+//! entries, and destroys or retires them. Also the waker, which deaths call.
 
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -16,11 +16,11 @@ use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::{CoreRef, STRIPES, WakerCell};
 
-/// One in so many changes of a thread looks at what others have left: at a list of the dead, and
-/// every other time at a bag.
+/// The number of changes of a thread between two looks at entries left by other threads: at a list
+/// of the dead and, every second time, first at a bag.
 const FOREIGN_INTERVAL: usize = 8;
 
-/// Where entries wait for a thread to [take](RawTable::take_dead) them.
+/// A place where entries wait until a thread [takes](RawTable::take_dead) them.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Place {
     /// The list of the dead of a stripe.
@@ -30,24 +30,25 @@ pub(in super::super) enum Place {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// How many entries deaths have ever unlinked, modulo 2^n.
+    /// Returns how many entries deaths have unlinked so far, modulo 2^n.
     pub(in super::super) fn unlinked(&self) -> usize {
         self.core().map_or(0, |core| core.unlinked())
     }
 
-    /// How many entries wait in the lists of the dead.
+    /// Returns how many entries wait in the lists of the dead.
     pub(in super::super) fn dead(&self) -> usize {
         self.core().map_or(0, |core| core.waiting())
     }
 
-    /// How many entries wait in bags.
+    /// Returns how many counted entries wait in bags.
     pub(in super::super) fn bagged(&self) -> usize {
         self.domain.bagged()
     }
 
-    /// A place with entries for this thread, which begins a change: the list of its own stripe, if
-    /// as many wait there as the thread gathers of those that it unlinks itself. One in so many
-    /// changes looks at what others have left first, so nothing waits for a certain thread.
+    /// Returns a place with entries for the calling thread, which begins a change. The place is the
+    /// list of the thread's own stripe, if the list has as many entries as a batch of the thread.
+    /// Every [n-th](FOREIGN_INTERVAL) change first looks at the places of other threads, so no
+    /// entry waits for a particular thread.
     #[inline]
     pub(in super::super) fn due(&self) -> Option<Place> {
         let core = self.core()?;
@@ -57,7 +58,7 @@ impl<N: Entry> RawTable<N> {
         self.due_beside_others(core)
     }
 
-    /// One in [so many](FOREIGN_INTERVAL) changes looks at what others have left first.
+    /// Returns a place when several threads have used the table.
     #[inline(never)]
     fn due_beside_others(&self, core: CoreRef) -> Option<Place> {
         let nth = self.domain.begin_change();
@@ -87,20 +88,21 @@ impl<N: Entry> RawTable<N> {
         stripe.map(Place::Stripe)
     }
 
-    /// A list of others that was full when this thread looked last, and is not empty yet.
+    /// Returns a list of another stripe that was full at the thread's last look, and is not empty
+    /// yet.
     fn full_list(&self, core: CoreRef) -> Option<usize> {
         let stays_at = self.domain.stays_at();
         stays_at.filter(|stripe| core.progress(*stripe).0 != 0)
     }
 
-    /// Any stripe with entries to take.
+    /// Returns any stripe with entries to take.
     pub(in super::super) fn any_due(&self) -> Option<usize> {
         self.core()?.any_due()
     }
 
-    /// Destroys what is in the bag of this thread or, with `of_all`, in the bags of all threads,
-    /// `most` entries of it, unless a thread is inside that may look at it. Returns how many
-    /// entries that were.
+    /// Empties the bag of the calling thread or, with `of_all`, the bags of all threads, until
+    /// `most` counted entries are taken, and destroys or defers the entries. Returns how many
+    /// counted entries were taken.
     pub(in super::super) fn empty_bags(
         &self,
         of_all: bool,
@@ -112,7 +114,7 @@ impl<N: Entry> RawTable<N> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Sets or removes the waker, which the next death calls if no entries wait.
+    /// Sets or removes the waker. The next death calls the waker if no entries wait.
     pub(in super::super) fn set_waker(&self, waker: Option<Waker>) {
         if waker.is_some() {
             self.be_prompt();
@@ -127,7 +129,8 @@ impl<N: Entry> RawTable<N> {
         drop(old);
     }
 
-    /// Makes this the waker, unless it is. Returns its cell. Nothing is [armed](Self::arm) by that.
+    /// Makes `waker` the table's waker, unless it is already. Returns the cell of the waker. Does
+    /// not [arm](Self::arm) the waker.
     pub(in super::super) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
         self.be_prompt();
         let cell = self.core_or_new().waker_share();
@@ -135,9 +138,9 @@ impl<N: Entry> RawTable<N> {
         cell
     }
 
-    /// If there is a waker, and no entries wait, the next death calls it. If one comes meanwhile,
-    /// and does not, then an earlier call has not been answered yet: the purge that is to come
-    /// finds that entry.
+    /// Arms the waker for the next death, if there is a waker and no entries wait. If a death comes
+    /// meanwhile and does not call the waker, an earlier call has not been answered yet, and the
+    /// coming purge finds the entry of the death.
     #[inline]
     pub(in super::super) fn arm_if_idle(&self) {
         if let Some(core) = self.core() {
@@ -147,8 +150,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// If there is a waker, the next death calls it. Returns whether no entries wait: those of
-    /// deaths that have not called it are seen.
+    /// Arms the waker for the next death, if there is a waker. Returns whether no entries wait.
+    /// Entries of deaths that have not called the waker are seen.
     pub(in super::super) fn arm(&self) -> bool {
         let Some(core) = self.core() else { return true };
         if core.waker().is_none() {
@@ -162,7 +165,7 @@ impl<N: Entry> RawTable<N> {
 }
 
 impl<N: Entry> Writer<'_, N> {
-    /// The entries that are in the lists of the dead now.
+    /// Returns the entries that are now in the lists of the dead.
     pub(in super::super) fn dead_entries(&self) -> Vec<&N> {
         let mut all = Vec::new();
         let Some(core) = self.table.core() else {
@@ -170,9 +173,9 @@ impl<N: Entry> Writer<'_, N> {
         };
         for stripe in 0..STRIPES {
             loop {
-                // Room for them is made before the lock.
+                // Allocated before the lock.
                 let room = all.capacity() - all.len();
-                // SAFETY: the list is of entries of this table.
+                // SAFETY: the list has entries of the table.
                 let below = |entry| unsafe { dead::next::<N>(entry) };
                 let there =
                     core.each_dead(stripe, room, below, |entry| all.push(entry.cast::<N>()));
@@ -182,12 +185,14 @@ impl<N: Entry> Writer<'_, N> {
                 all.reserve(there);
             }
         }
-        // SAFETY: whoever takes them from the list retires them, and we are inside.
+        // SAFETY: a thread that takes these entries from the list retires them, and the calling
+        // thread is inside.
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Destroys what was taken before this thread entered, and runs no code of a user: by the
-    /// barrier of entering it sees who may look at that. If somebody may, it is retired.
+    /// Destroys entries that were taken before the thread entered, and runs no user code. By the
+    /// barrier of entering, the thread sees all threads that may look at the entries. If there are
+    /// such threads, the entries are retired instead.
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
@@ -207,8 +212,8 @@ pub(in super::super) struct Taken<'t, N: Entry> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Takes the newest entries of a stripe's list, `most` of them. What is in a bag it destroys or
-    /// defers.
+    /// Takes the newest entries of a stripe's list, at most `most`. The objects of a bag are
+    /// destroyed or deferred here.
     #[inline]
     pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
         let stripe = match place {
@@ -228,10 +233,10 @@ impl<N: Entry> RawTable<N> {
         })
     }
 
-    /// Destroys what was taken, if no thread is inside that may look at it. Otherwise that happens
-    /// when the last of them leaves.
+    /// Destroys taken entries if no thread inside may look at them. Otherwise the entries are
+    /// destroyed when the last of these threads leaves.
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
-        // D1: what was taken was unlinked before.
+        // D1: the taken entries were unlinked before.
         crate::sync::barrier();
         if self.domain.is_unseen() {
             taken.destroy_all();
@@ -246,7 +251,7 @@ impl<N: Entry> RawTable<N> {
 impl<N: Entry> Taken<'_, N> {
     #[inline]
     fn nodes(&self) -> impl Iterator<Item = *mut N> + use<N> {
-        // SAFETY: ours, so many, and of this table.
+        // SAFETY: `self` owns the list of `count` entries of the table.
         unsafe { dead::list(self.first, self.count) }
     }
 
@@ -254,23 +259,23 @@ impl<N: Entry> Taken<'_, N> {
         self.count
     }
 
-    /// Shows them.
+    /// Shows the entries.
     pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
         // SAFETY: not destroyed yet.
         self.nodes().map(|node| unsafe { &*node }).for_each(look);
     }
 
-    /// No thread looks at them. Keeps the memory of the last.
+    /// Destroys the entries, which no thread looks at, and keeps the memory of the last entry.
     #[inline]
     fn destroy(self, spare: &Cell<Option<Box<MaybeUninit<N>>>>) {
         let context = self.table.context();
         for node in self.nodes() {
-            // SAFETY: taken from the list, so ours, and no thread looks at it.
+            // SAFETY: taken from the list, so owned by `self`, and no thread looks at the entry.
             spare.set(unsafe { end(node, context) });
         }
     }
 
-    /// The same, even if some destructors panic.
+    /// Destroys the entries, which no thread looks at, even if some destructors panic.
     fn destroy_all(self) {
         let context = self.table.context();
         let mut panics = FirstPanic::default();
@@ -282,7 +287,7 @@ impl<N: Entry> Taken<'_, N> {
     }
 
     fn retire(self, retire: impl FnMut(Retired<N::Context>)) {
-        // SAFETY: taken from the list, so ours; R3.
+        // SAFETY: taken from the list, so owned by `self`; R3.
         self.nodes()
             .map(|node| unsafe { Retired::new(node) })
             .for_each(retire);

@@ -1,4 +1,4 @@
-//! What happens when an array is too short, or too long.
+//! Growing and shrinking the array.
 
 use core::ptr;
 
@@ -8,13 +8,13 @@ use super::entry::Entry;
 use super::table::Writer;
 
 impl<N: Entry> Writer<'_, N> {
-    /// Makes room when a chain is full: grows the array, or extends the chain if growth is not what
-    /// it needs.
+    /// Makes room when a chain is full: grows an array with too many entries, and allocates a spare
+    /// bucket for the chain if there is no next array.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, array: &Array<N>, spares: &mut Spares<N>) {
         let first = self.table.array(&self.inside);
-        // R3: one array after the other.
+        // R3: only the first array grows.
         if first.is_some_and(|first| ptr::eq(first, array))
             && array.is_full_with(self.table.linked())
         {
@@ -25,18 +25,18 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Gives memory back: halves the array while it is longer than its entries want. If other
-    /// threads insert meanwhile, it may be longer again. O(capacity).
+    /// Frees memory: halves the array while it is longer than its entries need. The array may be
+    /// longer again if other threads insert meanwhile. O(capacity).
     pub(in super::super) fn shrink_to_fit(&self) {
         let mut last = ptr::null();
         while let Some(array) = self.table.array(&self.inside) {
             if ptr::eq(array, last) {
-                // Another thread has moved the last group, and is about to unlink the array:
-                // likewise, do not wait.
+                // Another thread has moved the last group, and is about to unlink the array. Do not
+                // wait for the thread.
                 return;
             }
             last = array;
-            // R3: a move that is under way is finished first.
+            // R3: an unfinished move is finished first.
             if array.next().is_none() {
                 if array.len() <= Array::<N>::len_for(self.table.linked()) {
                     return;
@@ -44,7 +44,7 @@ impl<N: Entry> Writer<'_, N> {
                 array.shrink();
             }
             if array.next().is_none() {
-                // Another thread is about to allocate it: do not wait.
+                // Another thread is about to allocate the next array. Do not wait for the thread.
                 return;
             }
             for hash in 0..array.len() as u64 {

@@ -1,11 +1,11 @@
-//! A sweep that goes round a table, a few entries at a time, and never ends; and one of all entries
-//! of a hash.
+//! A sweep that goes round a table for ever, a few entries at a time; and a sweep over all entries
+//! of one hash.
 //!
-//! It goes from bucket to bucket, and within a long chain from page to page. So it visits a bounded
-//! number of entries at a time, however many there are, and however many share a hash. While
-//! entries move into another array it follows them there. When the array doubles, the sweep goes on
-//! from its position: for an entry that was visited in the first half of the old array, that round
-//! may be half as long again.
+//! The sweep goes from bucket to bucket, and within a long chain from page to page. So it visits a
+//! bounded number of entries at a time, whatever the number of entries and of equal hashes. While
+//! entries move into another array, the sweep follows them there. When the array doubles, the sweep
+//! goes on from its position: a round may then be half as long again for an entry visited in the
+//! first half of the old array.
 
 use core::ops::ControlFlow::{Break, Continue};
 use core::ptr;
@@ -18,16 +18,17 @@ use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
 use crate::sync::{const_fn, prefetch};
 
-/// Buckets of a chain in one page. A bucket with a few entries more than usual is still one page.
+/// The number of buckets of a chain in one page. A bucket with only a few extra entries is still
+/// one page.
 const PAGE: usize = 2;
-/// Pages visited at a time.
+/// The number of pages visited at a time.
 const PAGES: usize = 2;
 
 /// The position of a sweep: the number of the next page.
 ///
-/// It is only a hint, so all its accesses are Relaxed: a page that is visited twice, or missed in
-/// this round, does no harm. On cache lines of its own, since every change moves it and no reader
-/// looks at it.
+/// The position is only a hint, so all accesses are Relaxed: visiting a page twice, or missing a
+/// page in one round, does no harm. On separate cache lines, because every change moves the
+/// position and no reader reads it.
 #[repr(align(128))]
 pub(in super::super) struct SweepPosition(AtomicUsize);
 
@@ -42,8 +43,8 @@ impl SweepPosition {
 impl<N: Entry> Writer<'_, N> {
     /// Visits the entries of the next pages, and advances the sweep.
     ///
-    /// It advances first: so threads that sweep at once visit different pages, and no thread waits
-    /// for one that is visiting some, or has lost its processor.
+    /// The position advances first. So concurrent sweeps visit different pages, and no thread waits
+    /// for a thread that is visiting pages or was preempted.
     pub(in super::super) fn sweep(&self, position: &SweepPosition, mut look: impl FnMut(&N)) {
         let Some(array) = self.array() else { return };
         let mut from = position.0.load(Relaxed);
@@ -56,21 +57,21 @@ impl<N: Entry> Writer<'_, N> {
         }
         for _ in 0..PAGES {
             array.each_of_page(from, &mut |node| {
-                // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are
-                // inside.
+                // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
+                // while the thread is inside.
                 look(unsafe { &*node });
             });
             from = array.page_after(from);
         }
     }
 
-    /// How many sweeps pass over all the buckets. (Of long chains they leave some pages to the next
-    /// ones.)
+    /// Returns how many sweeps pass over all buckets. (Pages of long chains are partly left to
+    /// later sweeps.)
     pub(in super::super) fn sweeps_around(&self) -> usize {
         self.array().map_or(0, |array| array.len().div_ceil(PAGES))
     }
 
-    /// Tells the processor that the bucket of a hash will be wanted soon.
+    /// Prefetches the bucket of a hash.
     #[inline]
     pub(in super::super) fn prefetch(&self, hash: u64) {
         if let Some(array) = self.array() {
@@ -78,7 +79,7 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// The same of the entries of a hash, whose bucket is there by now.
+    /// Prefetches the entries of a hash, whose bucket has been loaded by now.
     #[inline]
     pub(in super::super) fn prefetch_entries(&self, hash: u64) {
         if let Some(array) = self.array() {
@@ -89,8 +90,8 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entries with this hash that are `unwanted`, and what takes their place meanwhile
-    /// if that is, too; shows them to `removed`, which must not panic. The first closure may be
+    /// Unlinks the entries with this hash that are `unwanted`, including unwanted entries that
+    /// replace them meanwhile, and shows each to `removed`, which must not panic. `unwanted` may be
     /// called again when other threads change the table. O(entries of that hash).
     pub(in super::super) fn remove_all(
         &self,
@@ -122,7 +123,7 @@ impl<N: Entry> Writer<'_, N> {
             };
             let found = places.len();
             places.retain(Located::is_linked);
-            // By what may be unwanted, too, as by the value whose mark was found.
+            // The replacing entry may be unwanted, too, for example the value that replaced a mark.
             let replaced = places.len() != found;
             for place in &places {
                 locked.clear(place.bucket, place.slot);
@@ -130,7 +131,7 @@ impl<N: Entry> Writer<'_, N> {
             drop(locked);
             for place in &places {
                 self.inside.count(place.get().is_counted(), -1);
-                // SAFETY: unlinked by us, under the lock.
+                // SAFETY: unlinked by the calling thread, under the lock.
                 unsafe { self.retire(place.node) };
                 removed(place.get());
             }
@@ -142,12 +143,12 @@ impl<N: Entry> Writer<'_, N> {
 }
 
 impl<N: Entry> Array<N> {
-    /// The page that follows a page in the order of a sweep: the next page of a long chain,
+    /// Returns the page that follows a page in the order of a sweep: the next page of a long chain,
     /// otherwise the first page of the next bucket.
     ///
-    /// A page is a number. Modulo the length it is its bucket; divided by the length, its place in
-    /// the chain. After the array has grown the number may stand for another page, so that round
-    /// may miss some pages.
+    /// A page is a number. Modulo the length of the array, the number is the index of a bucket;
+    /// divided by the length, it is the page's place in the chain. After the array has grown the
+    /// number may stand for another page, so the round may miss some pages.
     fn page_after(&self, page: usize) -> usize {
         let index = page & (self.len() - 1);
         let mut rest = PAGE * (page / self.len() + 1);
@@ -159,7 +160,7 @@ impl<N: Entry> Array<N> {
             Continue(())
         });
         let next = match next {
-            // `None` if there are more pages than numbers for them.
+            // `None` if the number of the page would overflow.
             Break(()) => page.checked_add(self.len()),
             Continue(()) => None,
         };

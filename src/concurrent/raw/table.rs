@@ -19,22 +19,22 @@ use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 
-/// One cache line: an empty table takes no more. What is read seldom, or written often, is
+/// An empty table takes one cache line. Fields that are rarely read, or often written, are
 /// elsewhere.
 #[repr(C, align(64))]
 pub(in super::super) struct RawTable<N: Entry> {
     pub(super) domain: Domain<N::Context>,
-    /// The first array, or null. What deaths use instead is in the core: threads that are inside do
-    /// not look there.
+    /// The first array, or null. Deaths use the pointer in the core instead, which threads inside
+    /// do not read.
     pub(super) current: AtomicPtr<Array<N>>,
-    /// What deaths use; null until there is an array.
+    /// The core, which deaths use. Null until there is an array.
     core: AtomicPtr<Core>,
     owns: PhantomData<N>,
 }
 
-// SAFETY: the owner of the table owns its entries, and the context of their ends.
+// SAFETY: the owner of the table owns its entries, and the context of their destruction.
 unsafe impl<N: Entry<Context: Send> + Send> Send for RawTable<N> {}
-// SAFETY: threads read entries at the same time, and destroy those that others have inserted.
+// SAFETY: threads read entries concurrently, and destroy entries that other threads have inserted.
 unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {}
 
 impl<N: Entry> RawTable<N> {
@@ -50,28 +50,28 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Makes room for so many entries, if the table has never had any.
+    /// Makes room for `capacity` entries, if the table has never had an array.
     pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
             self.begin(Array::<N>::len_for(capacity));
         }
     }
 
-    /// The context of the entries' ends: dropped after the last entry.
+    /// Returns the context of the entries' destruction, which is dropped after the last entry.
     #[inline]
     pub(in super::super) fn context(&self) -> &N::Context {
         self.domain.context()
     }
 
-    /// From now on, the context [concerns](Self::concern) each operation.
+    /// Makes the context [concern](Self::concern) each operation from now on.
     pub(in super::super) fn begin_concern(&self) -> &N::Context {
         let context = self.context();
-        // Release: with `concern`: the context is there.
+        // Release: with `concern`: the context is initialised.
         self.domain.concerns.store(true, Release);
         context
     }
 
-    /// The context, if it concerns each operation.
+    /// Returns the context, if the context concerns each operation.
     #[inline]
     pub(in super::super) fn concern(&self) -> Option<&N::Context> {
         // Acquire: with `begin_concern`.
@@ -81,29 +81,30 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// The same, if anything has used it.
+    /// Returns the context, if it has been made.
     #[inline]
     pub(in super::super) fn known_context(&self) -> Option<&N::Context> {
         Some(self.domain.rest()?.context())
     }
 
-    /// An entry that is about to be inserted. If it is not inserted, it is ended as one of the
-    /// table. Its memory is allocated before it is made: if that fails, nothing has been made. The
-    /// caller limits its lifetime to that of the handles to the objects that it [is yet to be
-    /// registered](super::entry::Registered::register) with.
-    // Always: to pass what an entry is made of by memory costs 10 ns.
+    /// Makes an entry that is about to be inserted. If the entry is not inserted, it is ended like
+    /// an entry of the table. The memory is allocated before `make` is called: if the allocation
+    /// fails, no entry has been made. The caller limits the entry's lifetime to the lifetime of the
+    /// handles to the objects with which the entry will be
+    /// [registered](super::entry::Registered::register).
+    // Always inlined: passing the parts of an entry through memory costs 10 ns.
     #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
         let context = self.context();
         Unlinked::new(Box::new_uninit(), make, context)
     }
 
-    /// What deaths use, if there has been an array.
+    /// Returns the core, which deaths use, if there has been an array.
     #[inline]
     pub(in super::super) fn core(&self) -> Option<CoreRef> {
-        // Acquire: with `core_or_new`: it is initialised.
+        // Acquire: with `core_or_new`: the core is initialised.
         let core = self.core.load(Acquire);
-        // SAFETY: it lasts as long as the table.
+        // SAFETY: the core lasts as long as the table.
         (!core.is_null()).then(|| unsafe { CoreRef::from_ptr(core) })
     }
 
@@ -116,13 +117,15 @@ impl<N: Entry> RawTable<N> {
     #[inline(never)]
     fn make_core(&self) -> CoreRef {
         let new = CoreRef::new(dead::unlink::<N>);
-        // Release: it is initialised. Acquire on failure: so is the winner's.
+        // Release: with `core`: the new core is initialised.
+        // Acquire on failure: with the winner: its core is initialised.
         let there = self
             .core
             .compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire);
         match there {
             Ok(_) => new,
-            // SAFETY: no other thread knows ours; the winner's lasts as long as the table.
+            // SAFETY: no other thread knows the new core. The winner's core lasts as long as the
+            // table.
             Err(there) => unsafe {
                 new.close().leave(0);
                 CoreRef::from_ptr(there)
@@ -130,8 +133,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Publishes the first array, unless there is one: for deaths first, since one may follow an
-    /// insertion at once.
+    /// Publishes the first array, unless there is one. Deaths get the array first, because a death
+    /// may follow an insertion at once.
     #[cold]
     pub(super) fn begin(&self, len: usize) {
         let core = self.core_or_new();
@@ -145,56 +148,56 @@ impl<N: Entry> RawTable<N> {
             }
         };
         self.domain.set_room(Array::<N>::batch_for(len));
-        // Release: with `array`: the array is initialised (for us by the Acquire in
-        // `begin_entries`).
+        // Release: with `array`: the array is initialised (if another thread made the array, by the
+        // Acquire in `begin_entries`).
         _ = self
             .current
             .compare_exchange(ptr::null_mut(), first, Release, Relaxed);
     }
 
-    /// The number of entries, without those that are [not counted](Entry::is_counted). Exact while
-    /// no thread changes the table.
+    /// Returns the number of entries, without entries that are [not counted](Entry::is_counted).
+    /// Exact while no thread changes the table.
     pub(in super::super) fn len(&self) -> usize {
         Self::moment(self.domain.entries().wrapping_sub(self.unlinked()))
     }
 
-    /// The number of all entries: the length of the array follows from it.
+    /// Returns the number of all entries, from which the length of the array follows.
     pub(super) fn linked(&self) -> usize {
         self.len() + Self::moment(self.domain.others())
     }
 
-    /// A sum of counts. Of an entry inserted by one thread and removed by another, it may include
-    /// only the removal.
+    /// Turns a sum of counts into a number of entries. A sum may be negative: it may include the
+    /// removal of an entry by one thread, but not its insertion by another thread.
     fn moment(sum: usize) -> usize {
         usize::try_from(sum as isize).unwrap_or(0)
     }
 
-    /// The number of entries that have been unlinked, and wait for threads that may look at them.
-    /// Those that have stood for no value do not count.
+    /// Returns the number of unlinked entries that wait for the end of visits. Entries without a
+    /// value are not counted.
     pub(in super::super) fn waiting(&self) -> usize {
         self.domain.waiting()
     }
 
-    /// Whether the table has never had an entry: then there is no need to enter.
+    /// Returns whether the table has never had an entry. Then a thread need not enter.
     #[inline]
     pub(in super::super) fn is_new(&self) -> bool {
-        // Relaxed: nothing is read through it, and an insertion that happens before this call is
-        // visible.
+        // Relaxed: nothing is read through the pointer. An insertion that happens before the call
+        // is visible.
         self.current.load(Relaxed).is_null()
     }
 
-    /// D7: how many entries a thread gathers before it looks.
+    /// D7: returns how many entries a thread gathers before it looks at the participants.
     #[inline]
     pub(in super::super) fn batch(&self) -> usize {
         self.domain.batch()
     }
 
-    /// D8: from now on no thread gathers.
+    /// D8: makes the table prompt: from now on no thread gathers.
     pub(in super::super) fn be_prompt(&self) {
         self.domain.be_prompt();
     }
 
-    /// Enters to read.
+    /// Enters the table to read.
     #[inline]
     pub(in super::super) fn read(&self) -> Reader<'_, N> {
         Reader {
@@ -203,8 +206,8 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// Enters to write. What is unlinked is destroyed after leaving, by the last thread that may
-    /// look at it.
+    /// Enters the table to change it. Unlinked entries are destroyed after the thread has left, by
+    /// the last thread that may look at them.
     #[inline]
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
@@ -214,32 +217,31 @@ impl<N: Entry> RawTable<N> {
         }
     }
 
-    /// The first array. For threads that are inside (R3); the lifetime is to show that.
+    /// Returns the first array. Only for threads that are inside (R3), as the lifetime shows.
     #[inline]
     pub(super) fn array<'g, G>(&self, _inside: &'g G) -> Option<&'g Array<N>> {
-        // Acquire: with `begin` and `array_for`: the array is initialised, and has all that was
-        // moved into it.
+        // Acquire: with `begin` and `array_for`: the array is initialised, and has all entries that
+        // were moved into it.
         // SAFETY: R3.
         unsafe { self.current.load(Acquire).as_ref() }
     }
 }
 
-/// A guard for reading a table. The entries it returns last as long as the guard.
+/// A guard for reading a table. The returned entries last as long as the guard.
 pub(in super::super) struct Reader<'t, N: Entry> {
     table: &'t RawTable<N>,
     inside: Reading<'t, N::Context>,
 }
 
-/// A guard for changing a table. The entries it returns, unlinked or not, last as long as the
-/// guard.
+/// A guard for changing a table. The returned entries, unlinked or not, last as long as the guard.
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t, N::Context>,
-    /// The memory of an entry that this thread has just destroyed, for its next one.
+    /// The memory of an entry that the thread has just destroyed, for the next entry that it makes.
     pub(super) spare: Cell<Option<Box<MaybeUninit<N>>>>,
 }
 
-/// Finds the entry with this hash for which `same` is true, in an array and those that follow.
+/// Finds the entry with this hash for which `same` is true, in an array and the arrays after it.
 #[inline]
 fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> bool) -> Option<&N> {
     let mut bucket = array.home(hash);
@@ -251,8 +253,8 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
     loop {
         for slot in meta.candidates(hash) {
-            // SAFETY: R3, R4: it was linked when we looked, and is not destroyed while we are
-            // inside.
+            // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
+            // while the thread is inside.
             if let Some(node) = unsafe { bucket.slot(slot).as_ref() } {
                 if node.hash() == hash && same(node) {
                     return Some(node);
@@ -264,19 +266,19 @@ fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> b
     }
 }
 
-/// Whether an entry is the one that a search looks for.
+/// The answer of a comparison during a search.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Match {
     Yes,
     No,
-    /// It may have been: its object is dead. The search looks again if the entry [has
-    /// gone](Reader::has_gone).
+    /// The entry may have been the one, but its object is dead. The search begins again if the
+    /// entry [has gone](Reader::has_gone).
     Dead,
 }
 
 impl Match {
-    /// Whether the entry is the one. If the entry is dead, `dead` says so, and `ask` asks whether
-    /// the search has to look again (R5).
+    /// Returns whether the answer is `Yes`. For `Dead` the method sets `dead` and calls `ask`, so
+    /// that the search may begin again (R5).
     #[inline]
     pub(in super::super) fn is_it(self, dead: &mut bool, ask: impl FnOnce()) -> bool {
         if self == Match::Dead {
@@ -294,18 +296,19 @@ impl From<bool> for Match {
     }
 }
 
-/// R5: whether an entry that a search has found dead is not linked any more.
+/// R5: returns whether an entry found dead is no longer linked.
 #[cold]
 #[inline(never)]
 fn has_gone<N: Entry>(array: Option<&Array<N>>, dead: &N) -> bool {
-    // With the last drop of the object, by which the death was seen. The thread that dropped the
-    // object may have seen the entry replaced: then this search and the next see that, too.
+    // Acquire: with the last drop of the object, by which the search saw the death. The thread that
+    // dropped the object may have seen the entry replaced. Then the checks here and the next search
+    // see the replacement, too.
     acquire_loads();
     array.is_none_or(|array| find(array, dead.hash(), |now| ptr::eq(now, dead)).is_none())
 }
 
-/// All entries that are there now, as a snapshot: code that adds entries while it visits them would
-/// otherwise visit those too, and so on.
+/// Returns all present entries as a snapshot. Without a snapshot, code that adds entries while it
+/// visits them would visit the added entries, and so on.
 fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let mut all = Vec::new();
     let Some(array) = array else { return all };
@@ -319,30 +322,30 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
 }
 
 impl<N: Entry> Reader<'_, N> {
-    /// The entry with this hash for which `same` is true. Lock-free.
+    /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
     }
 
-    /// R5: whether an entry that a search has found dead is not linked any more.
+    /// R5: returns whether an entry found dead is no longer linked.
     pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
         has_gone(self.table.array(&self.inside), dead)
     }
 
-    /// All entries that are there now. An entry that is there all the time is among them once.
+    /// Returns all present entries. An entry that is present all the time occurs once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
 
-    /// Counts this read, and returns whether it is the n-th, which does extra work.
+    /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
     pub(in super::super) fn is_nth(&self) -> bool {
         self.inside.is_nth()
     }
 }
 
-/// An entry, and where it was found.
+/// An entry and its slot.
 pub(super) struct Located<'g, N> {
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
@@ -356,7 +359,7 @@ impl<'g, N> Located<'g, N> {
         unsafe { &*self.node }
     }
 
-    /// Under the lock: whether the entry is still there.
+    /// Returns, under the lock, whether the entry is still in its slot.
     #[inline]
     pub(super) fn is_linked(&self) -> bool {
         ptr::eq(self.bucket.slot(self.slot), self.node)
@@ -364,44 +367,46 @@ impl<'g, N> Located<'g, N> {
 }
 
 impl<'t, N: Entry> Writer<'t, N> {
-    /// The entry with this hash for which `same` is true. Lock-free.
+    /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same)
     }
 
-    /// R5: whether an entry that a search has found dead is not linked any more.
+    /// R5: returns whether an entry found dead is no longer linked.
     pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
         has_gone(self.table.array(&self.inside), dead)
     }
 
-    /// All entries that are there now. An entry that is there all the time is among them once.
+    /// Returns all present entries. An entry that is present all the time occurs once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
 
-    /// The first array.
+    /// Returns the first array.
     #[inline]
     pub(super) fn array(&self) -> Option<&Array<N>> {
         self.table.array(&self.inside)
     }
 
-    /// The array in which the home bucket of this hash may be changed. If the bucket was to move,
-    /// it has moved.
+    /// Returns the array in which the home bucket of this hash may be changed. If the bucket has to
+    /// move, it is moved first.
     #[inline]
     pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
             self.inside.make_room(1);
             if array.help(next, hash) {
-                // First for deaths: when the table has it, it may move on.
+                // First for deaths: as soon as the table has the next array, that array may itself
+                // begin to move.
                 array.core().set_entries(array.next_ptr().cast());
-                // Release: with `array`: all that was moved into the next array.
+                // Release: with `array`: all entries that were moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
                 self.table
                     .domain
                     .set_room(Array::<N>::batch_for(next.len()));
-                // SAFETY: R3: unlinked by this thread, the only one that moved the last bucket.
+                // SAFETY: R3: unlinked by the calling thread, the only thread that moved the last
+                // group.
                 self.inside.retire_large(unsafe { Retired::new(old) });
             }
             array = next;
@@ -409,18 +414,20 @@ impl<'t, N: Entry> Writer<'t, N> {
         Some(array)
     }
 
-    /// As [`RawTable::entry`].
+    /// Makes an entry as [`RawTable::entry`] does.
     #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
         let place = self.spare.take().unwrap_or_else(Box::new_uninit);
         Unlinked::new(place, make, self.table.domain.known().context())
     }
 
+    /// Retires an entry.
+    ///
     /// # Safety
-    /// This thread has unlinked it.
+    /// The calling thread has unlinked the entry.
     #[inline]
     pub(super) unsafe fn retire(&self, node: *mut N) {
-        // SAFETY: R3, and `Sync` of the table demands `Send`.
+        // SAFETY: R3. `Sync` of the table demands `Send` of the entries.
         self.inside.retire(unsafe { Retired::new(node) });
     }
 }
