@@ -33,12 +33,11 @@ chapters! {
 
 #[cfg(doc)]
 #[doc = include_str!("../docs/DESIGN.md")]
-#[doc = include_str!("../docs/SHARED.md")]
 pub mod design {}
 
 #[cfg(doc)]
-#[doc = include_str!("../docs/ORDERINGS.md")]
-pub mod orderings {}
+#[doc = include_str!("../docs/PROTOCOLS.md")]
+pub mod protocols {}
 
 #[cfg(doc)]
 #[doc = include_str!("../docs/PICTURES.md")]

@@ -20,8 +20,11 @@
 #![cfg_attr(doc, doc = "[slotmap]: crate::guide::from_slotmap")]
 #![cfg_attr(doc, doc = "[`Arc`]: crate::guide::from_arc")]
 #![cfg_attr(doc, doc = "[other languages]: crate::guide::from_other_languages")]
-#![cfg_attr(doc, doc = "[protocols]: crate::guide::design")]
-#![cfg_attr(doc, doc = "[orderings]: crate::guide::orderings")]
+#![cfg_attr(
+    doc,
+    doc = "[protocols]: crate::guide::protocols#protocols-and-their-models"
+)]
+#![cfg_attr(doc, doc = "[orderings]: crate::guide::protocols")]
 #![cfg_attr(doc, doc = "[design]: crate::guide::design\n\n")]
 // Its second example needs what threads share.
 #![cfg_attr(any(not(doctest), feature = "std"), doc = include_str!("../README.md"))]

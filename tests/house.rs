@@ -334,15 +334,15 @@ fn unmodelled(rows: &str, sources: &Files) -> Vec<String> {
 
 #[test]
 fn each_protocol_has_its_models_or_says_why_not() {
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONTRIBUTING.md");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/PROTOCOLS.md");
     let text = fs::read_to_string(text).unwrap();
     let section = text
-        .split("\n## ")
+        .split("\n# ")
         .find(|part| part.starts_with("Protocols and their models"));
     let wrong = unmodelled(section.unwrap(), &files_of("src"));
     assert!(
         wrong.is_empty(),
-        "CONTRIBUTING.md, protocols and their models: {wrong:#?}"
+        "docs/PROTOCOLS.md, protocols and their models: {wrong:#?}"
     );
 }
 

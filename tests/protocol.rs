@@ -1,4 +1,4 @@
-//! The protocols that docs/ORDERINGS.md argues, as transition systems: every state that a few threads can reach is searched. A
+//! The protocols that docs/PROTOCOLS.md argues, as transition systems: every state that a few threads can reach is searched. A
 //! second kind of model beside those of loom. These are of the text and not of the code, so they know no bound on preemptions,
 //! and a rule can be taken out of them: then the invariant breaks that the text says.
 
@@ -36,13 +36,13 @@ const IDLE: Script = (0, 0, &[]);
 
 /// The sum of the states. The text has it, with commas.
 fn assert_stated(model: &str, states: impl Iterator<Item = usize>) {
-    let text = include_str!("../docs/ORDERINGS.md");
+    let text = include_str!("../docs/PROTOCOLS.md");
     let sum: usize = states.sum();
     let stated = format!("{},{:03} states", sum / 1000, sum % 1000);
     let row = text.lines().find(|line| line.contains(model));
     assert!(
         row.is_some_and(|row| row.contains(&stated)),
-        "docs/ORDERINGS.md does not say of {model}: {stated}"
+        "docs/PROTOCOLS.md does not say of {model}: {stated}"
     );
 }
 

@@ -1,7 +1,7 @@
 //! The pointers: strong and weak, the block of an object, and the notices of its death.
 //!
-//! A file uses only files above it in this table. The protocol is in docs/DESIGN.md; each invariant
-//! is in the file that it belongs to.
+//! A file uses only files above it in this table. The protocol is in docs/PROTOCOLS.md; each
+//! invariant is in the file that it belongs to.
 //!
 //! | file | what it is | invariants |
 //! |---|---|---|

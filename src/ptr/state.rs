@@ -15,7 +15,7 @@
 //!
 //! The tag is in the lowest three bits (`NONE` and `SHARED` have no tag); every pointer in a state
 //! is aligned to eight bytes. The table of all transitions, with their orderings, is in
-//! docs/DESIGN.md.
+//! docs/PROTOCOLS.md.
 //!
 //! Each loop over a state, here and in `share`, `register` and `death`, begins with
 //! [`first_load`](super::flavour::Variable::first_load), and goes on with the value that a failed

@@ -1,6 +1,6 @@
 //! The claim of a death: one node of a shared collection watches two objects. Both may die, on two threads; a third thread
 //! removes the node, or replaces the array, and then ends the collection; a fourth looks at the node meanwhile. Sequentially
-//! consistent: each edge is a lock, or an update of one word (docs/ORDERINGS.md).
+//! consistent: each edge is a lock, or an update of one word (docs/PROTOCOLS.md).
 
 use super::search::{Broken, Model};
 
