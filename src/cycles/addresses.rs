@@ -31,8 +31,8 @@ impl Addresses {
         self.get(addr).is_some()
     }
 
-    /// The number of an address, which becomes `new` if it has none. Returns also whether it has
-    /// become that.
+    /// Returns the number of an address; an address without a number gets `new`. Also returns
+    /// whether the address got `new`.
     pub(super) fn get_or_insert(&mut self, addr: usize, new: u32) -> (u32, bool) {
         let same = |(there, _): &(usize, u32)| *there == addr;
         match self.0.entry(hash(addr), same, |(there, _)| hash(*there)) {

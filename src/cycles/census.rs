@@ -1,11 +1,11 @@
-//! Whether the counts of all objects were right at one moment.
+//! The census: whether the counts of all objects were right at one moment.
 
 use super::counted::Owners;
 use super::graph::Object;
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*};
 
-/// Whether a census is taken. One at a time in the process: two would take each other's marks for
-/// their own.
+/// 1 while a census runs. Only one census runs at a time in the process: two censuses would mistake
+/// each other's marks for their own.
 #[cfg(not(weakly_loom))]
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 #[cfg(weakly_loom)]
@@ -13,13 +13,13 @@ loom::lazy_static! {
     static ref TAKEN: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// The right to take a census, until it is dropped.
+/// The right to take a census. The drop ends the turn.
 struct Turn(#[allow(dead_code, reason = "it ends with this")] Critical);
 
 impl Turn {
     fn wait() -> Self {
         let mut turn = 0;
-        // Acquire: the marks of the one before are gone.
+        // Acquire: with the release in `drop`. The marks of the previous census are gone.
         while TAKEN.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
             sync::relax(&mut turn);
         }
@@ -29,18 +29,18 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Release: pairs with the acquire in `wait`.
+        // Release: with the acquire in `wait`.
         TAKEN.store(0, Release);
     }
 }
 
 impl Object {
-    /// Whether all its strong handles have been shown, as far as is known.
+    /// Returns whether all strong handles of the object have been shown, as far as is known.
     pub(super) fn is_ours(&self) -> bool {
         !self.doubtful && self.shown == self.count
     }
 
-    /// Marks it, if it is ours so far.
+    /// Marks the object, if all its strong handles have been shown so far.
     fn mark(&mut self, at_rest: bool) {
         if self.is_ours() {
             self.marked = self.held.mark();
@@ -54,7 +54,8 @@ impl Object {
         }
     }
 
-    /// Takes its mark away, whether it is ours or not: it would never die.
+    /// Removes the mark, also if the object turned out to have further handles: a marked object
+    /// would never die.
     fn unmark(&mut self) {
         if self.marked {
             self.doubtful |= self.held.unmark() != Some(self.count);
@@ -62,7 +63,7 @@ impl Object {
     }
 }
 
-/// Finds out which objects have other strong handles than those shown. No user code runs here.
+/// Finds the objects with strong handles besides the shown handles. No user code runs here.
 pub(super) fn take(nodes: &mut [Object], at_rest: bool) {
     let _turn = Turn::wait();
     // The three passes of the check in `ptr::mark`.

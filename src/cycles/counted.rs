@@ -7,41 +7,42 @@ use core::any::type_name;
 use crate::ptr::{Flavour, Strong};
 use crate::reference::{StrongRef, WeakKey};
 
-/// Who may change the count of an object.
+/// The threads that may change the count of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owners {
-    /// This thread only.
+    /// The current thread only.
     OneThread,
-    /// Any thread; a [mark](crate::ptr) tells whether one has made a handle meanwhile.
+    /// Any thread; a [mark](crate::ptr) tells whether a thread has made a handle meanwhile.
     Marked,
-    /// Any thread, and nothing tells.
+    /// Any thread, and no mark tells.
     Unmarked,
 }
 
-/// A strong handle that can say how many there are.
+/// A strong handle with access to the number of strong handles.
 pub(super) trait Counted: Clone + StrongRef + 'static {
     const OWNERS: Owners;
-    /// The address of the payload. No two objects have the same, whatever their handles' types:
-    /// none of these handles has its payload at the beginning of an allocation, so even one without
-    /// a size is at no other's.
+    /// Returns the address of the payload. No two objects have the same address, whatever the types
+    /// of their handles: none of these handles has its payload at the beginning of an allocation,
+    /// so even a payload of size zero shares its address with no other payload.
     fn addr(&self) -> usize {
         <Self as WeakKey>::addr(self).addr()
     }
-    /// The type of the object.
+    /// Returns the name of the object's type.
     fn name() -> &'static str {
         type_name::<Self::Target>()
     }
-    /// The number of strong handles, this one included.
+    /// Returns the number of strong handles, this handle included.
     fn count(&self) -> usize;
-    /// Marks the object, if that is possible.
+    /// Marks the object, if its kind of handle has marks. Returns false if the object cannot be
+    /// marked.
     fn mark(&self) -> bool {
         true
     }
-    /// [`count`](Self::count), of an object that may be marked.
+    /// Returns [`count`](Self::count), for an object that may be marked.
     fn count_marked(&self) -> usize {
         self.count()
     }
-    /// Takes the mark away. The count, if it was still there.
+    /// Removes the mark. Returns the count if the mark was still there.
     fn unmark(&self) -> Option<usize> {
         Some(self.count())
     }

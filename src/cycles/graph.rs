@@ -1,8 +1,8 @@
-//! What the values of some maps lead to, and how they show it.
+//! The graph of the objects to which the values of some maps lead.
 //!
-//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file: a value shows
-//! its handles to a tracer, which enters them into the graph, which asks the objects they lead to
-//! in turn.
+//! [`Trace`], [`Tracer`] and the graph refer to each other, so they share this file. A value shows
+//! its handles to a tracer; the tracer enters the handles into the graph; the graph then traces the
+//! objects behind the handles.
 
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -14,34 +14,36 @@ use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
 use crate::ptr::{Flavour, Strong};
 
-/// A value that can show which strong handles it owns, so that [`Cycles`](crate::cycles::Cycles)
-/// finds the entries that keep themselves alive. Implement it with
+/// A value that can show the strong handles it owns, so that [`Cycles`](crate::cycles::Cycles)
+/// finds the entries that keep themselves alive. Implement `Trace` with
 /// [`impl_trace!`](crate::impl_trace).
 ///
-/// It is safe to implement, and harmless if wrong, because the only thing that is ever done with it
-/// is to remove entries from maps. What somebody holds stays alive in any case.
+/// The trait is safe to implement. A wrong implementation is harmless, because the only consequence
+/// is the removal of entries from maps. An object with a handle elsewhere stays alive in any case.
 ///
-/// * A handle that is *not shown* counts as somebody else's: entries that it leads to stay.
-/// * One that is shown more than once counts once: each is known by the address of its field.
-/// * A *temporary*, such as an upgraded weak handle, is not a field: what it leads to stays.
-/// * A handle that *somebody else* owns cannot be told from an own one: if it is shown, an entry
-///   may go although its key is still in use.
+/// * A handle that is *not shown* counts as a handle held from outside: entries to which the handle
+///   leads stay.
+/// * A handle that is shown twice counts once: each handle is known by the address of its field.
+/// * A *temporary* handle, such as an upgraded weak handle, is not a field: entries to which the
+///   handle leads stay.
+/// * A handle with *another owner* looks like a handle of the value's own: if the value shows the
+///   handle, an entry may be removed although its key is still in use.
 ///
-/// A method that panics changes nothing in the maps.
+/// A `trace` that panics changes nothing in the maps.
 ///
-/// Objects behind the handles are asked one after the other: a chain of a million of them takes no
-/// stack. What a value owns without counting, as in a `Box`, is asked within the call: a long list
-/// of `Box`es needs a `trace` with a loop.
+/// Objects behind the handles are traced one after the other: a chain of a million objects takes no
+/// stack. A part that a value owns without counting, as in a `Box`, is traced within the call: a
+/// long list of `Box`es needs a `trace` with a loop.
 ///
-/// It is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the standard
-/// library, for our collections (not [`Attributes`](crate::Attributes)), and for types that own no
-/// handle; collections of other crates are shown [by their items](Tracer::each). Weak handles,
-/// `Cell`, `ManuallyDrop` and references show nothing. What somebody has borrowed mutably or locked
-/// shows nothing either; nor does a `Mutex`, a `RwLock` or a collection that threads share where
-/// threads may [share](Tracer::is_shared) what it is in, unless the maps are [at
-/// rest](crate::cycles::Cycles::at_rest).
+/// `Trace` is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the
+/// standard library, for the collections of this crate (not [`Attributes`](crate::Attributes)), and
+/// for types that own no handle; collections of other crates are shown [by their
+/// items](Tracer::each). Weak handles, `Cell`, `ManuallyDrop` and references show nothing. A
+/// mutably borrowed `RefCell` and a locked lock show nothing. A `Mutex`, a `RwLock` or a shared
+/// collection also shows nothing where threads may [share](Tracer::is_shared) its owner, unless the
+/// maps are [at rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
-    // rustc leaves out labels and notes where it proposes a reference, which owns nothing.
+    // rustc omits labels and notes where it proposes a reference, which owns nothing.
     message = "`{Self}` does not show which strong handles it owns: `weakly::impl_trace!` implements `Trace`",
     label = "this has to implement `Trace`",
     note = "`weakly::impl_trace!(Type: field, …)` implements it for your types; for a handle to an object of a type that \
@@ -52,18 +54,18 @@ pub trait Trace {
     fn trace(&self, tracer: &mut Tracer<'_>);
 }
 
-/// What a [`Trace`] shows its handles to.
+/// The receiver of the handles that a [`Trace`] shows.
 pub struct Tracer<'g> {
     graph: &'g mut Graph,
-    /// Whether other threads may use what is being traced.
+    /// Whether other threads may use the value that is being traced.
     shared: bool,
-    /// Whether the value of a shared map leads to it.
+    /// Whether the value of a shared map leads to the traced value.
     lent: bool,
     /// The field that is being traced.
     field: Field<'g>,
 }
 
-/// A field, and the one it is a part of. (For reports; the first has no name.)
+/// A field, and its enclosing field. (For reports; the outermost field has no name.)
 struct Field<'g> {
     name: &'static str,
     of: Option<&'g Field<'g>>,
@@ -72,7 +74,7 @@ struct Field<'g> {
 impl Field<'_> {
     const NONE: Self = Field { name: "", of: None };
 
-    /// The names from the outermost field to this, each after a dot.
+    /// Returns the names from the outermost field to this field, each after a dot.
     fn path(&self) -> String {
         let mut path = self.of.map_or_else(String::new, Field::path);
         if !self.name.is_empty() {
@@ -84,8 +86,8 @@ impl Field<'_> {
 }
 
 impl Tracer<'_> {
-    /// Shows a handle to an object that shows nothing itself, because its type does not implement
-    /// [`Trace`]. What that object owns counts as held from outside.
+    /// Shows a handle to an object that cannot be traced, because its type does not implement
+    /// [`Trace`]. The handles owned by this object count as held from outside.
     ///
     /// ```
     /// use weakly::{Strong, cycles::{Trace, Tracer}};
@@ -104,11 +106,11 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
-    /// Shows each item of a collection of another crate that yields references, or pairs of
-    /// references as maps do. (For a field that is such a collection, `each field` in
-    /// [`impl_trace!`](crate::impl_trace) calls it.) Nothing else may own the items: where copies
-    /// of the collection share them, a copy elsewhere is not seen, and an entry may go although its
-    /// key is still in use.
+    /// Shows each item of another crate's collection, if the collection yields references, or pairs
+    /// of references as maps do. (For a field with such a collection, `each field` in
+    /// [`impl_trace!`](crate::impl_trace) calls this method.) Nothing else may own the items: where
+    /// copies of the collection share the items, another copy is not seen, and an entry may be
+    /// removed although its key is still in use.
     ///
     /// ```
     /// use hashbrown::HashTable;
@@ -127,8 +129,9 @@ impl Tracer<'_> {
     }
 
     /// Returns the same tracer, for a field with this name, which
-    /// [`Cycles::holders`](crate::cycles::Cycles::holders) reports; a field of that field has both
-    /// names. [`impl_trace!`](crate::impl_trace) calls it for each field.
+    /// [`Cycles::holders`](crate::cycles::Cycles::holders) reports. A field of the field is
+    /// reported with both names. [`impl_trace!`](crate::impl_trace) calls this method for each
+    /// field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
         Tracer {
@@ -143,41 +146,40 @@ impl Tracer<'_> {
     }
 
     /// Returns whether other threads may use the value that is being traced. If so, a `Trace` must
-    /// not look behind a lock: a handle that is moved out of there meanwhile is nobody's, and an
-    /// entry may go although its key is still in use.
+    /// not look behind a lock: if another thread moves a handle out of the lock meanwhile, the
+    /// handle counts for no owner, and an entry may be removed although its key is still in use.
     ///
-    /// It is so in objects behind [`Strong`](crate::Strong) and `Arc`, and in the values of shared
-    /// maps with all that they lead to; otherwise not in the values of maps of one owner, nor
-    /// behind `local::Strong` and `Rc`, nor if the maps are [at
+    /// True for objects behind [`Strong`](crate::Strong) and `Arc`, and for the values of shared
+    /// maps with all objects to which these values lead. False otherwise: for the values of maps of
+    /// one owner, and behind `local::Strong` and `Rc`. Always false if the maps are [at
     /// rest](crate::cycles::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared
     }
 
-    /// Whether a shared map at this address shows its entries itself.
+    /// Returns whether a shared map at this address shows its entries itself.
     #[cfg_attr(not(feature = "std"), allow(dead_code))]
     pub(crate) fn is_member(&self, map: *const ()) -> bool {
         self.graph.members.contains(&map)
     }
 
-    /// Shows a handle to an object that shows its own.
+    /// Shows a handle to an object that can be traced.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
         self.graph
             .visit(pointer, Some(trace), self.lent, &self.field);
     }
 }
 
-/// What the iterator of a collection of another crate may yield, so that [`Tracer::each`] shows it:
-/// a reference, or a pair of what may be yielded, of which one may also be a position (`usize`).
-/// Sealed.
+/// An item from the iterator of another crate's collection, for [`Tracer::each`]: a reference, or a
+/// pair of items. One item of a pair may also be a position (`usize`). Sealed.
 #[diagnostic::on_unimplemented(
     message = "an iterator that yields `{Self}` does not show what is in its collection",
     label = "this must be a reference to what implements `Trace`, or a pair of such references",
     note = "implement `Trace` by hand, and hand an iterator over references to `Tracer::each`"
 )]
 pub trait Item: sealed::Sealed {
-    // No method: it would be suggested for every reference.
+    // No method: rustc would suggest a method for every reference.
     #[doc(hidden)]
     fn show(item: Self, tracer: &mut Tracer<'_>);
 }
@@ -188,7 +190,7 @@ mod sealed {
 
 impl<T: ?Sized + Trace> sealed::Sealed for &T {}
 
-/// What it refers to: a reference as such shows nothing.
+/// Shows the referent: the reference itself owns nothing.
 impl<T: ?Sized + Trace> Item for &T {
     fn show(item: Self, tracer: &mut Tracer<'_>) {
         T::trace(item, tracer);
@@ -206,35 +208,35 @@ impl<K: Item, V: Item> Item for (K, V) {
 
 impl sealed::Sealed for usize {}
 
-/// The position of an item.
+/// The position of an item: shows nothing.
 impl Item for usize {
     fn show(_: Self, _: &mut Tracer<'_>) {}
 }
 
-/// An object that the values lead to.
+/// An object to which the values lead.
 pub(super) struct Object {
-    /// A strong handle of ours: the object lives until the graph ends.
+    /// The graph's own strong handle: the object lives until the graph is dropped.
     pub(super) held: Rc<dyn Held>,
-    /// Strong handles when it was first met, without ours.
+    /// The number of strong handles when the object was first met, without the graph's handle.
     pub(super) count: usize,
-    /// How many of them have been shown.
+    /// The number of strong handles that have been shown.
     pub(super) shown: usize,
-    /// Something is not as it should be: it counts as held from outside.
+    /// Whether something was inconsistent: then the object counts as held from outside.
     pub(super) doubtful: bool,
-    /// Whether it has a mark of ours.
+    /// Whether the object has a mark of this census.
     pub(super) marked: bool,
-    /// Whether the value of a shared map leads to it: a reader of that map may have lent it to
-    /// another thread, even if it is behind an `Rc`.
+    /// Whether the value of a shared map leads to the object: a reader of the map may have lent the
+    /// object to another thread, even if the object is behind an `Rc`.
     lent: bool,
-    /// Whether it has been asked what it owns.
+    /// Whether the object has been traced.
     asked: bool,
-    /// Whether it is to be asked.
+    /// Whether the object can be traced.
     traced: bool,
-    /// Its handles, in `Graph::edges`.
+    /// The object's handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
 }
 
-/// A type-erased strong handle. All counts are without it.
+/// A type-erased strong handle. All counts are without this handle.
 pub(super) trait Held {
     fn owners(&self) -> Owners;
     fn count(&self) -> usize;
@@ -242,7 +244,7 @@ pub(super) trait Held {
     fn count_marked(&self) -> usize;
     fn unmark(&self) -> Option<usize>;
     fn trace(&self, tracer: &mut Tracer<'_>);
-    /// The type of the object.
+    /// Returns the name of the object's type.
     fn name(&self) -> &'static str;
 }
 
@@ -283,22 +285,22 @@ impl<P: Counted> Held for HeldBy<P> {
     }
 }
 
-/// An entry: while all its keys live, it keeps alive what its value owns.
+/// An entry: while all its keys live, the entry keeps alive the objects that its value owns.
 pub(super) struct Ephemeron {
-    /// The map it is in.
+    /// The number of the entry's map.
     pub(super) member: usize,
-    /// What the map calls it.
+    /// The map's name for the entry.
     pub(super) entry: usize,
-    /// Whether one of its keys is dead: its own death removes it, and until then it keeps nothing
-    /// alive.
+    /// Whether one of the keys is dead: the key's death removes the entry, and until then the entry
+    /// keeps nothing alive.
     pub(super) dead: bool,
-    /// The addresses of its keys, in `Graph::keys`.
+    /// The addresses of the keys, in `Graph::keys`.
     pub(super) keys: Range<usize>,
     /// The value's handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
 }
 
-/// What the values of some maps lead to.
+/// The objects to which the values of some maps lead.
 #[derive(Default)]
 pub(super) struct Graph {
     /// The number of each object, by the address of its payload.
@@ -306,19 +308,18 @@ pub(super) struct Graph {
     /// The object to which a field leads, by the address of the field.
     fields: Addresses,
     pub(super) nodes: Vec<Object>,
-    /// Objects that are to be asked: first those that are lent, then the others.
+    /// Objects still to be traced: first the lent objects, then the others.
     lent: Vec<u32>,
     waiting: Vec<u32>,
-    /// Objects, by number: those to which a value leads, then those to which another leads, and so
-    /// on.
+    /// Targets of handles, as numbers of objects: each value and each object owns a range.
     pub(super) edges: Vec<u32>,
-    /// For each of these the names of the field, if that is wanted. Then each field is here once.
+    /// For each edge the names of its field, if wanted. Then `edges` contains each field once.
     pub(super) fields_of_edges: Option<Vec<String>>,
-    /// The shared maps.
+    /// The addresses of the shared maps.
     pub(super) members: Vec<*const ()>,
     pub(super) links: Vec<Ephemeron>,
     pub(super) keys: Vec<usize>,
-    /// Whether no thread uses anything of this.
+    /// Whether no other thread uses the maps or the objects.
     pub(super) at_rest: bool,
 }
 
@@ -364,16 +365,18 @@ impl Graph {
         }
         let node = &mut self.nodes[object as usize];
         if !new {
-            // Without ours.
+            // Without the graph's handle.
             node.doubtful |= pointer.count() - 1 != node.count;
             if lent && !node.lent {
                 node.lent = true;
-                // Asked as one that is not, it may have shown what is behind a lock.
+                // Traced before as an object that is not lent, it may have shown handles behind a
+                // lock.
                 node.doubtful |= node.asked;
                 self.lent.push(object);
             }
             if !node.traced && trace.is_some() {
-                // It was shown as a leaf before. It may have been asked already; now it answers.
+                // The object was shown as a leaf before. It may have been visited already; now it
+                // can be traced.
                 node.traced = true;
                 node.asked = false;
                 node.held = Rc::new(HeldBy {
@@ -394,7 +397,7 @@ impl Graph {
         if new {
             node.shown += 1;
         } else if before != object {
-            // What was at this address is no field.
+            // Two objects at one address: the address belongs to a temporary, not to a field.
             node.doubtful = true;
             self.nodes[before as usize].doubtful = true;
         }
@@ -407,7 +410,7 @@ impl Graph {
         self.edges.push(object);
     }
 
-    /// Enters an entry, whose keys are entered already.
+    /// Adds an entry, whose keys have been added already.
     pub(super) fn link(
         &mut self,
         mut link: Ephemeron,
@@ -426,11 +429,11 @@ impl Graph {
         self.links.push(link);
     }
 
-    /// Asks all objects that are to be asked. Not recursively: a chain of a million objects takes
-    /// no stack.
+    /// Traces all objects still to be traced. Not recursive: a chain of a million objects takes no
+    /// stack.
     ///
-    /// First all that are lent, so that it is known of each object, when it is asked, whether it
-    /// is.
+    /// All lent objects come first: so when an object is traced, it is known whether the object is
+    /// lent.
     pub(super) fn complete(&mut self) {
         while let Some(object) = self.lent.pop().or_else(|| self.waiting.pop()) {
             let at = object as usize;

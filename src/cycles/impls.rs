@@ -1,4 +1,4 @@
-//! What the types of others show, and the macro for those of users.
+//! `Trace` for the types of the standard library and of this crate, and the macro for users' types.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -21,23 +21,23 @@ use super::graph::{Trace, Tracer};
 use crate::ptr::{Anchor, AnchorRef, FinalizerToken, Flavour, Strong, Weak};
 use crate::reference::ByIdentity;
 
-/// An object of its own, which shows what it owns.
+/// The payload is an object of its own, which is traced in turn.
 impl<T: ?Sized + Trace + 'static, F: Flavour> Trace for Strong<T, F> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.pointer(self, |this, tracer| (**this).trace(tracer));
     }
 }
 
-/// An object of its own, which shows what it owns.
+/// The payload is an object of its own, which is traced in turn.
 impl<T: ?Sized + Trace + 'static> Trace for Rc<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.pointer(self, |this, tracer| (**this).trace(tracer));
     }
 }
 
-/// An object of its own, which shows what it owns. Unless the maps are [at
-/// rest](crate::cycles::Cycles::at_rest), it counts as held from outside: another thread may clone
-/// the `Arc` at any time, and nothing tells.
+/// The payload is an object of its own, which is traced in turn. Unless the maps are [at
+/// rest](crate::cycles::Cycles::at_rest), the object counts as held from outside: another thread
+/// may clone the `Arc` at any time, and no mark tells.
 impl<T: ?Sized + Trace + 'static> Trace for Arc<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         tracer.pointer(self, |this, tracer| (**this).trace(tracer));
@@ -84,7 +84,7 @@ show_nothing! {
 
 macro_rules! each {
     ($access:ident: $($(#[$doc:meta])* [$($generics:tt)*] $type:ty),* $(,)?) => {$(
-        /// Shows what each element shows.
+        /// Shows the handles of each element.
         $(#[$doc])*
         impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -103,7 +103,7 @@ each! { get: [T: Trace] OnceCell<T> }
 
 each! {
     try_borrow:
-    /// Nothing while somebody has borrowed it mutably.
+    /// Shows nothing while the cell is mutably borrowed.
     [T: ?Sized + Trace] RefCell<T>
 }
 
@@ -115,7 +115,7 @@ each! { get: [T: Trace] std::sync::OnceLock<T> }
 
 macro_rules! each_pair {
     ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
-        /// Shows what each key and each value show.
+        /// Shows the handles of each key and each value.
         impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 for (key, value) in self {
@@ -132,8 +132,9 @@ each_pair! { [K: Trace, V: Trace] BTreeMap<K, V> }
 #[cfg(feature = "std")]
 each_pair! { [K: Trace, V: Trace, S] std::collections::HashMap<K, V, S> }
 
-// Those that take a reference of any lifetime are types of their own: here the most usual. (The
-// compiler warns of impls for both, because it took the two for one type long ago.)
+// Function pointers that take a reference of any lifetime are separate types: here are the most
+// usual of these types. (The compiler warns of impls for both, because older compilers took the two
+// types for one.)
 #[allow(coherence_leak_check)]
 mod functions {
     use crate::cycles::graph::{Trace, Tracer};
@@ -163,7 +164,7 @@ mod functions {
 
 macro_rules! tuples {
     ($($($part:ident)+;)+) => {$(
-        /// Shows what each part shows.
+        /// Shows the handles of each part.
         impl<$($part: Trace),+> Trace for ($($part,)+) {
             #[allow(non_snake_case)]
             fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -187,7 +188,7 @@ tuples! {
 
 macro_rules! parts {
     ($([$($generics:tt)*] $type:ty, |$this:ident| $($part:expr),+;)+) => {$(
-        /// Shows what each part shows.
+        /// Shows the handles of each part.
         impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 let $this = self;
@@ -220,7 +221,7 @@ impl<T: Trace, E: Trace> Trace for Result<T, E> {
     }
 }
 
-/// Shows what it owns, if it owns it.
+/// Shows the handles of an owned value; a borrowed value shows nothing.
 impl<T: ?Sized + ToOwned<Owned: Trace>> Trace for Cow<'_, T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         if let Cow::Owned(owned) = self {
@@ -229,7 +230,7 @@ impl<T: ?Sized + ToOwned<Owned: Trace>> Trace for Cow<'_, T> {
     }
 }
 
-/// Shows what is behind a lock, unless [threads share it](Tracer::is_shared).
+/// Shows the value behind a lock, unless [threads share the lock](Tracer::is_shared).
 #[cfg(feature = "std")]
 fn locked<G: ops::Deref<Target: Trace>>(
     tracer: &mut Tracer<'_>,
@@ -245,7 +246,7 @@ fn locked<G: ops::Deref<Target: Trace>>(
     }
 }
 
-/// Shows nothing while somebody has locked it, nor where [threads share it](Tracer::is_shared).
+/// Shows nothing while the mutex is locked, nor where [threads share the mutex](Tracer::is_shared).
 #[cfg(feature = "std")]
 impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -253,8 +254,8 @@ impl<T: ?Sized + Trace> Trace for std::sync::Mutex<T> {
     }
 }
 
-/// Shows nothing while somebody has locked it for writing, nor where [threads share
-/// it](Tracer::is_shared).
+/// Shows nothing while the lock is locked for writing, nor where [threads share the
+/// lock](Tracer::is_shared).
 #[cfg(feature = "std")]
 impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -292,9 +293,9 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 /// # _ = node.name;
 /// ```
 ///
-/// A collection that does not implement [`Trace`] itself, such as one of another crate, is shown by
-/// its items: by the references, or pairs of references, that `&field` [iterates](Tracer::each)
-/// over.
+/// A collection that does not implement [`Trace`] itself, such as a collection of another crate, is
+/// shown by its items: `&field` is [iterated over](Tracer::each), and yields references, or pairs
+/// of references.
 ///
 /// ```
 /// use hashbrown::{HashMap, HashSet, HashTable};
@@ -318,9 +319,9 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 /// # _ = Graph::<std::hash::RandomState> { roots: HashSet::default(), names: HashMap::default(), all: HashTable::new() };
 /// ```
 ///
-/// There is no `where` clause: bounds go into the brackets, as in `[I: Iterator<Item: Trace>]`.
+/// There is no `where` clause: bounds belong in the brackets, as in `[I: Iterator<Item: Trace>]`.
 ///
-/// A field that is not named is one that is not shown: see [`Trace`] for what that does.
+/// A field without a name in the macro is not shown: [`Trace`] describes the consequences.
 #[macro_export]
 macro_rules! impl_trace {
     (@ $tracer:ident []) => {};

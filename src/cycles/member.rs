@@ -1,37 +1,37 @@
-//! What a map has to do so that its entries can be purged of cycles.
+//! The methods of a map that takes part in a purge of cycles.
 
 use super::addresses::Addresses;
 use super::graph::{Ephemeron, Graph, Tracer};
 
-/// A map, while it is purged of cycles.
+/// A map, while its cycles are purged.
 pub trait Member {
     /// Reclaims the dead entries.
     #[doc(hidden)]
     fn purge(&mut self);
-    /// Passes all entries on. From here on no entry moves, until one of the methods below is
-    /// called.
+    /// Passes all entries to the graph. From here on no entry moves, until `release` or `destroy`
+    /// is called.
     #[doc(hidden)]
     fn show(&self, entries: &mut Entries<'_>);
     /// Lets entries move again.
     #[doc(hidden)]
     fn release(&self);
-    /// Unlinks these entries, if they are still there, and keeps what they own: no entry moves.
-    /// Returns how many.
+    /// Unlinks the doomed entries that are still in the map, and keeps their contents: no entry
+    /// moves. Returns the number of unlinked entries.
     #[doc(hidden)]
     fn unlink(&mut self, doomed: &Addresses) -> usize;
-    /// Destroys what the unlinked entries own.
+    /// Destroys the contents of the unlinked entries.
     #[doc(hidden)]
     fn destroy(&mut self);
-    /// The address of the map, if threads share it. It may be a field, too, of an object that its
-    /// values lead to.
+    /// Returns the address of the map, if threads share the map. A shared map may also be a field
+    /// of an object to which its values lead.
     #[doc(hidden)]
     fn shared(&self) -> Option<*const ()>;
-    /// The type of the map.
+    /// Returns the name of the map's type.
     #[doc(hidden)]
     fn name(&self) -> &'static str;
 }
 
-/// What a map shows its entries to.
+/// The receiver of the entries that a map shows.
 pub struct Entries<'g> {
     pub(super) graph: &'g mut Graph,
     pub(super) member: usize,
@@ -41,16 +41,16 @@ pub struct Entries<'g> {
 
 /// An entry of a map.
 pub(crate) struct EntryOf<Keys> {
-    /// An address of its own in the map.
+    /// The map's name for the entry: an address that no other entry of the map has.
     pub(crate) name: usize,
-    /// The addresses of its keys.
+    /// The addresses of the entry's keys.
     pub(crate) keys: Keys,
-    /// Whether one of them is dead.
+    /// Whether one of the keys is dead.
     pub(crate) dead: bool,
 }
 
 impl Entries<'_> {
-    /// An entry, and what it owns.
+    /// Adds an entry, and the handles that its value shows.
     pub(crate) fn entry<Keys: IntoIterator<Item = *const ()>>(
         &mut self,
         entry: EntryOf<Keys>,

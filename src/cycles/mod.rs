@@ -1,14 +1,16 @@
-//! Entries that keep themselves alive: how they are found, and what is shown of them.
+//! Finds the entries that keep themselves alive, and reports the paths to an object.
 //!
-//! A value that owns its key, directly or through other objects, keeps its entry for ever. The
-//! counts of strong handles and what the values show ([`Trace`]) tell which entries nothing else
-//! leads to; those are removed, unless their keys would live on without them. That is the only
-//! action, so nothing that anybody holds is ever destroyed, whatever a value shows.
+//! A value that owns its key, directly or through other objects, keeps its entry for ever. A purge
+//! compares the count of strong handles to each object with the handles that values show
+//! ([`Trace`]). The comparison tells which entries nothing else leads to. The purge removes these
+//! entries, except entries whose keys would live on without them. Removing entries is the only
+//! action: an object with a handle elsewhere is never destroyed, even if a `Trace` is wrong.
 
-// The order of the files: `addresses`; `search`; `counted`, the handles whose strong handles can be
-// counted; `graph`, what the values of the maps lead to; `census`, whether the counts of all
-// objects were right at one moment; `verdict`, which entries go; `impls`, what the types of the
-// standard library show; `member` and `purge`, the maps; `paths`, the ways to an object.
+// The files: `addresses`, numbers by address; `search`, one search for each thread at a time;
+// `counted`, the handles whose strong handles can be counted; `graph`, the objects to which the
+// values of the maps lead; `census`, whether the counts of all objects were right at one moment;
+// `verdict`, the entries to remove; `impls`, `Trace` for the types of the standard library;
+// `member` and `purge`, the maps; `paths`, the paths to an object.
 
 mod addresses;
 mod census;

@@ -1,11 +1,11 @@
-//! loom models of a purge of cycles against threads that make and drop handles: a key that somebody
-//! has keeps its entry.
+//! loom models of a purge of cycles against threads that make and drop handles: a key with a handle
+//! elsewhere keeps its entry.
 
 use super::graph::{Ephemeron, Graph, Trace};
 use crate::ptr::models::{Maker, Payload, both, check};
 use crate::{Strong, WeakMap, impl_trace};
 
-/// An object that may lead to another.
+/// An object that may lead to another object.
 struct Node {
     next: Option<Strong<Node>>,
     payload: Payload,
@@ -15,7 +15,8 @@ impl_trace!(Node: next);
 
 type Map = WeakMap<Strong<Node>, [Strong<Node>; 2]>;
 
-/// What owns a key and another object, which leads to the key: the value of the key's entry.
+/// Returns the value of the key's entry: the value owns the key and another object, which leads to
+/// the key.
 fn value(maker: &Maker) -> [Strong<Node>; 2] {
     let node = |next| {
         Strong::new(Node {
@@ -27,7 +28,7 @@ fn value(maker: &Maker) -> [Strong<Node>; 2] {
     [key.clone(), node(Some(key))]
 }
 
-/// The entry of a key that it keeps alive itself. Returns the other object, too.
+/// Returns a map with an entry that keeps its own key alive, and the entry's other object.
 fn held_by_itself(maker: &Maker) -> (Map, Strong<Node>) {
     let value = value(maker);
     let (key, other) = (value[0].clone(), value[1].clone());
@@ -40,8 +41,9 @@ fn next(node: &Strong<Node>) -> &Strong<Node> {
     node.next.as_ref().unwrap()
 }
 
-/// P1: A thread passes from the other object to the key, and has one of them at each moment, since
-/// before the census. Each count may be right when it is read; the mark of the key is gone.
+/// P1: A thread moves its handle from the other object to the key. From before the census on, the
+/// thread has a handle to one of the two at each moment. Each count may be right when the census
+/// reads it; but the mark of the key is gone.
 fn passes_on(step: impl Fn(&Strong<Node>) -> Strong<Node> + Send + Sync + Copy + 'static) {
     check(2, move |maker| {
         let value = value(maker);
@@ -79,7 +81,7 @@ fn a_thread_that_passes_on_by_an_upgrade() {
     passes_on(|other| Strong::downgrade(next(other)).upgrade().unwrap());
 }
 
-/// The last handle of somebody goes: the entry goes now, or with the next purge.
+/// The last outside handle is dropped: the entry is removed by this purge, or by the next.
 #[test]
 fn a_thread_that_goes() {
     check(2, |maker| {
@@ -94,8 +96,8 @@ fn a_thread_that_goes() {
     });
 }
 
-/// Of two purges at once, of maps whose values share objects, neither removes what the other holds,
-/// and together they do.
+/// Two purges run at once, of maps whose values share objects: neither purge removes an entry held
+/// by the other purge, and together they remove all.
 #[test]
 fn two_purges_at_once() {
     check(2, |maker| {

@@ -1,4 +1,4 @@
-//! Who holds an object.
+//! The paths from the maps to an object.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
@@ -13,7 +13,7 @@ use super::purge::Cycles;
 use super::search::Searching;
 use crate::reference::{StrongRef, WeakKey};
 
-/// Who holds an object, as far as the values of some maps show it. See [`Cycles::holders`].
+/// The holders of an object, as far as the values of some maps show them. See [`Cycles::holders`].
 #[derive(Debug, Clone)]
 pub struct Holders {
     name: String,
@@ -21,47 +21,46 @@ pub struct Holders {
     paths: Vec<HolderPath>,
 }
 
-/// A way from an entry of a map to an object.
+/// A path from an entry of a map to an object.
 #[derive(Debug, Clone)]
 pub struct HolderPath {
     map: String,
     /// Whether the object is a key of the entry.
     own: bool,
     keys: Vec<usize>,
-    /// The fields on the way, each with the type of what it leads to.
+    /// The fields on the path, each with the object to which it leads.
     steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone)]
 struct Step {
     field: String,
-    /// The object that the field leads to, and its type.
+    /// The object to which the field leads, and the name of the object's type.
     object: usize,
     name: String,
 }
 
-/// An object on a way, or an entry at its beginning.
+/// The owner of a field on a path: an object, or the entry at the beginning.
 #[derive(Clone, Copy)]
 enum From {
     Ephemeron(usize),
     Object(usize),
 }
 
-/// How an object is come to, by its edge, from where.
+/// An arrival at an object: the owner of the field, and the edge.
 type Arrival = (From, usize);
 
 impl Cycles<'_> {
-    /// Finds who holds an object: for each strong handle to it that the values of these maps show,
-    /// a way there from an entry. The rest of its strong handles, the one it is asked with
+    /// Finds the holders of an object: for each strong handle that the values of these maps show, a
+    /// path from an entry to the handle. All other strong handles to the object, the argument
     /// included, are elsewhere.
     ///
-    /// Locks are looked behind, and `Arc`s are believed, whether the maps are [at
-    /// rest](Self::at_rest) or not: a way that is shown here need not be one that
-    /// [`purge`](Self::purge) believes.
+    /// The search looks behind locks, and trusts the counts of `Arc`s, whether the maps are [at
+    /// rest](Self::at_rest) or not: [`purge`](Self::purge) may ignore a path that is reported here.
     ///
-    /// Use it to find out why something is still alive. O(entries + objects + handles + steps of
-    /// all the ways, which are as many as handles to the object). It changes nothing. Within a
-    /// [`trace`](crate::cycles::Trace::trace) it finds nothing.
+    /// Use the method to find out why an object is still alive. O(entries + objects + handles +
+    /// steps of all paths; there is one path for each handle to the object). The call changes
+    /// nothing. Within a [`trace`](crate::cycles::Trace::trace) the call finds nothing.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -88,11 +87,11 @@ impl Cycles<'_> {
     /// If a [`trace`](crate::cycles::Trace::trace) panics.
     #[must_use]
     pub fn holders<K: StrongRef>(&self, target: &K) -> Holders {
-        /// Entries may move again.
+        /// Lets entries move again.
         struct Release<'a, 'm>(&'a Cycles<'m>);
         impl Drop for Release<'_, '_> {
             fn drop(&mut self) {
-                // In reverse, as `purge` does.
+                // In reverse order, as in `purge`.
                 self.0
                     .members
                     .iter()
@@ -158,8 +157,8 @@ impl Cycles<'_> {
     }
 }
 
-/// How each object is come to first, and all the ways in which the goal is come to. (By breadth:
-/// the ways are short.)
+/// Returns the first arrival at each object, and all arrivals at the goal. (Breadth first: so the
+/// paths are short.)
 fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) {
     let mut first = vec![None; graph.nodes.len()];
     let mut direct = Vec::new();
@@ -187,19 +186,19 @@ fn arrivals(graph: &Graph, goal: usize) -> (Vec<Option<Arrival>>, Vec<Arrival>) 
 }
 
 impl Holders {
-    /// Returns the number of strong handles to the object; `None` if the maps show none of them.
+    /// Returns the number of strong handles to the object; `None` if the maps show no handle to it.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         self.count
     }
 
-    /// Returns a way to each strong handle that the maps show.
+    /// Returns a path to each strong handle that the maps show.
     #[must_use]
     pub fn paths(&self) -> &[HolderPath] {
         &self.paths
     }
 
-    /// Returns the same as a graph in the language of Graphviz.
+    /// Returns the paths as a graph in the language of Graphviz.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap, cycles::Cycles};
@@ -277,7 +276,7 @@ impl fmt::Display for Holders {
     }
 }
 
-/// The name of a type without the modules it is in.
+/// Returns the name of a type without its modules.
 fn short(name: &str) -> String {
     let mut text = String::new();
     let mut word = 0;

@@ -1,4 +1,4 @@
-//! Removes the entries that keep themselves alive.
+//! The purge: removes the entries that keep themselves alive.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,8 +9,8 @@ use super::member::{Entries, Member};
 use super::search::Searching;
 use super::verdict::Verdict;
 
-/// A map whose entries may keep themselves alive, by reference: a mutable one to a map of one
-/// owner, a shared one to a shared map. Sealed.
+/// A reference to a map whose entries may keep themselves alive: `&mut` for a map of one owner, `&`
+/// for a shared map. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a reference to a map whose values show what they own",
     note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!`"
@@ -26,7 +26,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// What a purge of cycles has done. See [`Cycles::purge`].
+/// The counts of a purge of cycles. See [`Cycles::purge`].
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -47,17 +47,17 @@ pub(crate) mod sealed {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Purged {
-    /// How many entries were removed.
+    /// The number of removed entries.
     pub removed: usize,
-    /// How many entries would have been removed, if no rings of objects that own each other by
-    /// their fields kept their keys alive. When such a ring is open, its field cleared, the next
-    /// purge removes them. [`Cycles::holders`] of each key that is left tells on which ways it is
-    /// held: a ring is a way that meets one object twice.
+    /// The number of entries that would have been removed without rings of objects that own each
+    /// other by their fields and keep the keys alive. After a field of the ring is cleared, the
+    /// next purge removes these entries. [`Cycles::holders`] of each remaining key reports the
+    /// paths to the key: a ring is a path that meets one object twice.
     pub kept: usize,
 }
 
-/// Several maps that are purged of cycles together: entries of one may keep the keys of another
-/// alive. What is owned by values of a map that is not here counts as held from outside.
+/// A purge of several maps together: entries of one map may keep the keys of another map alive. A
+/// handle owned by the values of any further map counts as held from outside.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -81,9 +81,9 @@ pub struct Cycles<'m> {
     at_rest: bool,
 }
 
-/// Destroys what the maps have unlinked, map by map, even if a destructor panics, and lets their
-/// entries move again. The last map first: it may be the first once more, and then only that one's
-/// release destroys.
+/// Destroys the unlinked entries, map by map, even if a destructor panics, and lets the entries of
+/// the maps move again. The order is from the last map to the first: if the caller has passed one
+/// map twice, only its first place in the list destroys.
 struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
 
 impl Destroying<'_, '_> {
@@ -104,7 +104,7 @@ impl Drop for Destroying<'_, '_> {
 }
 
 impl<'m> Cycles<'m> {
-    /// Creates a search that has no map yet.
+    /// Creates a search without maps.
     #[must_use]
     pub const fn new() -> Self {
         Cycles {
@@ -114,59 +114,62 @@ impl<'m> Cycles<'m> {
     }
 
     /// Adds a map: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
-    /// [`WeakValueMap`](crate::WeakValueMap); `&` one of those of
-    /// [`concurrent`](crate::concurrent), or a [`Memo`](crate::Memo).
+    /// [`WeakValueMap`](crate::WeakValueMap); `&` a map of [`concurrent`](crate::concurrent), or
+    /// `&` a [`Memo`](crate::Memo).
     #[must_use]
     pub fn with(mut self, map: impl Cyclic + 'm) -> Self {
         self.members.push(map.member());
         self
     }
 
-    /// Takes the caller's word that no other thread uses the maps or what they lead to. Then the
-    /// counts of `Arc`s are believed, and locks are looked behind in objects that threads share
-    /// too. If the promise is broken, entries may go although their key is still in use; nothing
-    /// that somebody holds is destroyed.
+    /// Promises that no other thread uses the maps or the objects to which they lead. Then the
+    /// counts of `Arc`s are trusted, and the values behind locks are traced also in objects that
+    /// threads share. If the promise is broken, an entry may be removed although its key is still
+    /// in use; an object with a handle elsewhere is never destroyed.
     #[must_use]
     pub fn at_rest(mut self) -> Self {
         self.at_rest = true;
         self
     }
 
-    /// Removes the entries whose keys nothing but such entries keeps alive, and destroys what they
-    /// own. Returns how many went, and how many stayed because objects own each other ([`Purged`]).
+    /// Removes the entries whose keys are kept alive only by such entries, and destroys their
+    /// contents. Returns the number of removed entries, and the number of entries that stayed
+    /// because objects own each other ([`Purged`]).
     ///
-    /// An entry stays if all its keys would live on without it, since objects own each other
-    /// besides: `object.me = object`, a callback that captures what it is a field of, or what such
-    /// objects lead to. That is a leak as with any reference counting, until a field of each such
-    /// ring is cleared; but what lives keeps what the maps have about it, and a map of wrappers
-    /// never makes a second one of an object. The only exception: a destructor that runs here, and
-    /// hands out or leaks a strong handle to a key, finds the entry gone. While somebody holds a
-    /// key, its entry is not counted at all: to learn what leaks, let the keys go first, purge, and
-    /// then ask [`holders`](Self::holders) of each that is left.
+    /// An entry stays if all its keys would live on without the entry, because objects own each
+    /// other: `object.me = object`, a callback that captures the object whose field the callback
+    /// is, or an object behind such objects. As with any reference counting, these objects leak
+    /// until a field of each ring is cleared. But a live object keeps its entries, and a map of
+    /// wrappers never makes a second wrapper for an object. The only exception: a destructor that
+    /// runs during the purge, and hands out or leaks a strong handle to a key, finds the entry
+    /// gone. While a key has a handle elsewhere, its entry is not counted in either number. To find
+    /// a leak, drop your handles to the keys, purge, and then call [`holders`](Self::holders) for
+    /// each remaining key.
     ///
-    /// Rings of objects that are no keys are not looked for: if only an entry leads to such a ring,
-    /// the entry goes, and no map shows the ring any more. What is behind an `Arc` stays unless the
-    /// maps are [at rest](Self::at_rest): values that may own their keys had better be behind a
-    /// [`Strong`](crate::Strong).
+    /// The purge does not look for rings of objects that are no keys: if only an entry leads to
+    /// such a ring, the entry is removed, and no map shows the ring any more. An entry whose keys
+    /// are reached through an `Arc` stays unless the maps are [at rest](Self::at_rest): put a value
+    /// that may own its key behind a [`Strong`](crate::Strong).
     ///
-    /// O(entries + objects that the values lead to + their handles), and as much memory until it
-    /// returns. Each object has one strong handle more while it is looked at: `get_mut` and
-    /// `try_unwrap` of other threads fail meanwhile, and an object whose last other handle they
-    /// drop dies at the end of this call.
+    /// O(entries + objects to which the values lead + their handles), in time and in memory. During
+    /// the call each of these objects has one more strong handle: `get_mut` and `try_unwrap` of
+    /// other threads fail, and an object whose last other handle is dropped meanwhile dies at the
+    /// end of the call.
     ///
-    /// Other threads may use shared maps, and objects. What they make a strong handle to while this
-    /// runs stays, unless they make it from a weak handle after the last look: then the object
-    /// lives, but its entry may be gone. So it is with a value that a closure is shown for a weak
-    /// handle, as by [`with`](crate::concurrent::WeakMap::with): it lives as long as that runs, but
-    /// holds its entry no more than the weak handle does.
+    /// Other threads may use shared maps and objects during the call. An object to which another
+    /// thread makes a strong handle meanwhile stays. One exception: if the thread makes the handle
+    /// from a weak handle after the last check, the object lives, but its entry may be gone. The
+    /// same is true of a value that a closure gets through a weak handle, as in
+    /// [`with`](crate::concurrent::WeakMap::with): the value lives while the closure runs, but
+    /// keeps its entry no more than the weak handle does.
     ///
-    /// Of two threads that search the same objects at once, each takes the other's strong handles
-    /// for somebody's: both may leave what the next call removes. Within a
-    /// [`trace`](crate::cycles::Trace::trace) this removes nothing, and returns zeros.
+    /// If two threads search the same objects at once, each takes the other's strong handles for
+    /// handles from outside: both may leave entries that the next call removes. Within a
+    /// [`trace`](crate::cycles::Trace::trace) the call removes nothing, and returns zeros.
     ///
     /// # Panics
     /// If a [`trace`](crate::cycles::Trace::trace) panics: then no entry is removed. If a
-    /// destructor panics, after all of them have run.
+    /// destructor panics, after all destructors have run.
     pub fn purge(&mut self) -> Purged {
         for member in &mut self.members {
             member.purge();
@@ -174,21 +177,20 @@ impl<'m> Cycles<'m> {
         let Some(search) = Searching::begin() else {
             return Purged::default();
         };
-        // Also if something panics from here on: no map stays pinned, and nothing unlinked stays
-        // with us.
+        // Runs also if a later step panics: no map stays pinned, and no unlinked entry is leaked.
         let mut rest = Destroying(&mut self.members);
         let mut graph = Graph::new(self.at_rest);
         show(rest.0, &mut graph);
         let Verdict { doomed, kept } = graph.verdict(rest.0.len());
-        // From here on destructors run, which may search.
+        // From here on destructors run, which may start a search.
         drop(search);
         let mut purged = Purged { removed: 0, kept };
         for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
             purged.removed += member.unlink(doomed);
         }
-        // Our own handles, while the values still have theirs: so that these are not the last. Then
-        // what was unlinked, when it is out of all the maps; its deaths find no entry of the same
-        // kind.
+        // The graph's handles are dropped while the unlinked values still own theirs: so a handle
+        // of the graph is never the last handle. Then the unlinked entries are destroyed, when all
+        // maps have unlinked them; the resulting deaths find none of the removed entries.
         drop(graph);
         while rest.next() {}
         drop(rest);

@@ -1,4 +1,4 @@
-//! Whether this thread is asking values what they own.
+//! Whether this thread is searching: tracing the values of maps.
 
 use core::marker::PhantomData;
 
@@ -7,13 +7,13 @@ crate::sync::thread_local! {
     static SEARCHING: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
 }
 
-/// This thread searches, until this is dropped.
+/// Marks this thread as searching. The drop ends the search.
 pub(super) struct Searching(PhantomData<*mut ()>);
 
 impl Searching {
-    /// `None` if it does already: a trace that starts another search would be asked in that one
-    /// too, and so on without end. (Without `std` there are only maps of one owner, which are
-    /// borrowed by the search they are in.)
+    /// Returns `None` if this thread is searching already: a `trace` that starts a search would be
+    /// called by the inner search too, and so on without end. (Without `std` there are only maps of
+    /// one owner, and the outer search borrows its maps.)
     pub(super) fn begin() -> Option<Self> {
         #[cfg(feature = "std")]
         if SEARCHING.with(|there| there.replace(true)) {

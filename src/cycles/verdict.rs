@@ -1,11 +1,12 @@
-//! Which entries go.
+//! The verdict: the entries to remove.
 //!
-//! First what lives for certain: what is held from outside, what that leads to, and what entries
-//! own whose keys all live ([`Spread`]). The other entries could go. Then what would live on
-//! without them: plain counting is tried on the objects that are left, and what it does not free
-//! lies on a cycle of fields, or behind one ([`Spread::survivors`]). The spread goes on from there.
-//! An entry with a key that does not live even then goes, and the key dies, since nothing holds it
-//! but such entries and objects that they hold.
+//! First the objects that live for certain: objects held from outside, objects to which these lead,
+//! and objects owned by an entry whose keys all live ([`Spread`]). Every other entry is a
+//! candidate. Then the survivors: plain counting is tried on the remaining objects, as if the
+//! candidates were gone. The objects that plain counting does not free lie on a cycle of fields, or
+//! behind such a cycle ([`Spread::survivors`]). The survivors count as live, and the spread goes on
+//! from them. An entry with a key that does not live even now is removed, and the key dies: only
+//! removed entries, and objects that they own, have handles to the key.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,37 +15,37 @@ use super::addresses::Addresses;
 use super::census;
 use super::graph::Graph;
 
-/// What becomes of the entries.
+/// The entries to remove, and the number of entries kept by cycles of fields.
 pub(super) struct Verdict {
-    /// For each map the entries that go, by what the map calls them.
+    /// For each map the entries to remove, by the map's names for them.
     pub(super) doomed: Vec<Addresses>,
-    /// How many entries stay only because their keys survive without them.
+    /// The number of entries that stay only because their keys would survive without them.
     pub(super) kept: usize,
 }
 
-/// No further entry.
+/// The end of a list of entries.
 const END: usize = usize::MAX;
 
-/// Entries that wait for one of their keys to be live, as lists: for each object the first, for
-/// each the next.
+/// Entries waiting until one of their keys is known to live, as linked lists: `first` has the head
+/// for each object, `next` the entry and the next place.
 struct Blocked {
     first: Vec<usize>,
     next: Vec<(usize, usize)>,
 }
 
-/// The objects that are known to live, and what follows from that.
+/// The objects known to live, and the consequences drawn so far.
 struct Spread<'g> {
     graph: &'g Graph,
     live: Vec<bool>,
-    /// How many keys of each entry are not known to live.
+    /// For each entry, the number of keys not known to live.
     missing: Vec<usize>,
     waiting: Blocked,
-    /// Objects that live, and whose consequences are to be drawn.
+    /// Live objects whose consequences are still to be drawn.
     work: Vec<u32>,
 }
 
 impl Graph {
-    /// Which entries go. O(objects + handles + entries).
+    /// Returns the entries to remove. O(objects + handles + entries).
     pub(super) fn verdict(&mut self, members: usize) -> Verdict {
         self.complete();
         census::take(&mut self.nodes, self.at_rest);
@@ -56,7 +57,7 @@ impl Graph {
         }
         spread.work = spread.survivors();
         spread.finish();
-        // A map that is given twice has shown each entry twice.
+        // A map that is passed twice has shown each entry twice.
         let mut kept = Addresses::default();
         for link in unheld {
             let entry = &self.links[link];
@@ -74,7 +75,7 @@ impl Graph {
 }
 
 impl<'g> Spread<'g> {
-    /// Finds everything that lives.
+    /// Finds all objects that live for certain.
     fn over(graph: &'g Graph) -> Self {
         let mut all = Spread {
             graph,
@@ -97,7 +98,7 @@ impl<'g> Spread<'g> {
                 continue;
             }
             for key in &graph.keys[entry.keys.clone()] {
-                // A key to which no value leads is not ours either.
+                // An object that no value leads to is not counted: such a key is held from outside.
                 if let Some(object) = graph.objects.get(*key) {
                     all.wait(link, object as usize);
                 }
@@ -116,23 +117,25 @@ impl<'g> Spread<'g> {
         }
     }
 
-    /// The entries with a key that is not known to live.
+    /// Returns the entries with a key not known to live.
     fn unheld(&self) -> Vec<usize> {
         (0..self.missing.len())
             .filter(|&link| self.missing[link] > 0)
             .collect()
     }
 
-    /// Of the objects that are not known to live, those that plain counting does not free when no
-    /// entry owns them any more.
+    /// Returns the survivors: of the objects not known to live, those that plain counting does not
+    /// free when no entry owns them any more.
     ///
-    /// All handles to such objects are fields of such objects, or belong to entries with such a key
-    /// or a dead one: whatever else has one lives.
+    /// All handles to an object not known to live are fields of such objects, or belong to entries
+    /// with a dead key or a key not known to live: a handle of any other owner would make the
+    /// object live.
     fn survivors(&self) -> Vec<u32> {
         let graph = self.graph;
         let fields = |object: usize| &graph.edges[graph.nodes[object].edges.clone()];
         let unheld = || (0..graph.nodes.len()).filter(|&object| !self.live[object]);
-        // Fields of such objects; of those that live, one more, so that they are never free.
+        // The number of owning fields in objects not known to live; one more for a live object, so
+        // that live objects are never freed.
         let mut owners: Vec<_> = self.live.iter().map(|&live| usize::from(live)).collect();
         for owned in unheld().flat_map(fields) {
             owners[*owned as usize] += 1;
@@ -158,7 +161,8 @@ impl<'g> Spread<'g> {
         *first = self.waiting.next.len() - 1;
     }
 
-    /// An object lives, and with it what it owns; and the entries whose last missing key it was.
+    /// Marks an object as live. The objects that it owns live, too, and so do the objects owned by
+    /// each entry whose last missing key was this object.
     fn revive(&mut self, object: usize) {
         if core::mem::replace(&mut self.live[object], true) {
             return;
@@ -176,7 +180,7 @@ impl<'g> Spread<'g> {
         }
     }
 
-    /// An entry stays, and with it what its value owns.
+    /// Keeps an entry: the objects that its value owns live.
     fn enter(&mut self, link: usize) {
         let edges = self.graph.links[link].edges.clone();
         self.work.extend(&self.graph.edges[edges]);

@@ -6,12 +6,13 @@ use core::marker::PhantomData;
 use super::key::Identify;
 use super::strong::{StrongRef, WeakRef};
 
-/// The address of a target. It identifies a key where a plain reference is not accepted. See
+/// The address of a target. An `Addr` identifies a key where a plain reference is not accepted. See
 /// [`Identify`].
 pub struct Addr<'a, T: ?Sized>(*const (), PhantomData<&'a T>);
 
 impl<'a, T: ?Sized> Addr<'a, T> {
-    /// Creates the address of a value that is the target of a key, and not merely a part of one.
+    /// Creates the address of a value that is the whole target of a key, not only a part of a
+    /// target.
     #[must_use]
     #[inline]
     pub fn of(target: &'a T) -> Self {
@@ -53,7 +54,7 @@ pub(super) fn addr_of_sized<T>(target: &T) -> *const () {
 }
 
 /// Returns the address of a live target, or null. The address of an expired handle's target may
-/// have been reused for another object.
+/// belong to another object by now.
 #[inline]
 pub(super) fn addr_if_live<W: WeakRef>(weak: &W) -> *const () {
     if weak.is_expired() {

@@ -5,9 +5,9 @@ use super::notified::{Notified, Registrable};
 use super::permit::Permit;
 use crate::ptr::{Anchor, AnchorRef, Flavour, ObjectRef, Weak};
 
-// SAFETY: the address is that of the object behind the anchor, which does not move, and is no
-// other's while a watch or a weak handle has a share in it. An anchor that has no object yet has no
-// entry.
+// SAFETY: the address is the address of the object behind the anchor. The object does not move, and
+// no other object gets the address while a watch or a weak handle has a share in the object. An
+// anchor without an object has no entry.
 unsafe impl<F: Flavour> WeakKey for Anchor<F> {
     type Watch = Notified<Self>;
     type Weak = AnchorRef<F>;

@@ -1,4 +1,4 @@
-//! The watch of weak keys that are keyed by content.
+//! The watch of keys by content.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::strong::{Content, StrongRef, Upgrade, Wrapper};
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
-/// A weak key, keyed by content. The hash is stored, since it is needed after the content has been
+/// A weak key by content. The hash is stored, because it is needed after the content has been
 /// dropped.
 pub struct ByContent<K: StrongRef> {
     watch: K::Watch,
@@ -17,12 +17,13 @@ pub struct ByContent<K: StrongRef> {
 }
 
 impl<K: StrongRef> ByContent<K> {
-    /// Whether the key is live and has this content. Never compares the content of a dead key.
+    /// Returns whether the key is live and has the sought content. The content of a dead key is
+    /// never compared.
     ///
-    /// If it returns true, the key is left in `pinned`. The caller drops it only when it no longer
-    /// borrows the table: by then it may be the last handle, whose drop runs user code. (A key with
-    /// the same hash and another content is also left there, and dropped when the next one replaces
-    /// it.)
+    /// A matching key is left in `pinned`. The caller drops the key only when the caller no longer
+    /// borrows the table: by then the key may be the last handle, whose drop runs user code. (A key
+    /// with the same hash and another content is also left in `pinned`, and dropped when the next
+    /// key replaces it.)
     #[inline]
     pub(crate) fn has_content<Q>(&self, hash: HashValue, sought: &Q, pinned: &mut Option<K>) -> bool
     where

@@ -1,4 +1,4 @@
-//! Our handles and the standard library's, as keys and values.
+//! The handles of this crate and of the standard library, as keys and values.
 
 use alloc::{rc, sync};
 

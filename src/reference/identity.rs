@@ -1,5 +1,4 @@
-//! Handles by their identity, and payloads that contain handles: equality, and drop without
-//! recursion.
+//! Handles by identity, and payloads that contain handles: equality, and drop without recursion.
 
 use alloc::vec::Vec;
 use core::cmp;
@@ -10,11 +9,11 @@ use core::ops::Deref;
 use super::key::{Identify, Identity, WeakKey};
 
 /// A handle, strong or weak, that compares and hashes by identity: it equals only handles to the
-/// same object. Its order is that of the addresses, as with plain pointers: for a `BTreeMap`, or to
-/// sort out what is there twice.
+/// same object. The order is the order of the addresses, as with plain pointers: for a `BTreeMap`,
+/// or to remove duplicates.
 ///
-/// Strong handles by identity are for the children of an interned term. Where equal children are
-/// the same object, comparing their addresses compares the children, however deep they are.
+/// `ByIdentity` of strong handles is for the children of an interned term. Where equal children are
+/// the same object, comparing the addresses compares the children, however deep they are.
 ///
 /// ```
 /// use weakly::{ByIdentity, Interner, Strong};
@@ -40,8 +39,8 @@ use super::key::{Identify, Identity, WeakKey};
 /// assert_eq!(arity.get(function), Some(&1)); // as by the handle
 /// ```
 ///
-/// A weak handle stays equal to those of its object, and to no others, when that is dead; also one
-/// of the standard library's:
+/// A weak handle of a dead object stays equal to the other handles of the object, and unequal to
+/// all handles of other objects. The same is true of the weak handles of the standard library:
 ///
 /// ```
 /// use std::collections::HashSet;
@@ -69,8 +68,8 @@ impl<K: Identity> PartialEq for ByIdentity<K> {
 
 impl<K: Identity> Eq for ByIdentity<K> {}
 
-/// By the address that [`Identity`] returns: an arbitrary order, which stays as long as the handles
-/// exist.
+/// Orders by the address that [`Identity`] returns: an arbitrary order, which stays the same while
+/// the handles exist.
 impl<K: Identity> Ord for ByIdentity<K> {
     #[inline]
     fn cmp(&self, other: &Self) -> cmp::Ordering {
@@ -114,14 +113,14 @@ impl<K: fmt::Debug> fmt::Debug for ByIdentity<K> {
     }
 }
 
-/// Drops handles, and everything that only they keep alive, without recursion: a term of depth one
-/// million is dropped on a stack of a few frames. Use it in the `Drop` of a payload that owns
-/// handles of its own kind, whose drop glue would recurse.
+/// Drops handles, and all objects that only these handles keep alive, without recursion: a term of
+/// depth one million is dropped on a stack of a few frames. Use `dismantle` in the `Drop` of a
+/// payload that owns handles of its own kind, whose drop glue would recurse.
 ///
 /// Pass the handle's own `into_inner` (`Strong::into_inner`, `Arc::into_inner`, …): if several
-/// threads drop the last handles at once, exactly one of them gets the payload. `children` moves
-/// the handles out of a payload that no handle keeps alive any more. O(payloads dropped); allocates
-/// memory for the handles that wait.
+/// threads drop the last handles at once, exactly one thread gets the payload. `children` moves the
+/// handles out of a payload that no handle keeps alive any more. O(payloads dropped); allocates
+/// memory for the handles still to be dropped.
 ///
 /// ```
 /// use weakly::{Strong, dismantle};

@@ -1,28 +1,29 @@
-//! What a collection needs in order to watch a key.
+//! The key and the watch: the traits by which a collection watches an object.
 //!
-//! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the kind of
-//! watch by which collections learn of its death, and a watch names the kind of key it watches.
-//! They are one contract. The other files of the room build on it: [`strong`](super::strong) adds
-//! what can return a strong handle, and each kind of watch has its own file.
+//! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the type of
+//! its watch, and a watch names the type of its key. They are one contract. The other files of the
+//! room build on it: [`strong`](super::strong) adds strong handles, and each kind of watch has its
+//! own file.
 
 use alloc::vec::Vec;
 
 use super::slot::Slot;
 use crate::hash::HashValue;
 
-/// An object that collections can watch, and identify by its address, without keeping it alive. A
-/// key by identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a `WeakKey` that
-/// can also return a strong handle. An [`Anchor`](crate::Anchor) is one that cannot.
+/// An object that collections can watch, and identify by its address, without keeping the object
+/// alive. A key by identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a
+/// `WeakKey` that can also return a strong handle. An [`Anchor`](crate::Anchor) is a `WeakKey`
+/// without strong handles.
 ///
 /// # Safety
-/// * [`addr`](Self::addr) is the same for all handles to an object, strong or weak. It does not
-///   change while any of them exists, and differs from that of every other live object of this
-///   type.
-/// * [`known_addr`](Self::known_addr) is either the same, or null and no collection has an entry
-///   for the object.
+/// * [`addr`](Self::addr) is the same for all handles to an object, strong or weak. The address
+///   does not change while any of these handles exists, and differs from the address of every other
+///   live object of this type.
+/// * [`known_addr`](Self::known_addr) is either the same address, or null; if it is null, no
+///   collection has an entry for the object.
 /// * With [`Swept`](crate::reference::Swept): while a weak handle exists, the address is not reused
 ///   for another object, even when the object is dead (the weak handle pins the allocation).
-/// * With [`Notified`](crate::reference::Notified): `addr` is that of the handle behind
+/// * With [`Notified`](crate::reference::Notified): `addr` is the address of the handle behind
 ///   [`Notify`](crate::reference::Notify).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a weak key: no collection learns of its death",
@@ -33,16 +34,16 @@ use crate::hash::HashValue;
     note = "in generic code the bound is `K: WeakKey`, and `K: concurrent::SharedKey` for what threads share"
 )]
 pub unsafe trait WeakKey: Sized {
-    /// How collections learn of a death: [`Notified`](crate::reference::Notified) or
-    /// [`Swept`](crate::reference::Swept).
+    /// The watch, by which collections learn of a death: [`Notified`](crate::reference::Notified)
+    /// or [`Swept`](crate::reference::Swept).
     type Watch: Watch<Key = Self>;
-    /// The weak handle, which identifies the object. Every clone of it does.
+    /// The weak handle. Every clone of the weak handle identifies the object, too.
     type Weak: Clone + Identify<Self> + Identity;
-    /// Returns the address of the object: that of its data, never of a vtable. An object that has
-    /// no address yet gets one.
+    /// Returns the address of the object: the address of the data, never of a vtable. An object
+    /// without an address gets an address.
     fn addr(this: &Self) -> *const ();
-    /// Returns the address of the object, or null if it has none yet: then no collection has an
-    /// entry for it. Most objects always have one.
+    /// Returns the address of the object, or null if the object has no address yet: then no
+    /// collection has an entry for the object. Most objects always have an address.
     #[inline]
     fn known_addr(this: &Self) -> *const () {
         Self::addr(this)
@@ -51,14 +52,15 @@ pub unsafe trait WeakKey: Sized {
     fn downgrade(this: &Self) -> Self::Weak;
 }
 
-/// Identifies a key of type `K` in a lookup: a strong handle, a weak handle (an expired one finds
-/// nothing), a plain reference to the target, or an [`Addr`](crate::Addr); an
-/// [`Anchor`](crate::Anchor) or [`AnchorRef`](crate::AnchorRef), where the keys are anchors.
+/// Identifies a key of type `K` in a lookup. The argument may be a strong handle, a weak handle (an
+/// expired weak handle finds nothing), a plain reference to the target, or an
+/// [`Addr`](crate::Addr). Where the keys are anchors, it may be an [`Anchor`](crate::Anchor) or an
+/// [`AnchorRef`](crate::AnchorRef).
 ///
 /// A plain reference is accepted only if its target is sized and not zero-sized. Two different
-/// objects can share a thin address when one is a field of the other, or when one is zero-sized. So
-/// `&str`, `&dyn Trait` and references to zero-sized values are rejected. Where you know that the
-/// reference is to the key itself, use [`Addr::of`](crate::Addr::of).
+/// objects can share a thin address when one object is a field of the other, or is zero-sized. So
+/// `&str`, `&dyn Trait` and references to zero-sized values are rejected. If the reference surely
+/// refers to the whole key, use [`Addr::of`](crate::Addr::of).
 ///
 /// ```
 /// use weakly::{Addr, Strong, WeakMap};
@@ -94,9 +96,10 @@ pub unsafe trait WeakKey: Sized {
     note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
 pub trait Identify<K: WeakKey> {
-    /// Returns the address of the key, or null if it cannot be in any map. The address is that of a
-    /// live object, or of one whose destructor is running: one remembered from before may find the
-    /// entry of a dead object that is not yet reclaimed, or that of another object.
+    /// Returns the address of the key, or null if the key cannot be in any map. The address belongs
+    /// to a live object, or to an object whose destructor is running. An address remembered from an
+    /// earlier time may find the entry of a dead object that is not yet reclaimed, or the entry of
+    /// another object.
     fn addr(this: &Self) -> *const ();
 }
 
@@ -107,26 +110,26 @@ impl<K: WeakKey> Identify<K> for K {
     }
 }
 
-/// What [`ByIdentity`](crate::ByIdentity) compares and hashes: implemented for every key, and for
-/// every weak handle.
+/// The identity that [`ByIdentity`](crate::ByIdentity) compares and hashes: implemented for every
+/// key, and for every weak handle.
 ///
-/// For the weak handle of a handle of your own, forward to the handle inside; of one that counts on
-/// its own, it is the address of the target, which the weak handle pins. What
-/// [`WeakRef::addr`](crate::reference::WeakRef::addr) returns for a dead object of this crate may
-/// be a later object's.
+/// For the weak handle of your own handle, forward to the handle inside. If your handle counts on
+/// its own, return the address of the target, which the weak handle pins. Do not return
+/// [`WeakRef::addr`](crate::reference::WeakRef::addr) of a handle of this crate: after the object's
+/// death, a later object may have the same address.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no identity",
     label = "neither a key nor the weak handle of one",
     note = "every `WeakKey` has one; for the weak handle of a handle of your own: `impl Identity for {Self}`"
 )]
 pub trait Identity {
-    /// Returns an address: the same for all handles of this type to one object, before and after
-    /// its death, and another for every other object, as long as this handle exists. All weak
-    /// handles that never had an object have one.
+    /// Returns an address. All handles of this type to one object return the same address, before
+    /// and after the object's death, and every other object has another address, as long as this
+    /// handle exists. All weak handles that never had an object share one address.
     fn identity(this: &Self) -> *const ();
 }
 
-// For messages: `WeakKey` is not what a weak handle lacks.
+// For messages: a weak handle lacks `Identity`, not `WeakKey`.
 #[diagnostic::do_not_recommend]
 impl<K: WeakKey> Identity for K {
     #[inline]
@@ -135,7 +138,7 @@ impl<K: WeakKey> Identity for K {
     }
 }
 
-/// How an entry of a collection watches an object and learns that it is dead:
+/// The watch of a collection's entry on an object, which learns of the object's death:
 /// [`Notified`](crate::reference::Notified) or [`Swept`](crate::reference::Swept). Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no way to learn of deaths",
@@ -143,38 +146,40 @@ impl<K: WeakKey> Identity for K {
     note = "`Notified<Self>` if the handle wraps a `Strong` (implement `Notify`), `Swept<Self>` if it counts on its own"
 )]
 pub trait Watch: Slot<Remains = ()> {
-    /// The object that is watched.
+    /// The watched object.
     type Key: WeakKey;
-    /// The part of the hash that an entry keyed by content stores beside the watch.
+    /// The part of the hash that an entry by content stores beside the watch.
     #[doc(hidden)]
     type Hash: Copy;
 
     #[doc(hidden)]
     fn watch(key: &Self::Key, hash: HashValue, queue: &mut Self::Queue) -> Self;
-    /// Watches another object instead, unless it is the same.
+    /// Watches another object instead, unless the object is the same.
     #[doc(hidden)]
     fn rewatch(&mut self, key: &Self::Key, hash: HashValue, queue: &mut Self::Queue);
-    /// The hash under which the entry is stored, if this watch is its key.
+    /// Returns the hash under which the entry is stored, if this watch is its key.
     #[doc(hidden)]
     fn hash(&self) -> HashValue;
     #[doc(hidden)]
     fn store_hash(hash: HashValue) -> Self::Hash;
-    /// The hash that the watch was made with.
+    /// Returns the hash with which the watch was made.
     #[doc(hidden)]
     fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
-    /// The hashes of the entries of an object whose notices come to this queue: those under which
-    /// it was watched, each once. `None` if no notices come, so that no object knows its entries.
+    /// Returns the hashes of the object's entries whose notices come to this queue: the hashes
+    /// under which the object was watched, each once. `None` if no notices come: then no object
+    /// knows its entries.
     #[doc(hidden)]
     fn hashes_of(key: &Self::Key, queue: &Self::Queue) -> Option<Vec<HashValue>>;
 
-    /// The address of the object, live or dead.
+    /// Returns the address of the object, live or dead.
     #[doc(hidden)]
     fn addr(&self) -> *const ();
-    /// Whether the object is, or was, at this address, and no other object can be.
+    /// Returns whether the object is, or was, at this address, and no other object can be.
     #[doc(hidden)]
     fn is_at(&self, addr: *const ()) -> bool;
-    /// A weak handle to the object, if the watch can still make one. Upgrades nothing.
+    /// Returns a weak handle to the object, if the watch can still make a weak handle. Upgrades
+    /// nothing.
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
 }

@@ -1,19 +1,19 @@
-//! What can be watched, what identifies it, and how its death becomes known.
+//! The traits of keys and values: their handles, their identity, and the watches on their death.
 //!
-//! * [`WeakKey`] is what a collection needs in order to watch a key: an address, and the type of a
-//!   [`Watch`], which learns of the death of an object: [`Notified`], if a notice arrives, or
-//!   [`Swept`], if the watch has to be polled. [`ByContent`] around a watch keys the entry by
-//!   content instead of address.
-//! * [`StrongRef`] adds what is needed to return a strong handle, as an [`Upgrade`] does.
-//!   Implemented for our handles and the standard library's; users can implement it for theirs, by
-//!   `impl_handle!` or by hand.
-//! * [`Identify`] is what a lookup by identity takes as a key, and [`Query`] what a lookup by
-//!   content takes.
-//! * [`Identity`] is what all handles have, strong or weak, also of a dead object: [`ByIdentity`]
-//!   compares it.
+//! * [`WeakKey`] is a key that a collection can watch: the key has an address, and names the type
+//!   of its [`Watch`]. A watch learns of the death of the object: [`Notified`] by a notice,
+//!   [`Swept`] by polling. [`ByContent`] wraps a watch and keys the entry by content instead of
+//!   address.
+//! * [`StrongRef`] is a `WeakKey` whose watch can return a strong handle ([`Upgrade`]). The handles
+//!   of this crate and of the standard library implement it; users implement it for their own
+//!   handles, by `impl_handle!` or by hand.
+//! * [`Identify`] is a key in a lookup by identity, and [`Query`] a key in a lookup by content.
+//! * [`Identity`] is implemented by all handles, strong or weak, also of dead objects:
+//!   [`ByIdentity`] compares identities.
 
-// The order of the files: `key`, `permit`, `strong`, then `addr`, `notified`, `swept`,
-// `by_content`, `newtype`, `query`, and at the end the handles and anchors.
+// The order of the files, each of which uses earlier files only: `slot`, `key`, `permit`, `strong`,
+// `addr`, `query`; the watches `notified`, `swept` and `by_content`; `identity`, `newtype`; the
+// implementations for `handles` and `anchors`.
 
 mod addr;
 #[allow(unsafe_code)]
@@ -48,7 +48,7 @@ pub use slot::{Owned, Slot};
 pub use strong::{Content, StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;
 
-/// What [`impl_handle!`](crate::impl_handle) names.
+/// The names that [`impl_handle!`](crate::impl_handle) uses.
 #[doc(hidden)]
 pub mod __newtype {
     pub use super::newtype::{downgrade, exactly, upgrade};

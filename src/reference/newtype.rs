@@ -1,5 +1,5 @@
-//! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and what
-//! follows from what it writes.
+//! Newtypes around handles, as handles themselves: [`impl_handle!`](crate::impl_handle), and the
+//! functions and impls for the generated code.
 
 use super::key::WeakKey;
 use super::notified::Notify;
@@ -7,8 +7,8 @@ use super::permit::Permit;
 use super::strong::{Newtype, WeakRef, Wrapper};
 use crate::ptr::{Strong, Weak};
 
-// SAFETY: the handle inside notifies, and a newtype has no other. A clone that has another inside
-// is a handle of another object.
+// SAFETY: the handle inside notifies, and a newtype has no other handle. A clone with another
+// handle inside is a handle of another object.
 #[diagnostic::do_not_recommend]
 unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
     type Pointee = <K::Inner as Notify>::Pointee;
@@ -31,14 +31,14 @@ unsafe impl<K: Wrapper<Inner: Notify>> Notify for K {
     }
 }
 
-/// The weak handle of a newtype.
+/// Returns the weak handle of a newtype.
 #[inline]
 pub fn downgrade<K: Wrapper>(this: &K) -> K::Weak {
     let inner = WeakKey::downgrade(Newtype::inner(this));
     Newtype::wrap(inner, Permit::new())
 }
 
-/// The newtype of its weak handle, if the object lives.
+/// Returns the newtype for its weak handle, if the object lives.
 #[inline]
 #[cfg_attr(feature = "holders", track_caller)]
 pub fn upgrade<K: Wrapper>(weak: &K::Weak) -> Option<K> {
@@ -46,14 +46,16 @@ pub fn upgrade<K: Wrapper>(weak: &K::Weak) -> Option<K> {
     Some(Newtype::wrap(inner, Permit::new()))
 }
 
-/// Returns the field of a newtype, which is of type `I`. (To name the type is not enough where a
-/// reference is expected: `Deref`, and so code of users, leads from a reference to any other.)
+/// Returns the field of a newtype, which is of type `I`. (A type annotation is not enough where a
+/// reference is expected: `Deref`, and so user code, can turn a reference into any other
+/// reference.)
 #[inline]
 pub fn exactly<I, T: Is<I>>(field: &T) -> &I {
     T::is(field)
 }
 
-/// Two types are one. No path outside of this crate leads to it, so nobody else implements it.
+/// Two types are equal. No path outside of this crate leads to this trait, so no user implements
+/// it.
 #[diagnostic::on_unimplemented(
     message = "the field of this newtype is a `{Self}`, where `impl_handle!` needs a `{I}`",
     label = "a newtype has one field: the strong handle itself, or its weak handle, with nothing around it",
@@ -71,9 +73,10 @@ impl<T> Is<T> for T {
     }
 }
 
-/// Makes handles of two newtypes, one around a strong handle and one around its weak handle,
-/// without `unsafe`: the first is a [`StrongRef`](crate::reference::StrongRef), which every
-/// collection takes as a key or a value, and the second its [`WeakRef`](crate::reference::WeakRef).
+/// Makes two newtypes into handles without `unsafe`: a newtype around a strong handle, and a
+/// newtype around its weak handle. The first is a [`StrongRef`](crate::reference::StrongRef), which
+/// every collection takes as a key or a value. The second is the first newtype's
+/// [`WeakRef`](crate::reference::WeakRef).
 ///
 /// ```
 /// #![forbid(unsafe_code)]
@@ -99,8 +102,9 @@ impl<T> Is<T> for T {
 ///
 /// The field may be any strong handle: [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or
-/// another newtype. Collections learn of deaths as they do for the field, by a notice or a sweep.
-/// Threads share the newtype if they share the field. It costs nothing.
+/// another newtype. Collections learn of deaths as with the field's type, by a notice or a sweep.
+/// Threads can share the newtype if they can share the field. The newtype costs nothing at run
+/// time.
 ///
 /// The parameters of generic newtypes come first, in brackets, with their bounds:
 ///
@@ -126,39 +130,41 @@ impl<T> Is<T> for T {
 ///
 /// # What is left to you
 ///
-/// * `Clone` of the weak newtype is required. Derive both, or write them if the newtypes are
-///   generic.
+/// * The weak newtype must be `Clone`. Derive `Clone` for both newtypes, or write it if the
+///   newtypes are generic.
 /// * `Deref`, to the target of the field, makes the newtype a key by content.
-/// * [`impl_trace!`](crate::impl_trace)`(Node: 0)` lets `purge_cycles` see what it owns.
+/// * [`impl_trace!`](crate::impl_trace)`(Node: 0)` shows `purge_cycles` the handle inside.
 /// * A plain reference to the target does not identify the newtype: pass
 ///   [`Addr::of`](crate::Addr::of).
 ///
-/// Nothing that you implement can cause undefined behaviour, since no collection trusts it. A
-/// `Deref` that leads elsewhere does what an inconsistent `Hash` does: entries are not found. A
-/// `Clone` may return a handle of another object: then collections return that where they clone. A
-/// `Drop` runs where a collection drops a handle, as the destructor of an object does.
+/// Your implementations cannot cause undefined behaviour, because no collection trusts them. A
+/// `Deref` to another value has the effect of an inconsistent `Hash`: lookups miss entries. A
+/// `Clone` may return a handle of another object: then collections return this other handle where
+/// they clone. A `Drop` runs where a collection drops a handle, as the destructor of an object
+/// does.
 ///
 /// # What it does not do
 ///
-/// A newtype is a tuple struct with a single field, which is the handle itself. One with a second
-/// field, or with a `Box` around the handle, does not compile: implement the traits [by
-/// hand](crate::reference::StrongRef), which is `unsafe`. An [`Anchor`](crate::Anchor) is not
-/// wrapped: it is a field of an object, and a key as it is.
+/// A newtype is a tuple struct with a single field, which is the handle itself. A struct with a
+/// second field, or with a `Box` around the handle, does not compile: implement the traits [by
+/// hand](crate::reference::StrongRef), which is `unsafe`. There is no newtype around an
+/// [`Anchor`](crate::Anchor): an anchor is a field of an object, and is a key itself.
 ///
-/// The traits name the target, so its type is as public as the newtype; its fields may be private.
-/// They also give everybody a reference to the handle inside, and so a clone of it, by
-/// [`Notify::handle`](crate::reference::Notify::handle). But where the fields of both newtypes are
-/// private, no other module makes a newtype out of a handle: your module can rely on each fact that
-/// it has checked of its newtypes.
+/// The traits name the target, so the target's type is as public as the newtype; the fields of the
+/// target may be private. The traits also give everybody a reference to the handle inside, and so a
+/// clone of the handle, by [`Notify::handle`](crate::reference::Notify::handle). But if the fields
+/// of both newtypes are private, no other module can make a newtype out of a handle: your module
+/// can rely on each fact that it has checked of its newtypes.
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
-        // Not unsafe: what is in the brackets cannot end an `unsafe impl` and begin another, since
-        // it would end this one too. Each arm with an `unsafe impl` has one such: anybody can call
-        // any arm.
+        // Not unsafe: the tokens in the brackets cannot end an `unsafe impl` and begin another
+        // `unsafe impl`, since they would also end this safe impl. Each arm with an `unsafe impl`
+        // begins with a safe impl of this kind: anybody can call any arm.
         impl<$($generics)*> $crate::__newtype::Plain for $newtype {}
 
-        // SAFETY: this compiles only for a tuple struct with a single field, of exactly this type.
+        // SAFETY: the impl compiles only for a tuple struct with a single field, of exactly this
+        // type.
         unsafe impl<$($generics)*> $crate::__newtype::Newtype for $newtype {
             type Inner = $inner;
 
@@ -183,7 +189,7 @@ macro_rules! impl_handle {
         // Not unsafe: see above.
         impl<$($generics)*> $crate::__newtype::Wrapper for $strong {}
 
-        // SAFETY: everything is that of the handles inside.
+        // SAFETY: everything is forwarded to the handles inside.
         unsafe impl<$($generics)*> $crate::__newtype::WeakKey for $strong {
             type Watch =
                 <<$inner as $crate::__newtype::WeakKey>::Watch as $crate::__newtype::Upgrade>::Around<Self>;
@@ -200,12 +206,12 @@ macro_rules! impl_handle {
             }
         }
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe impl<$($generics)*> $crate::__newtype::StrongRef for $strong {
             type Target = <$inner as $crate::__newtype::StrongRef>::Target;
         }
 
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe impl<$($generics)*> $crate::__newtype::WeakRef for $weak {
             type Strong = $strong;
 
@@ -246,8 +252,9 @@ macro_rules! impl_handle {
         }
     };
     // The name of a newtype ends at its field, the first parenthesis outside of `<…>`. The third
-    // brackets collect the name, and the fourth each `<` that is open. First comes the strong
-    // newtype, which moves into the second brackets with the type of its field; then the weak one.
+    // brackets collect the name, and the fourth brackets collect each open `<`. The strong newtype
+    // is read first, and moves into the second brackets with the type of its field; then the weak
+    // newtype is read.
     (@named $generics:tt [] [$($name:tt)*] [] ($inner:ty), $($rest:tt)*) => {
         $crate::impl_handle! { @named $generics [$($name)*, $inner] [] [] $($rest)* }
     };

@@ -1,4 +1,4 @@
-//! Handles that notify collections of the deaths of their objects.
+//! The watch of handles that notify collections of the deaths of their objects.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -12,11 +12,11 @@ use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 
 /// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a
-/// [`local::Strong`](crate::local::Strong), and notifies collections through it.
+/// [`local::Strong`](crate::local::Strong), and notifies collections through the wrapped handle.
 ///
 /// # Safety
 /// `handle` always returns a handle to the same object for a value of this type and its clones, and
-/// the address of that object is what [`WeakKey::addr`](crate::reference::WeakKey::addr) returns.
+/// [`WeakKey::addr`](crate::reference::WeakKey::addr) returns the address of this object.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",
     label = "this has to implement `Notify`",
@@ -29,25 +29,25 @@ pub unsafe trait Notify: StrongRef {
     type Flavour: Flavour;
     /// Returns the wrapped handle.
     fn handle(this: &Self) -> &Strong<Self::Pointee, Self::Flavour>;
-    /// Wraps a handle to an object that a `Self` has wrapped before. Only this crate calls this
-    /// function, since only this crate makes a [`Permit`].
+    /// Wraps a handle to an object that a `Self` has wrapped before. Only this crate calls the
+    /// function, because only this crate makes a [`Permit`].
     #[must_use]
     fn from_handle(handle: Strong<Self::Pointee, Self::Flavour>, permit: Permit<Self>) -> Self;
-    /// Wraps a weak handle. As [`from_handle`](Self::from_handle).
+    /// Wraps a weak handle, under the same condition as [`from_handle`](Self::from_handle).
     fn from_weak(weak: Weak<Self::Pointee, Self::Flavour>, permit: Permit<Self>) -> Self::Weak;
 }
 
-/// A key with an object of ours behind it, with which entries register. The address of the object
-/// is that of the key.
+/// A key with an object of this crate behind it, where entries register. The key and the object
+/// have the same address.
 pub trait Registrable: WeakKey {
     /// The type of the object's payload.
     type Target: ?Sized;
     /// The flavour of the object.
     type Kind: Flavour;
-    /// The object. One that is not there yet is made.
+    /// Returns the object. An anchor without an object gets an object.
     #[doc(hidden)]
     fn object(this: &Self) -> ObjectRef<'_, Self::Target, Self::Kind>;
-    /// The key's weak handle of one to the object.
+    /// Wraps a weak handle to the object in the key's weak handle.
     #[doc(hidden)]
     fn weak(weak: Weak<Self::Target, Self::Kind>, permit: Permit<Self>) -> Self::Weak;
 }
@@ -67,15 +67,15 @@ impl<K: Notify> Registrable for K {
     }
 }
 
-/// The watch of handles and anchors that notify: a collection learns of a death at once, and pays
-/// only for the deaths that happen.
+/// The watch of handles and anchors that notify: a collection learns of a death at once, and each
+/// death costs the collection one notice.
 ///
-/// The key determines the flavour. The flavour is a parameter so that the compiler says of a key
-/// that the key does not cross threads.
+/// The key determines the flavour. The flavour is a parameter so that a compile error about a key
+/// says that the key does not cross threads.
 pub struct Notified<K: Registrable, F = <K as Registrable>::Kind> {
     watch: OwnedWatch<K::Target, K::Kind>,
-    /// The watch creates handles of type `K` on any thread that it is sent to. So the auto traits
-    /// of `K::Weak` decide whether it may be sent there, and not those of the wrapped handles.
+    /// The watch creates handles of type `K` on any thread to which the watch is sent. So the auto
+    /// traits of `K::Weak`, not of the wrapped handles, decide whether the watch may be sent.
     like: PhantomData<K::Weak>,
     flavour: PhantomData<fn() -> F>,
 }
@@ -116,7 +116,7 @@ impl<K: Registrable> Slot for Notified<K> {
 
 impl<K: Registrable> Watch for Notified<K> {
     type Key = K;
-    /// The hash is in the block of the object, beside the count.
+    /// Empty: the hash is in the block of the object, beside the count.
     type Hash = ();
 
     #[inline]
@@ -130,10 +130,10 @@ impl<K: Registrable> Watch for Notified<K> {
 
     #[inline]
     fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
-        // User code: it runs before anything is deregistered.
+        // User code: `K::object` runs before the old watch is deregistered.
         let object = K::object(key);
         if !self.watch.is_on(object) {
-            // The new one first: it may allocate, and that may fail.
+            // The new watch comes first: it may allocate, and the allocation may fail.
             let mut old = core::mem::replace(&mut self.watch, queue.watch(object, hash));
             queue.end(&mut old);
         }

@@ -1,4 +1,4 @@
-//! What a lookup by content takes.
+//! The keys of a lookup by content.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,27 +8,27 @@ use equivalent::Equivalent;
 use super::strong::Content;
 use crate::hash::HashValue;
 
-/// Finds keys by their content: what the lookups of [`WeakHashMap`](crate::WeakHashMap),
+/// A key in a lookup by content: the lookups of [`WeakHashMap`](crate::WeakHashMap),
 /// [`WeakHashSet`](crate::WeakHashSet), [`WeakValueMap`](crate::WeakValueMap),
-/// [`Interner`](crate::Interner) and their shared versions take. That is, for keys whose content
-/// has the type `T`,
+/// [`Interner`](crate::Interner) and their shared versions take a `Query`. For keys whose content
+/// has the type `T`, a query is one of:
 ///
-/// * a content, or whatever is [`Equivalent`] to it and hashes equally: `str` for `Strong<String>`,
-///   or a type of your own;
+/// * a content, or a value that is [`Equivalent`] to the content and hashes equally: `str` for
+///   `Strong<String>`, or a type of your own;
 /// * a handle to a content, of any kind: a key, or a `Strong`,
 ///   [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc) or
-///   handle of your own ([`Content`]) with the same target;
+///   your own handle ([`Content`]) with the same target;
 /// * the owned form of a content: a `String` for a `str`, a `Vec` for a slice, a `PathBuf` for a
 ///   `Path`, an `OsString` for an `OsStr`. So `names.intern_with(&format!("{n}"), String::clone)`
 ///   compiles where keys are `Strong<str>`;
-/// * a hash made beforehand, with a closure that recognises the content: [`Hashed`].
+/// * a precomputed hash, with a closure that recognises the content: [`Hashed`].
 ///
-/// A weak handle has no content that could be read: upgrade it first. For the operator `map[…]`,
-/// write `map[&*key]`: it takes no handles.
+/// The content of a weak handle cannot be read: upgrade the weak handle first. With the operator
+/// `map[…]`, write `map[&*key]`: the operator takes no handles.
 ///
-/// You need not implement this trait: implement `Hash` and [`Equivalent`] for a query of your own.
+/// Implement `Hash` and [`Equivalent`] for a query type of your own; then the type is a `Query`.
 /// `M` tells contents, handles and owned forms apart, and is inferred. A function that passes a
-/// query on has it as a type parameter too:
+/// query on has `M` as a type parameter, too:
 ///
 /// ```
 /// use std::rc::Rc;
@@ -53,33 +53,32 @@ use crate::hash::HashValue;
     note = "a weak handle has no content to compare: upgrade it first, or use a map by identity, such as `WeakMap`"
 )]
 pub trait Query<T: ?Sized, M> {
-    /// What is compared with the contents of keys.
+    /// The type that is compared with the contents of keys.
     type Content: ?Sized + Sought<T>;
-    /// Returns it. A lookup calls this once.
+    /// Returns the content. A lookup calls this method once.
     fn content(query: &Self) -> &Self::Content;
 }
 
-/// A content that is looked for, or a [`Hashed`] description of it: what a [`Query`] shows.
+/// A sought content, or a [`Hashed`] description of a content: every [`Query`] contains one.
 pub trait Sought<T: ?Sized> {
     /// Returns the hash of the content, made with the hasher of a collection. A lookup calls this
-    /// once.
+    /// method once.
     fn hash_with<S: BuildHasher>(sought: &Self, hasher: &S) -> u64;
-    /// Whether this is the content that is looked for.
+    /// Returns whether a key's content is the sought content.
     fn is(sought: &Self, content: &T) -> bool;
 }
 
-/// A [`Query`] with a hash made beforehand, and a closure that says whether a content is the one
-/// that is looked for.
+/// A [`Query`] with a precomputed hash, and a closure that recognises the sought content.
 ///
-/// For contents whose hash is at hand, or that can be compared before they are made: what
-/// hashbrown's `HashTable` and raw entries are for. The hash has to be what
-/// `collection.hasher().hash_one(content)` returns. The closure is called with contents of live
-/// keys, at least with those of that hash, until it returns true; perhaps twice with the same one.
-/// Write the type of its parameter: it is not inferred.
+/// Use `Hashed` for contents whose hash is at hand, or which can be compared before they are made,
+/// like hashbrown's `HashTable` and raw entries. The hash has to be equal to
+/// `collection.hasher().hash_one(content)`. The closure is called with contents of live keys, at
+/// least with the contents that have the hash, until the closure returns true; perhaps twice with
+/// the same content. Annotate the type of the closure's parameter: the type is not inferred.
 ///
-/// With another hash, or if the closure does not agree with the content's `Eq`, lookups may miss,
+/// With a wrong hash, or with a closure that disagrees with the content's `Eq`, lookups may miss,
 /// and equal contents may have several entries; nothing worse happens. If the closure panics, the
-/// collection is unchanged, except for the dead it has reclaimed.
+/// collection is unchanged, except that dead entries may have been reclaimed.
 ///
 /// ```
 /// use std::hash::BuildHasher;
@@ -93,7 +92,7 @@ pub trait Sought<T: ?Sized> {
 /// assert_eq!(uses["word"], 1);
 /// ```
 ///
-/// A term whose children are interned can be looked up by its parts, before it is made:
+/// A term whose children are interned can be looked up by its parts, before the term is made:
 ///
 /// ```
 /// use std::hash::{BuildHasher, Hash, Hasher};
@@ -124,8 +123,8 @@ pub trait Sought<T: ?Sized> {
 /// let other = call("max", &[1, 2]); // allocates nothing
 /// assert!(Strong::ptr_eq(&one, &other));
 /// ```
-// Neither `Hash` nor `Equivalent`: else it would be a content like any other, and the impls below
-// would overlap.
+// Neither `Hash` nor `Equivalent`: else a `Hashed` would be a content, and the impls below would
+// overlap.
 #[doc(alias = "raw_entry")]
 #[doc(alias = "find")]
 #[derive(Clone, Copy)]
@@ -164,7 +163,8 @@ impl<T: ?Sized, F: Fn(&T) -> bool> Sought<T> for Hashed<F> {
     }
 }
 
-// Without the attribute, `map[&key]` would be told that the target does not implement `Borrow`.
+// Without the attribute, the error about `map[&key]` would say that the target does not implement
+// `Borrow`.
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized, Q: ?Sized + Sought<T>> Query<T, AsContent> for Q {
     type Content = Q;
@@ -175,7 +175,7 @@ impl<T: ?Sized, Q: ?Sized + Sought<T>> Query<T, AsContent> for Q {
     }
 }
 
-// Not for all that implements `Deref`: a `String`, which is a content for keys of type
+// Not for every type that implements `Deref`: a `String`, which is a content for keys of type
 // `Strong<String>`, would be a handle as well.
 impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
     type Content = T;
@@ -186,8 +186,8 @@ impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
     }
 }
 
-// One by one: a blanket implementation for `ToOwned` would hold for each content that is `Clone`,
-// too.
+// One by one: a blanket implementation for `ToOwned` would also hold for each content that is
+// `Clone`.
 macro_rules! owned {
     ($([$($generics:tt)*] $owned:ty: $content:ty;)*) => {$(
         impl<$($generics)*> Query<$content, AsOwned> for $owned {
@@ -212,7 +212,7 @@ owned! {
     [] std::ffi::OsString: std::ffi::OsStr;
 }
 
-/// The hash of what is looked for.
+/// Returns the hash of the sought content.
 #[inline]
 pub(crate) fn hash_of<T, Q, S>(hasher: &S, sought: &Q) -> HashValue
 where
@@ -223,7 +223,7 @@ where
     HashValue::fold(Q::hash_with(sought, hasher))
 }
 
-/// Panics if what was made is not what was looked up.
+/// Panics if the content of a new key is not the sought content.
 #[track_caller]
 pub(crate) fn assert_same_content(same: bool) {
     assert!(

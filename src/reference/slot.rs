@@ -1,9 +1,9 @@
-//! The slots of an entry, and how a table of one owner learns of their deaths.
+//! The slots of an entry, and how a table of one owner learns of the deaths of their objects.
 
 use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 
-/// One side of an entry, the key or the value: something that the collection [owns](Owned), or a
+/// One side of an entry, the key or the value: a value that the collection [owns](Owned), or a
 /// [watch](super::key::Watch). The defaults are for slots that never die. Sealed.
 #[diagnostic::on_unimplemented(
     note = "`Watch` is a \"sealed trait\", as `Slot` is: a pointer chooses `Notified<Self>` or `Swept<Self>`"
@@ -13,54 +13,55 @@ pub trait Slot: sealed::Sealed + Sized {
     #[doc(hidden)]
     type Queue: NoticeQueue;
 
-    /// What the slot leaves when its entry is dead: what the collection owns, or nothing.
+    /// The remains of the slot when its entry is dead: an owned value, or nothing.
     #[doc(hidden)]
     type Remains;
 
-    /// Whether no notices come, so that the table has to poll the slots one by one.
+    /// Whether the table has to poll the slots one by one, because no notices come.
     #[doc(hidden)]
     const SWEPT: bool = false;
 
-    /// Whether a lookup may match another object than the one it was given, which dies on its own.
+    /// Whether a lookup may match another object than its argument; the matched object may die
+    /// while the argument lives.
     #[doc(hidden)]
     const BY_CONTENT: bool = false;
 
-    /// The hash that the death notice of this slot will carry, if there will be one. The entry has
-    /// to stay where that hash leads, whatever hash the other slot gives later.
+    /// Returns the hash that the death notice of this slot will carry, if there will be a notice.
+    /// The entry has to stay at the place of this hash, whatever hash the other slot returns later.
     #[doc(hidden)]
     #[inline]
     fn hash_of_notice(&self) -> Option<HashValue> {
         None
     }
 
-    /// Whether the object is dead, notified or not.
+    /// Returns whether the object is dead, notified or not.
     #[doc(hidden)]
     #[inline]
     fn is_expired(&self) -> bool {
         false
     }
 
-    /// Whether a sweep should reclaim the entry: the slot is swept, and its object is dead.
+    /// Returns whether a sweep should reclaim the entry: the slot is swept, and its object is dead.
     #[doc(hidden)]
     #[inline]
     fn is_stale(&self) -> bool {
         Self::SWEPT && self.is_expired()
     }
 
-    /// Deregisters: the entry is unlinked, or about to be dropped, and no notice of this slot may
-    /// come any more.
+    /// Deregisters the slot: the entry is unlinked, or about to be dropped, and no notice of this
+    /// slot may come any more.
     #[doc(hidden)]
     #[inline]
     fn deregister(&mut self, _: &mut Self::Queue) {}
 
-    /// Whether the notice belongs to this slot.
+    /// Returns whether the notice belongs to this slot.
     #[doc(hidden)]
     #[inline]
     fn is_named_by(&self, _: &NoticeOf<Self>) -> bool {
         false
     }
 
-    /// Whether the notice of this slot had arrived when the table called
+    /// Returns whether the notice of this slot had arrived when the table called
     /// [`look`](NoticeQueue::look).
     #[doc(hidden)]
     #[inline]
@@ -68,7 +69,7 @@ pub trait Slot: sealed::Sealed + Sized {
         false
     }
 
-    /// Turns the slot into what it leaves. It is unlinked, since its entry is dead, and
+    /// Turns the slot into its remains. The slot is unlinked, because its entry is dead, and is
     /// deregistered.
     #[doc(hidden)]
     fn into_remains(self) -> Self::Remains;
@@ -82,7 +83,7 @@ pub struct Owned<T>(pub(crate) T);
 
 impl<T> sealed::Sealed for Owned<T> {}
 
-/// It never dies.
+/// An owned slot never dies.
 impl<T> Slot for Owned<T> {
     type Queue = ();
     type Remains = T;
@@ -93,9 +94,9 @@ impl<T> Slot for Owned<T> {
     }
 }
 
-/// No path outside of this crate leads to it, so nobody else implements [`Slot`], nor
-/// [`Watch`](super::key::Watch). A watch is given the queue of its collection: one that another
-/// crate wrote could register with it what the collection does not know of.
+/// No path outside of this crate leads to this trait, so no other crate implements [`Slot`] or
+/// [`Watch`](super::key::Watch). A watch gets the queue of its collection: a foreign watch could
+/// register objects with the queue that the collection does not know.
 pub(super) mod sealed {
     pub trait Sealed {}
 }

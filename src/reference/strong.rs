@@ -1,6 +1,6 @@
-//! What can return a strong handle: [`StrongRef`], its weak handle, [`Upgrade`], what a watch of
-//! one can do beyond other watches, and [`Wrapper`], a newtype around one. They refer to each
-//! other, as [`WeakKey`] and [`Watch`] do, so they share this file.
+//! Strong handles as keys and values: [`StrongRef`]; its weak handle, [`WeakRef`]; [`Upgrade`], a
+//! watch that can return a strong handle; [`Wrapper`], a newtype around a strong handle. These
+//! traits refer to each other, as [`WeakKey`] and [`Watch`] do, so they share this file.
 
 use core::ops::Deref;
 
@@ -11,29 +11,30 @@ use super::permit::Permit;
 /// [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc),
 /// [`Rc`](alloc::rc::Rc), or your own.
 ///
-/// A newtype around one of these becomes one by [`impl_handle!`](crate::impl_handle), without
-/// `unsafe`. Another handle of your own is one of two kinds:
+/// A newtype around one of these handles becomes a `StrongRef` by
+/// [`impl_handle!`](crate::impl_handle), without `unsafe`. Any other handle of your own is of one
+/// of two kinds:
 ///
-/// * It wraps one of this crate's: choose `type Watch = Notified<Self>` and implement
+/// * The handle wraps a handle of this crate: choose `type Watch = Notified<Self>` and implement
 ///   [`Notify`](crate::reference::Notify). Collections are then notified of deaths through the
 ///   wrapped handle.
-/// * It counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then find the
-///   dead by sweeping a few entries at a time.
+/// * The handle counts on its own, like `Arc`: choose `type Watch = Swept<Self>`. Collections then
+///   find dead entries by sweeping a few entries at a time.
 ///
-/// What a weak handle of yours does when it is dropped runs wherever a collection gives up its
-/// memory, in one that threads share also after the operation: let that be no more than to count
-/// down.
+/// The destructor of your weak handle runs wherever a collection frees an entry; in a shared
+/// collection perhaps after the operation that removed the entry. Let the destructor do no more
+/// than count down.
 ///
-/// Keys by content want `Deref<Target = Self::Target>` besides, an interner's `intern_ref` wants
-/// `From<&Q>`, `purge_cycles` wants [`Trace`](crate::cycles::Trace). Lookups take your strong and
-/// weak handles; a plain reference goes by [`Addr::of`](crate::Addr::of).
+/// Keys by content also need `Deref<Target = Self::Target>`, an interner's `intern_ref` needs
+/// `From<&Q>`, and `purge_cycles` needs [`Trace`](crate::cycles::Trace). Lookups take your strong
+/// and weak handles; wrap a plain reference in [`Addr::of`](crate::Addr::of).
 ///
-/// A collection of such handles is `Send` and `Sync` as their [`Weak`](WeakKey::Weak) is.
+/// A collection of these handles is `Send` and `Sync` if their [`Weak`](WeakKey::Weak) is.
 ///
 /// # Safety
 /// The requirements of [`WeakKey`] hold for the handle, its clones and its weak handles.
 ///
-/// By hand, what `impl_handle!` does is:
+/// The work of `impl_handle!`, by hand:
 ///
 /// ```
 /// use weakly::reference::{Identify, Identity, Notified, Notify, Permit};
@@ -114,32 +115,32 @@ pub unsafe trait WeakRef: Clone {
     fn upgrade(&self) -> Option<Self::Strong>;
     /// Returns the address of the target, live or dead.
     fn addr(&self) -> *const ();
-    /// Whether the target is dead: no upgrade can succeed any more.
+    /// Returns whether the target is dead: no upgrade can succeed any more.
     ///
-    /// The default tries to upgrade. If the upgraded handle turns out to be the last, the target
-    /// dies here. Read a count instead if the handle has one.
+    /// The default tries to upgrade. If the upgraded handle turns out to be the last handle, the
+    /// target dies during this call. Read a count instead if the handle has a count.
     fn is_expired(&self) -> bool {
         self.upgrade().is_none()
     }
-    /// Returns the number of strong handles, if it is known. For messages.
+    /// Returns the number of strong handles, if the number is known. For messages.
     fn strong_count(&self) -> Option<usize> {
         None
     }
 }
 
-/// A watch that can return a handle to the object while it is live. Sealed.
+/// A watch that can return a handle to the object while the object is live. Sealed.
 pub trait Upgrade: Watch<Key = <Self as Upgrade>::Pointer> {
     /// The handle to the object.
     type Pointer: StrongRef;
-    /// The watch of the same kind, of a newtype around the handle.
+    /// The same kind of watch for a newtype around the handle.
     #[doc(hidden)]
     type Around<K: Wrapper<Inner = Self::Pointer>>: Upgrade<Pointer = K>;
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Pointer>;
 }
 
-/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every one
-/// that implements [`Deref`].
+/// A [`StrongRef`] whose target can be read, as keys by content require. Implemented for every
+/// `StrongRef` that implements [`Deref`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a key by content: it does not show its target",
     label = "a strong handle with `Deref`, such as `Strong`, `local::Strong`, `Arc` or `Rc`",
@@ -160,25 +161,25 @@ where
     }
 }
 
-/// A tuple struct with a single field, such as [`impl_handle!`](crate::impl_handle) takes.
+/// A tuple struct with a single field, as in [`impl_handle!`](crate::impl_handle).
 ///
 /// # Safety
-/// `inner` returns the field, and `wrap` makes a newtype of it, and neither does anything else.
+/// `inner` returns the field, and `wrap` makes a newtype of the field; neither does anything else.
 pub unsafe trait Newtype: Sized {
     /// The type of the field.
     type Inner;
     /// Returns the field.
     fn inner(this: &Self) -> &Self::Inner;
-    /// Makes a newtype of its field, which was the field of another newtype of this type.
+    /// Makes a newtype of a handle that was the field of another newtype of this type.
     fn wrap(inner: Self::Inner, permit: Permit<Self>) -> Self;
 }
 
-/// What the macro implements for a newtype without `unsafe`.
+/// The trait that the macro implements for a newtype without `unsafe`.
 pub trait Plain {}
 
-/// A strong handle that is a newtype around another, as its weak handle is around that of the
-/// other.
-// The message of `Notify`, which the compiler looks for behind this trait, too.
+/// A strong handle that is a newtype around another strong handle; its weak handle is a newtype
+/// around the other weak handle.
+// The message is the message of `Notify`: the compiler also looks for `Notify` behind this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which `Strong` it wraps",
     label = "this has to implement `Notify`",

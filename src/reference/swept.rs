@@ -1,4 +1,4 @@
-//! Handles that do not notify collections of the deaths of their objects.
+//! The watch of handles that do not notify collections of the deaths of their objects.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -10,16 +10,16 @@ use crate::hash::HashValue;
 use crate::ptr::Atomic;
 
 /// The watch of handles that do not notify. Each change to the collection polls a few entries, and
-/// a full sweep precedes growth. A dead entry is never shown, but until a sweep finds it, its value
-/// is kept and it counts.
+/// a full sweep precedes growth. A dead entry is never shown, but until a sweep finds the entry,
+/// its value is kept and the entry counts.
 ///
-/// The flavour of `Rc` is [`Local`](crate::ptr::Local), so that the compiler says of an `Rc` that
-/// no thread shares the handle. Other handles have the default.
+/// The flavour of `Rc` is [`Local`](crate::ptr::Local): so a compile error about an `Rc` says that
+/// threads cannot share the handle. Other handles have the default.
 pub struct Swept<K: StrongRef, F = Atomic>(K::Weak, PhantomData<fn() -> F>);
 
 impl<K: StrongRef, F> Sealed for Swept<K, F> {}
 
-/// Its queue is always idle. An entry pins its allocation, so no other object can get its address.
+/// The queue is always idle. An entry pins its allocation, so no other object can get its address.
 impl<K: StrongRef, F> Slot for Swept<K, F> {
     type Queue = ();
     type Remains = ();
@@ -73,7 +73,7 @@ impl<K: StrongRef, F> Watch for Swept<K, F> {
         WeakRef::addr(&self.0)
     }
 
-    /// The address is pinned, so comparing it is enough.
+    /// Compares only the address, because the address is pinned.
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
         self.addr() == addr

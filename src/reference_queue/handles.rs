@@ -1,9 +1,10 @@
-//! The count of a queue's handles. A delivery has one too, as long as it is under way (M3).
+//! The count of a queue's handles. A delivery under way has a handle, too (M3).
 //!
-//! Whoever gives up the last one takes out what is left, and has a handle meanwhile: what the
-//! messages' destructors put in comes out after them, without recursion. A death on another thread
-//! may put one more in between the end of that and the last handle. So the queue is over when the
-//! count is zero, and there is no message *after* that.
+//! The thread that gives up the last handle takes out the remaining messages, and has a handle
+//! meanwhile: a message put in by the destructor of another message comes out afterwards, without
+//! recursion. A death on another thread may put in a message after the last message was taken out
+//! and before the thread gives up its handle. So the thread looks again: the queue is over when the
+//! count is zero, and a look *after* that finds no message.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -13,19 +14,20 @@ use crate::sync::{AtomicUsize, Ordering::*};
 pub(super) struct Handles(AtomicUsize);
 
 impl Handles {
-    /// One.
+    /// Creates the count of one handle.
     pub(super) fn new() -> Self {
         Handles(AtomicUsize::new(1))
     }
 
-    /// One more.
+    /// Counts one more handle.
     #[inline]
     pub(super) fn enter(&self) {
-        // Relaxed: the caller has another, or is a delivery, which leaves after its message.
+        // Relaxed: the caller has another handle, or is a delivery, which leaves after its message
+        // is in.
         self.0.fetch_add(1, Relaxed);
     }
 
-    /// One less. The last one takes the messages out.
+    /// Counts one handle less. The last handle takes the messages out.
     #[inline]
     pub(super) fn leave(&self, is_empty: impl Fn() -> bool, take_out: impl Fn()) {
         while self.is_last() && !is_empty() {
@@ -36,15 +38,15 @@ impl Handles {
         }
     }
 
-    /// Gives one up, and returns whether it was the last.
+    /// Gives up a handle, and returns whether it was the last.
     #[inline]
     fn is_last(&self) -> bool {
-        // Release and acquire: the messages of those that have left before.
+        // AcqRel: with the other decrements. The last one sees the messages of all earlier ones.
         self.0.fetch_sub(1, AcqRel) == 1
     }
 }
 
-/// Gives the handle up when a destructor panics.
+/// Gives up the handle when a message's destructor panics.
 struct Unwinding<'a>(&'a Handles);
 
 impl Drop for Unwinding<'_> {

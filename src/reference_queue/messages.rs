@@ -15,18 +15,18 @@ use crate::panics::run_all;
 use crate::ptr::{Anchor, Atomic, Destination, FinalizerToken, Strong};
 use crate::sync::{Arc, ArrayQueue, SegQueue, Weak};
 
-/// A queue of messages from objects that have died: each object that is
-/// [registered](Self::register) leaves its message here at its death, and any thread takes it out.
+/// A queue of messages from dead objects: each [registered](Self::register) object puts its message
+/// into the queue at its death, and any thread takes the message out.
 ///
-/// Use it where the thread on which an object dies is not the one that has to know: a texture is
+/// Use a queue where one thread drops an object and another thread has to know: a texture is
 /// released on the thread that renders, a file is closed by a worker, an event loop wakes up to
 /// purge its maps. A clone is the same queue.
 ///
-/// Each message comes out once, however many threads poll. Messages of one thread come out in the
-/// order of the deaths. A queue that goes first drops no message: each is dropped where its object
-/// dies.
+/// Each message comes out once, however many threads poll. Messages of deaths on one thread come
+/// out in the order of the deaths. If the queue is dropped first, each remaining message is dropped
+/// when its object dies.
 ///
-/// (Java's `ReferenceQueue`, which delivers references; here the message is the caller's.)
+/// (Java's `ReferenceQueue` delivers references; here the caller chooses the message.)
 ///
 /// A message may be the object's own payload: see [`Strong::new_returning`].
 ///
@@ -44,8 +44,8 @@ pub struct ReferenceQueue<M> {
     pub(super) shared: Arc<Shared<M>>,
 }
 
-/// The part that all clones share. Invariant in `M`, by [`Destination`]: a queue of another type is
-/// another queue.
+/// The part that all clones share. Invariant in `M`, by [`Destination`]: a queue with another `M`
+/// has another type of address.
 pub(super) type Shared<M> = Destination<M, Inbox<M>>;
 
 pub(crate) struct Inbox<M> {
@@ -55,17 +55,17 @@ pub(crate) struct Inbox<M> {
     pub(super) waiters: Waiters,
 }
 
-/// A message that waits for a death. Dropping the ticket changes nothing: the message stays
-/// registered.
+/// The ticket of a message that waits for a death. Dropping the ticket changes nothing: the message
+/// stays registered.
 pub struct Ticket<M> {
     finalizer: FinalizerToken<Atomic>,
-    /// Where the message is until then (M1).
+    /// The message, until the death or the cancellation (M1).
     slot: Arc<ArrayQueue<M>>,
 }
 
 impl<M> ReferenceQueue<M> {
-    /// Creates an empty queue. One allocation, so not `const`: a `static` makes it on first use,
-    /// with [`LazyLock`](std::sync::LazyLock).
+    /// Creates an empty queue. The queue is one allocation, so `new` is not `const`: create a
+    /// `static` queue on first use, with [`LazyLock`](std::sync::LazyLock).
     #[must_use]
     pub fn new() -> Self {
         ReferenceQueue {
@@ -78,14 +78,15 @@ impl<M> ReferenceQueue<M> {
         }
     }
 
-    /// Returns the next message, if there is one. O(1), lock-free; no waiter keeps it from the
-    /// caller.
+    /// Returns the next message, if there is a message. O(1), lock-free. Waiting threads and tasks
+    /// do not take precedence over the caller.
     #[inline]
     pub fn poll(&self) -> Option<M> {
         self.shared.messages.pop()
     }
 
-    /// Takes messages out until there is none. What comes in meanwhile comes out too.
+    /// Takes messages out until the queue is empty. A message that comes in meanwhile comes out,
+    /// too.
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -100,13 +101,13 @@ impl<M> ReferenceQueue<M> {
         Drain(self)
     }
 
-    /// Returns the number of messages. A moment's answer.
+    /// Returns the number of messages. The number may change at once.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shared.messages.len()
     }
 
-    /// Returns whether there is no message. A moment's answer.
+    /// Returns whether there is no message. The answer may change at once.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shared.messages.is_empty()
@@ -114,23 +115,25 @@ impl<M> ReferenceQueue<M> {
 }
 
 impl<M: Send + 'static> ReferenceQueue<M> {
-    /// Has the message put in when the object has died: after its destructor, as its
-    /// [finalizers](Strong::finalize) run. O(1), some allocations.
+    /// Registers a message with an object: when the object has died, the message is put into the
+    /// queue, after the object's destructor, as its [finalizers](Strong::finalize) run. O(1), some
+    /// allocations.
     ///
-    /// The death then costs O(1) more, without a lock unless somebody waits. It may allocate: a
-    /// block of the queue has room for 31 messages. The message must not own a handle to this very
-    /// object: it would never die.
+    /// The death then costs O(1) more, without a lock unless there are waiters. The death may
+    /// allocate: a block of the queue has room for 31 messages. The message must not own a handle
+    /// to the registered object: the object would never die.
     ///
-    /// If the queue goes first, the message is dropped where the object dies. (Messages that own
-    /// each other's objects then recurse, as [finalizers](Strong::finalize) do; in a queue they do
-    /// not.)
+    /// If the queue is dropped first, the message is dropped when the object dies. (Messages that
+    /// own each other's objects then recurse, as [finalizers](Strong::finalize) do; messages in a
+    /// queue do not recurse.)
     pub fn register<T: ?Sized>(&self, object: &Strong<T, Atomic>, message: M) -> Ticket<M> {
         let (slot, deliver) = self.slot(message);
         let finalizer = Strong::<T, Atomic>::finalize(object, deliver);
         Ticket { finalizer, slot }
     }
 
-    /// Has the message put in when the anchor has been dropped. As [`register`](Self::register).
+    /// Registers a message with an anchor: when the anchor has been dropped, the message is put
+    /// into the queue. As [`register`](Self::register).
     ///
     /// ```
     /// use weakly::{Anchor, ReferenceQueue};
@@ -149,7 +152,7 @@ impl<M: Send + 'static> ReferenceQueue<M> {
         Ticket { finalizer, slot }
     }
 
-    /// The slot of a message, and the finalizer that delivers it.
+    /// Returns the slot of a message, and the finalizer that delivers the message.
     fn slot(&self, message: M) -> (Arc<ArrayQueue<M>>, impl FnOnce() + Send + use<M>) {
         let slot = Arc::new(ArrayQueue::new(1));
         _ = slot.push(message);
@@ -171,9 +174,9 @@ fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// Returns the next message; waits until there is one, for ever if no object is registered. (A
-    /// thread that waits can be ended by the death of an object of its own, with a message that
-    /// says so; or use [`wait_timeout`](Self::wait_timeout).)
+    /// Returns the next message; waits until there is a message, for ever if no object is
+    /// registered. (To stop a waiting thread, register an object with a message that says so, and
+    /// drop the object; or use [`wait_timeout`](Self::wait_timeout).)
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -191,12 +194,12 @@ impl<M> ReferenceQueue<M> {
         message.unwrap_or_else(|| unreachable!("it waits for a message"))
     }
 
-    /// Returns the next message; waits until there is one, but no longer than `timeout`.
+    /// Returns the next message; waits for at most `timeout`.
     pub fn wait_timeout(&self, timeout: Duration) -> Option<M> {
         self.poll()
             .or_else(|| match Instant::now().checked_add(timeout) {
                 Some(until) => self.sleep(Some(until)),
-                // Longer than the clock goes.
+                // The timeout is longer than the clock can represent.
                 None => self.sleep(None),
             })
     }
@@ -208,17 +211,17 @@ impl<M> ReferenceQueue<M> {
             .wait(until, || !self.is_empty(), || self.poll())
     }
 
-    /// Returns the next message, for futures of your own, or the task is woken when one comes in.
-    /// Of several tasks that wait, all are woken. O(tasks that wait).
+    /// Returns the next message; if there is no message, the task will be woken by the next
+    /// message. For futures of your own. If several tasks wait, all are woken. O(waiting tasks).
     ///
-    /// The queue cannot know when a task has given up: it keeps the waker until the next message,
-    /// of at most 65,536 tasks. Where more than 64 wait, have given up, or come with a new waker at
-    /// each poll, some are now and then woken for nothing. [`next`](Self::next) takes its waker
-    /// back.
+    /// The queue cannot know that a task has given up, so it keeps the task's waker until the next
+    /// message. It keeps at most 65,536 wakers. If more than 64 tasks wait, have given up, or come
+    /// with a new waker at each poll, some tasks are now and then woken for nothing.
+    /// [`next`](Self::next) removes its waker when it gives up.
     ///
-    /// The waker is called on the thread on which the object dies, and under no lock. If it panics,
-    /// the message is there, all other wakers are called, and the panic, of several the first, goes
-    /// to the one that dropped the last handle.
+    /// The waker is called on the thread on which the object dies, and under no lock. If wakers
+    /// panic, the message is in the queue, all wakers are called, and the first panic goes on in
+    /// the thread that dropped the last handle to the object.
     ///
     /// ```
     /// use std::task::{Context, Poll, Waker};
@@ -243,13 +246,13 @@ impl<M> ReferenceQueue<M> {
 }
 
 impl<M> ReferenceQueue<M> {
-    /// One more handle.
+    /// Creates one more handle.
     fn enter(shared: Arc<Shared<M>>) -> Self {
         shared.handles.enter();
         ReferenceQueue { shared }
     }
 
-    /// M3: the handle of a delivery, unless the queue has gone.
+    /// M3: returns the handle of a delivery, unless the queue is gone.
     pub(super) fn if_there(queue: &Weak<Shared<M>>) -> Option<Self> {
         queue.upgrade().map(Self::enter)
     }
@@ -294,7 +297,7 @@ impl<M> fmt::Debug for ReferenceQueue<M> {
 }
 
 impl<M> Ticket<M> {
-    /// Takes the message back, also in the object's own destructor; not after it. O(1).
+    /// Takes the message back. Works also in the object's own destructor, not after it. O(1).
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -309,12 +312,12 @@ impl<M> Ticket<M> {
     pub fn cancel(&self) -> Option<M> {
         let finalizer: Box<_> = self.finalizer.detach()?;
         drop(finalizer);
-        // M1: it is ours.
+        // M1: the finalizer is ours, so the message is ours.
         self.slot.pop()
     }
 
-    /// Returns whether the message can still be taken back: also in the object's own destructor. A
-    /// moment's answer.
+    /// Returns whether the message can still be taken back: also in the object's own destructor.
+    /// The answer may change at once.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.finalizer.is_pending()

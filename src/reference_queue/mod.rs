@@ -1,15 +1,17 @@
-//! Deaths that are delivered as messages: [`ReferenceQueue`] and its tickets. And payloads that
-//! are, in `returning`: each is a message from when its object has died (G2 of `ptr::home`).
+//! Deaths delivered as messages: [`ReferenceQueue`] and its tickets. In `returning`, payloads
+//! delivered as messages: each payload becomes a message when its object has died (G2 of
+//! `ptr::home`).
 //!
-//! Three invariants hold it together:
+//! The three invariants of the room:
 //!
 //! * **M1** A message is in the slot of its ticket until the object dies or the ticket is
-//!   cancelled. The finalizer that is registered with the object decides which: the thread that
-//!   gets it, by the death or by [`detach`](crate::ptr::FinalizerToken::detach), takes the message.
+//!   cancelled. The finalizer registered with the object decides: the thread that gets the
+//!   finalizer, by the death or by [`detach`](crate::ptr::FinalizerToken::detach), takes the
+//!   message.
 //! * **M2** A message is in the queue before a waiter is woken, and a waiter looks at the queue
-//!   once more after it has announced that it waits.
-//! * **M3** A delivery has a handle to the queue. Whoever gives up the last handle takes out what
-//!   is left, and has one meanwhile.
+//!   once more after it has counted itself among the waiters.
+//! * **M3** A delivery has a handle to the queue. The thread that gives up the last handle takes
+//!   out the remaining messages, and has a handle meanwhile.
 
 mod handles;
 

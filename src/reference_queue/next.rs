@@ -10,14 +10,14 @@ use super::waiters::Place;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
-    /// Returns the next message, as a future. Of several tasks that wait, all are woken, and one
-    /// gets it. Each poll that finds none costs O(1), and so does the end of the future; a message
-    /// wakes each of them, on the thread on which the object dies, as
+    /// Returns a future of the next message. If several tasks wait, all are woken, and one task
+    /// gets the message. Each poll that finds no message costs O(1), and so does dropping the
+    /// future. A message wakes each waiting task on the thread on which the object dies, as
     /// [`poll_wait`](Self::poll_wait) describes.
     ///
-    /// A future that is dropped takes its waker back, and no message is lost with it: in a
-    /// `select!`, or under a timeout, the next call of `next` gets it. While no object is
-    /// registered, it pends for ever.
+    /// Dropping the future removes its waker and loses no message: after a `select!` or a timeout,
+    /// the next call of `next` gets the message. While no object is registered, the future stays
+    /// pending.
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -47,7 +47,7 @@ impl<M> ReferenceQueue<M> {
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Next<'a, M> {
     queue: &'a ReferenceQueue<M>,
-    /// Its place among those that wait.
+    /// The future's place among the waiters.
     place: Option<Place>,
 }
 

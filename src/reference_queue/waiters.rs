@@ -1,12 +1,13 @@
 //! Threads and tasks that wait for a message.
 //!
 //! A message is pushed without a lock, so that a death waits for no thread. A waiter first counts
-//! itself, then looks at the queue once more, and then sleeps. The thread that has pushed looks at
-//! that count. There is a StoreLoad barrier on both sides ([`store_load`]), so one of the two sees
-//! the other: the waiter the message, or the pusher the waiter. The lock is taken before the second
-//! look and released by the sleep, so a pusher that sees the count cannot wake a waiter before it
-//! sleeps. To take a message out may free memory of the queue, so that comes after the lock: a
-//! thread that finds the message gone begins again.
+//! itself, then looks at the queue once more, and then sleeps. The pushing thread looks at the
+//! count after the push. There is a StoreLoad barrier on both sides ([`store_load`]), so at least
+//! one side sees the other: the waiter sees the message, or the pusher sees the waiter. The waiter
+//! takes the lock before the second look, and the sleep releases the lock: so a pusher that sees
+//! the count cannot call the wakeup before the waiter sleeps. Taking a message out may free memory
+//! of the queue, so a waiter does that after releasing the lock; if the message is gone by then,
+//! the waiter begins again.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -20,19 +21,19 @@ use crate::panics::wake_all;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Exclusive, Mutex, make_room, store_load};
 
-/// For how many wakers there is room at first. A task that is polled with a new waker each time
-/// leaves one each time. When there is no room, all are woken, and the tasks that still wait come
-/// back: they find twice the room. (Were there no more of it, more tasks than that would wake each
+/// The initial room for wakers. A task that is polled with a new waker each time leaves a waker at
+/// each poll. When the room is full, all wakers are called, and the tasks that still wait come back
+/// and find twice the room. (If the room did not grow, more than 64 waiting tasks would wake each
 /// other for ever.)
 const WAKERS: usize = 64;
-/// The most room. Each poll compares its waker with all of them.
+/// The largest room. Each poll compares its waker with all wakers there.
 const MOST_WAKERS: usize = 1 << 16;
 
-/// The threads and tasks that wait.
+/// The waiting threads and tasks.
 pub(super) struct Waiters {
-    /// How many there are. Written under the lock.
+    /// The number of waiters. Written under the lock.
     waiting: AtomicUsize,
-    /// What a pusher writes, for the barrier alone.
+    /// Written by a pusher, for the barrier alone.
     pushed: AtomicUsize,
     asleep: Mutex<Asleep>,
     message: Condvar,
@@ -40,30 +41,31 @@ pub(super) struct Waiters {
 
 struct Asleep {
     threads: usize,
-    /// Those that cannot say when they have given up.
+    /// The wakers of tasks that cannot report when they give up.
     tasks: Vec<Waker>,
-    /// For how many tasks.
+    /// The room in `tasks`.
     room: usize,
-    /// Those that take their wakers back. Two futures of one task are two.
+    /// The wakers of futures, which remove their wakers when they give up. Two futures of one task
+    /// have two places.
     futures: Vec<Future>,
-    /// How many of these wait.
+    /// The number of waiting futures.
     waiting: usize,
-    /// The first free place among these.
+    /// The first free place among the futures.
     free: usize,
-    /// How often all have been woken.
+    /// The number of times that all waiters have been woken.
     round: u64,
 }
 
 enum Future {
     Waits(Waker),
-    /// A free place, and the next one.
+    /// A free place, and the next free place.
     Free(usize),
 }
 
-/// No place.
+/// The end of the list of free places.
 const NONE: usize = usize::MAX;
 
-/// The place of a future that waits, until all are woken.
+/// The place of a waiting future, until all futures are woken.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     round: u64,
@@ -95,8 +97,8 @@ impl Asleep {
         self.tasks.iter().any(|there| there.will_wake(new))
     }
 
-    /// Makes room for a waker, unless it is known. If others have to go for it, the memory is for
-    /// their successors.
+    /// Makes room for a waker, unless the waker is there already. If the room is full, the other
+    /// wakers have to go, and the memory is for the wakers after them.
     fn make_room(&mut self, new: &Waker, memory: &mut Vec<Waker>) -> Result<(), usize> {
         let is_full = self.tasks.len() == self.room;
         if !is_full && self.tasks.len() < self.tasks.capacity() || self.is_known(new) {
@@ -108,8 +110,8 @@ impl Asleep {
         }
     }
 
-    /// Adds a waker, for which there is [room](Self::make_room), unless it is known. Returns those
-    /// that have to go for it.
+    /// Adds a waker, for which there is [room](Self::make_room), unless the waker is there already.
+    /// Returns the wakers that had to go.
     fn add(&mut self, waker: &mut Option<Waker>, memory: &mut Vec<Waker>) -> Vec<Waker> {
         let Some(new) = waker.take_if(|new| !self.is_known(new)) else {
             return Vec::new();
@@ -123,7 +125,7 @@ impl Asleep {
         stale
     }
 
-    /// The waker of a future, if that has not been woken.
+    /// Returns the waker of a future, if the future has not been woken.
     fn future(&mut self, place: Option<Place>) -> Option<&mut Waker> {
         let place = place.filter(|place| place.round == self.round)?;
         match self.futures.get_mut(place.at)? {
@@ -132,7 +134,7 @@ impl Asleep {
         }
     }
 
-    /// Adds that of another future, for which there is room.
+    /// Adds the waker of a new future, for which there is room.
     fn add_future(&mut self, waker: Waker) -> Place {
         let new = Future::Waits(waker);
         let at = self.free;
@@ -153,7 +155,7 @@ impl Asleep {
         Place { round, at }
     }
 
-    /// Takes that of a future out, if that has not been woken.
+    /// Takes out the waker of a future, if the future has not been woken.
     fn remove_future(&mut self, place: Place) -> Option<Waker> {
         self.future(Some(place))?;
         self.waiting -= 1;
@@ -180,13 +182,13 @@ impl Waiters {
         }
     }
 
-    /// A message has been pushed: wakes a thread, and all tasks. Without waiters one exchange and
-    /// one load.
+    /// Wakes one thread and all tasks, after a message has been pushed. Without waiters one
+    /// exchange and one load.
     #[inline]
     pub(super) fn wake(&self) {
-        // The message first, then the count: see the chapter.
+        // The message first, then the count: see the head of the file.
         store_load(&self.pushed, 1);
-        // Relaxed: the barrier orders.
+        // Relaxed: the barrier orders the load.
         if self.waiting.load(Relaxed) != 0 {
             self.wake_some();
         }
@@ -196,7 +198,7 @@ impl Waiters {
     fn wake_some(&self) {
         let mut asleep = self.asleep.lock();
         let (tasks, futures) = asleep.take_wakers();
-        // Relaxed: who comes now waits for a later message.
+        // Relaxed: a waiter that comes now waits for a later message.
         self.waiting.store(asleep.count(), Relaxed);
         if asleep.threads != 0 {
             self.message.notify_one();
@@ -209,7 +211,8 @@ impl Waiters {
         );
     }
 
-    /// Waits until `take` finds a message, or until a time. `is_there` says whether there is one.
+    /// Waits until `take` finds a message, or until a point in time. `is_there` returns whether
+    /// there is a message.
     pub(super) fn wait<M>(
         &self,
         until: Option<Instant>,
@@ -225,14 +228,15 @@ impl Waiters {
         }
     }
 
-    /// Sleeps until there is a message, or until a time. Returns whether there was one.
+    /// Sleeps until there is a message, or until a point in time. Returns whether there was a
+    /// message.
     fn sleep(&self, until: Option<Instant>, is_there: impl Fn() -> bool) -> bool {
         let mut asleep = self.asleep.lock();
         asleep.threads += 1;
         store_load(&self.waiting, asleep.count());
         let there = loop {
-            // Also after the time is up: the thread may have been woken for this message, and no
-            // other is.
+            // Also after the time is up: the pusher may have woken this thread for the message, and
+            // no other thread.
             if is_there() {
                 break true;
             }
@@ -243,14 +247,14 @@ impl Waiters {
             asleep = self.message.wait(asleep, left);
         };
         asleep.threads -= 1;
-        // Relaxed: a waiter less is no news to a pusher that still sees it.
+        // Relaxed: a pusher that still reads the larger count takes the lock for nothing.
         self.waiting.store(asleep.count(), Relaxed);
         there
     }
 
-    /// Has a task woken by the next message. The caller looks for one after this.
+    /// Registers a task to be woken by the next message. The caller looks for a message afterwards.
     pub(super) fn register(&self, waker: &Waker) {
-        // Code of a user, also its destructor: not under the lock.
+        // User code, also its destructor: not under the lock.
         let mut own = Some(waker.clone());
         let stale = self.asleep.with_room(
             |asleep, memory| asleep.make_room(waker, memory),
@@ -263,10 +267,11 @@ impl Waiters {
         wake_all(stale);
     }
 
-    /// Has a future woken by the next message. The caller looks for one after this, and
-    /// [leaves](Self::leave) before it goes. The future keeps its place.
+    /// Registers a future to be woken by the next message. The caller looks for a message
+    /// afterwards, and calls [`leave`](Self::leave) before the future is dropped. The future keeps
+    /// its place.
     pub(super) fn enter(&self, place: &mut Option<Place>, waker: &Waker) {
-        // Code of a user, also the old one's destructor: not under the lock.
+        // User code, also the old waker's destructor: not under the lock.
         let (known, mut waker) = (*place, Some(waker.clone()));
         self.asleep.with_room(
             |asleep, memory| match asleep.free != NONE || asleep.future(known).is_some() {
@@ -284,8 +289,8 @@ impl Waiters {
         drop(waker);
     }
 
-    /// Takes a future's waker back, if it has not been woken. (If it has, so have all others:
-    /// nobody else's message is lost with it.)
+    /// Removes a future's waker, if the future has not been woken. (If it has been woken, all other
+    /// waiters have been woken, too, so no waiter misses a message.)
     pub(super) fn leave(&self, place: Place) {
         let mut asleep = self.asleep.lock();
         let waker = asleep.remove_future(place);
@@ -308,7 +313,7 @@ mod tests {
         fn wake(self: Arc<Self>) {}
     }
 
-    /// Tasks that have given up leave no more wakers than there is room for at most.
+    /// Tasks that have given up leave at most as many wakers as the largest room.
     #[test]
     fn the_room_has_an_end() {
         let waiters = Waiters::new();

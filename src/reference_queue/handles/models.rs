@@ -1,5 +1,5 @@
-//! loom models of deliveries, tickets, and the last handle. A message that is left behind in a
-//! queue fails the model (`sync::SegQueue`).
+//! loom models of deliveries, tickets, and the last handle. A message left behind in a queue fails
+//! the model (`sync::SegQueue`).
 
 use super::super::messages::{ReferenceQueue, Shared};
 use super::*;
@@ -7,7 +7,7 @@ use crate::Strong;
 use crate::ptr::models::{Maker, Payload, all_three, both, check, check_some};
 use crate::sync::{Arc, Weak};
 
-/// A message that is destroyed while somebody has a handle, or where it was not put in.
+/// A message that is destroyed while a handle exists, or before it was put in.
 struct Message {
     _payload: Payload,
     queue: Weak<Shared<Message>>,
@@ -28,7 +28,7 @@ fn message(maker: &Maker, queue: &ReferenceQueue<Message>) -> Message {
     }
 }
 
-/// M3: Of two handles that go at once, one is the last, and takes the message out.
+/// M3: Two handles are given up at once: one of them is the last, and takes the message out.
 #[test]
 fn two_handles_go() {
     check(1, |maker| {
@@ -39,7 +39,7 @@ fn two_handles_go() {
     });
 }
 
-/// M1: A message comes to one: to who takes it back, or to the queue.
+/// M1: A message is taken once: by the cancelling thread, or from the queue.
 #[test]
 fn a_ticket_against_the_death() {
     check(2, |maker| {
@@ -51,7 +51,7 @@ fn a_ticket_against_the_death() {
     });
 }
 
-/// M3: A death delivers, or finds the queue gone.
+/// M3: A death delivers its message, or finds the queue gone.
 #[test]
 fn a_handle_goes_while_an_object_dies() {
     check(2, |maker| {
@@ -61,7 +61,7 @@ fn a_handle_goes_while_an_object_dies() {
     });
 }
 
-/// M3: Likewise, while the handle takes out what another death has put in; and payloads that
+/// M3: As above, while the last handle takes out the message of another death; with payloads that
 /// return.
 #[test]
 fn a_handle_goes_while_payloads_return() {

@@ -1,4 +1,4 @@
-//! loom models of the threads and tasks that wait.
+//! loom models of the waiting threads and tasks.
 
 use core::future::Future;
 use core::pin::pin;
@@ -48,7 +48,7 @@ fn two_threads_wait_for_two_messages() {
     });
 }
 
-/// A message that a poller takes away leaves the waiter to the next one.
+/// If a poller takes the message, the waiter waits for the next message.
 #[test]
 fn a_thread_waits_while_another_polls() {
     models::check_up_to(2, || {
@@ -69,7 +69,8 @@ fn a_thread_waits_while_another_polls() {
     });
 }
 
-/// M2: A task that has found nothing is woken by the next message: here by that of an object.
+/// M2: A task that has found no message is woken by the next message: here the message of a dying
+/// object.
 #[test]
 fn a_task_waits() {
     check(1, |maker| {
@@ -84,8 +85,8 @@ fn a_task_waits() {
     });
 }
 
-/// A future that is dropped while a message comes leaves the other one counted, or woken, and
-/// nothing of its own.
+/// A future is dropped while a message comes. The other future is still counted, or has been woken;
+/// the dropped future leaves nothing behind.
 #[test]
 fn a_future_gives_up_while_another_waits() {
     models::check_up_to(2, || {
