@@ -1,4 +1,5 @@
-//! Queues of notices: a collection of one owner receives the deaths of its objects through one.
+//! Queues of notices. Through such a queue, a collection with one owner learns which of its objects
+//! have died.
 
 #[cfg(all(test, weakly_loom))]
 mod models;

@@ -1,4 +1,4 @@
-//! What a table needs of its queue of notices, whatever the queue.
+//! The interface between a table and its queue of notices.
 
 use alloc::sync::Arc;
 use core::convert::Infallible;
@@ -10,38 +10,39 @@ use crate::ptr::WakerCell;
 pub trait NoticeQueue: Sized {
     /// A notice of a death.
     type Notice: Copy;
-    /// How far the notices reached at the time of a [`look`](Self::look).
+    /// The position of the newest notice at the time of a [`look`](Self::look).
     type Seen;
 
     /// The queue of an empty table.
     const NONE: Self;
 
-    /// Whether no notice has come.
+    /// Returns whether no notice has come.
     fn is_idle(&self) -> bool;
 
-    /// The number of entries with a notice pending.
+    /// Returns the number of entries with a notice pending.
     fn pending(&self) -> usize;
 
-    /// The number of notices that have come, late ones too.
+    /// Returns the number of notices that have come, including late notices.
     fn most(&self) -> usize;
 
-    /// Whether there may be late ones.
+    /// Returns whether there may be late notices.
     fn has_late(&self) -> bool;
 
-    /// The notices whose entries are still there.
+    /// Iterates over the notices whose entries are still in the table.
     fn iter(&self) -> impl Iterator<Item = Self::Notice>;
 
-    /// Marks the notices that have come. Returns also how many of them have an entry.
+    /// Marks the notices that have come. Returns the number of marked notices whose entries are
+    /// still in the table, and the position of the newest.
     fn look(&self) -> (usize, Self::Seen);
 
-    /// The hash of the entry of the next notice, if there is one.
+    /// Returns the hash of the entry of the next notice, if there is a notice.
     fn peek(&mut self) -> Option<HashValue>;
 
-    /// Takes the next notice out whose entry is still there. Takes no more than are `left`, late
-    /// ones too, and counts them off.
+    /// Takes out the next notice whose entry is still in the table. Takes at most `left` notices in
+    /// all, including late notices, and subtracts their number from `left`.
     fn next(&mut self, left: &mut usize) -> Option<Self::Notice>;
 
-    /// The hash of the entry of a notice.
+    /// Returns the hash of the entry of a notice.
     fn hash(notice: &Self::Notice) -> HashValue;
 
     /// Finishes a notice whose entry is unlinked.
@@ -50,16 +51,16 @@ pub trait NoticeQueue: Sized {
     /// Frees memory that no registration needs.
     fn shrink_to_fit(&mut self);
 
-    /// The cell of the waker, if one has ever been set.
+    /// Returns the cell of the waker, if a waker was ever set.
     fn waker(&self) -> Option<&Arc<WakerCell>>;
 
-    /// Attaches the cell of a waker, once.
+    /// Attaches the cell of a waker. Called at most once.
     fn attach(&mut self, cell: &Arc<WakerCell>);
 
-    /// If nothing is pending, the next notice wakes.
+    /// Lets the next notice wake the task, if nothing is pending.
     fn arm(&mut self);
 
-    /// The same if one late notice is pending, and nothing else.
+    /// Like [`arm`](Self::arm), but also if a single late notice is pending, and nothing else.
     fn settle(&mut self);
 }
 

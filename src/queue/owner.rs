@@ -1,18 +1,19 @@
 //! The notices of a collection with one owner.
 //!
-//! A [`OwnedWatch`] is an entry's registration with an object. At the death of the object a notice
-//! is pushed. The notice carries the entry's hash, and its address names the registration. When an
-//! entry goes before its notice, it marks the notice as late. So a late notice never removes a
-//! newer entry.
+//! An [`OwnedWatch`] is the registration of an entry with an object. When the object dies, a notice
+//! is pushed. The notice carries the hash of the entry; the address in the notice names the
+//! registration. If an entry is removed before the owner has taken the notice, the notice is marked
+//! as late. So a late notice never removes a newer entry.
 //!
 //! Invariants:
 //!
 //! * **Q1** A watch and its queue have the same owner, and only the owner uses the fields of the
-//!   queue. A death, on whatever thread, uses the stack behind the queue and nothing else.
-//! * **Q2** `registered` counts the registrations that have neither ended nor brought a notice that
-//!   was taken out. The stack is freed when the queue is dropped and all these have brought their
-//!   notices.
-//! * **Q3** A watch that has not ended has a share in its block (B1), the registration's.
+//!   queue. A death, on whatever thread, uses only the stack behind the queue.
+//! * **Q2** `registered` counts the registrations that have not ended, and whose notice was not
+//!   taken out. The stack is freed when the queue is dropped and the notices of all these
+//!   registrations have come.
+//! * **Q3** A watch that has not ended has a share in its block (B1): the share of the
+//!   registration.
 
 mod address;
 
@@ -34,47 +35,48 @@ use crate::ptr::{
 /// empty collection allocates nothing.
 pub struct DeadQueue<F: Flavour> {
     stack: Option<StackRef<F>>,
-    /// What is left of the batch that was taken last.
+    /// The remaining notices of the batch that was taken last.
     batch: NoticeLink<F>,
     registered: usize,
-    /// How many notices, here or on their way, are marked as late.
+    /// The number of notices that are marked as late, in the queue or still to come.
     late: usize,
 }
 
-// SAFETY: Q1; the stack is made for many threads. Whether a *collection* may cross threads follows
-// from its keys and values, not from its queue.
+// SAFETY: Q1; the stack is made for many threads. The keys and values of a *collection* decide
+// whether the collection may cross threads, not its queue.
 unsafe impl Send for DeadQueue<Atomic> {}
-// SAFETY: likewise; what is written through a shared reference is atomic.
+// SAFETY: as above; through a shared reference, only atomics are written.
 unsafe impl Sync for DeadQueue<Atomic> {}
 
-/// A notice that has been taken out, to be [finished](DeadQueue::finish).
+/// A notice that was taken out, and must be [finished](DeadQueue::finish).
 #[derive(Clone, Copy)]
 pub struct DeadNotice<F: Flavour> {
     notice: Notice<F>,
-    /// The same address as in the entry's watch.
+    /// The address in the watch of the entry.
     at: NonNull<u8>,
 }
 
-/// How far a queue reached when the caller looked.
+/// The position of the newest notice when the caller looked.
 pub struct Seen {
     top: usize,
 }
 
-/// An entry's registration with an object: one word, and the metadata of an unsized type.
+/// The registration of an entry with an object: one word, and the metadata of an unsized type.
 pub(crate) struct OwnedWatch<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block; or the block's header, marked by
-    /// [`SECOND`](address::SECOND), if the registration is the second of the record; or its hook,
-    /// marked by [`HOOK`]. Also marked by [`APART`] if the payload is apart, so that a lookup does
-    /// not have to read the block. None once the registration has ended.
+    /// None if the registration has ended. Otherwise an address with marks. The address is the
+    /// place of an inline payload in the block. If the registration is the second of the record,
+    /// the address is the block's header, marked by [`SECOND`](address::SECOND). If the
+    /// registration is a hook, the address is the hook, marked by [`HOOK`]. The mark [`APART`] is
+    /// added if the payload is apart, so that a lookup need not read the block.
     at: Option<NonNull<T>>,
-    /// It can be upgraded, like a weak pointer.
+    /// A watch can be upgraded, like a weak pointer.
     marker: PhantomData<Weak<T, F>>,
 }
 
-// SAFETY: a watch can do what a weak pointer can do, and end a registration, which is made for any
-// thread.
+// SAFETY: a watch can be used like a weak pointer, and can end its registration, which is made for
+// any thread.
 unsafe impl<T: ?Sized + Send + Sync> Send for OwnedWatch<T, Atomic> {}
-// SAFETY: likewise.
+// SAFETY: as above.
 unsafe impl<T: ?Sized + Send + Sync> Sync for OwnedWatch<T, Atomic> {}
 
 // A queue and a watch are consistent between any two calls; a panic can only leave a payload half
@@ -95,14 +97,14 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         late: 0,
     };
 
-    /// Whether nothing is pending. A death that happens before this call has pushed its notice.
+    /// Returns whether nothing is pending. A death that happens before this call has pushed its
+    /// notice.
     #[inline]
     fn is_idle(&self) -> bool {
         self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
     }
 
-    /// The number of entries with a notice pending. O(notices that came since the last call);
-    /// O(notices) if there are late ones.
+    /// O(notices that came since the last call); O(notices) if there are late notices.
     fn pending(&self) -> usize {
         if self.is_idle() {
             0
@@ -123,7 +125,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.late != 0
     }
 
-    /// The notices that are not late.
+    /// Iterates over the notices that are not late.
     fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
         let notices = self.batch.into_iter().chain(self.top());
         notices
@@ -134,7 +136,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     /// Marks all notices that have come, for [`OwnedWatch::is_seen`]. O(notices).
     fn look(&self) -> (usize, Seen) {
         number(self.batch, true);
-        // One look at the top: what comes later is neither marked nor counted.
+        // The top is read only once: later notices are neither marked nor counted.
         let top = self.top();
         let seen = Seen {
             top: number(top, false),
@@ -143,7 +145,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         (notices.filter(|notice| !notice.is_late()).count(), seen)
     }
 
-    /// The hash of the next notice. Reads its block, not its entry.
+    /// Returns the hash of the next notice. Reads the block of the notice, not the entry.
     #[inline]
     fn peek(&mut self) -> Option<HashValue> {
         self.fetch();
@@ -166,7 +168,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     }
 
     /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless
-    /// other shares are left.
+    /// there are more shares.
     #[inline]
     fn finish(&mut self, notice: DeadNotice<F>) {
         if let Some(stack) = self.stack {
@@ -184,33 +186,34 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         }
     }
 
-    /// The cell of the waker, if one has ever been set.
+    /// Returns the cell of the waker, if a waker was ever set.
     #[inline(always)]
     fn waker(&self) -> Option<&Arc<WakerCell>> {
         self.stack?.waker()
     }
 
-    /// Attaches the cell of a waker, once. O(1).
+    /// Attaches the cell of a waker. O(1).
     fn attach(&mut self, cell: &Arc<WakerCell>) {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
-        // SAFETY: Q1; the table attaches one once.
+        // SAFETY: Q1; a table attaches a cell only once.
         unsafe { stack.attach(Arc::clone(cell)) };
         self.settle();
     }
 
-    /// Arms the stack, if it has a waker and nothing is pending.
+    /// Arms the stack, if the stack has a waker and nothing is pending.
     #[inline]
     fn arm(&mut self) {
         if self.batch.is_none() {
             if let Some(stack) = self.stack {
-                // If that fails, something is pending.
+                // Arming fails if a notice is pending.
                 stack.arm();
             }
         }
     }
 
-    /// An operation that replaces a dead entry leaves one late notice, often alone. Several are
-    /// left to the next operations, which take no more than others do.
+    /// Finishes a late notice that is alone, and then arms the stack. An operation that replaces a
+    /// dead entry leaves one late notice, often alone. If there are several notices, the next
+    /// operations finish the late notices like all others.
     #[inline]
     fn settle(&mut self) {
         if self.late != 0 {
@@ -230,7 +233,8 @@ impl<F: Flavour> DeadQueue<F> {
         self.stack.map_or(NoticeLink::NONE, StackRef::top)
     }
 
-    /// Takes the next batch, if there is none and notices have come. Otherwise one load.
+    /// Takes the next batch, if the present batch is empty and notices have come. Otherwise costs
+    /// one load.
     #[inline]
     fn fetch(&mut self) {
         if self.batch.is_none() {
@@ -249,7 +253,8 @@ impl<F: Flavour> DeadQueue<F> {
         Some(DeadNotice::new(notice))
     }
 
-    /// Registers an entry with an object: its death brings a notice with this hash. O(1).
+    /// Registers an entry with an object: the death of the object will bring a notice with this
+    /// hash. O(1).
     #[inline]
     pub(crate) fn watch<'a, T: ?Sized + 'a>(
         &mut self,
@@ -272,8 +277,8 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// The hashes of the entries for an object, each once, in ascending order. O(n log n) for all n
-    /// registrations of the object, with whatever collections.
+    /// Returns the hashes of the entries for an object, each once, in ascending order. O(n log n)
+    /// for all n registrations of the object, with whatever collections.
     pub(crate) fn hashes_of<'a, T: ?Sized + 'a>(
         &self,
         object: impl Into<ObjectRef<'a, T, F>>,
@@ -305,10 +310,11 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// Marks the notice of a registration whose object died first.
+    /// Marks the notice of a registration as late: the object has died before the registration
+    /// could end.
     #[cold]
     fn mark_late(&mut self, at: NonNull<u8>) {
-        // SAFETY: Q3, until its notice is finished.
+        // SAFETY: Q3, until the notice is finished.
         if let Some(notice) = unsafe { fired::<F>(at) } {
             notice.mark_late();
             self.late += 1;
@@ -336,7 +342,7 @@ impl<F: Flavour> DeadQueue<F> {
 
 impl<F: Flavour> Drop for DeadQueue<F> {
     fn drop(&mut self) {
-        // W5; dropped at the end, for that may panic.
+        // W5. The drop of the waker comes at the end, since it may panic.
         let _waker = self.waker().and_then(|cell| cell.replace(None));
         while let Some(notice) = self.next_of_batch() {
             self.finish(notice);
@@ -357,14 +363,14 @@ impl<F: Flavour> DeadNotice<F> {
 }
 
 impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
-    /// The block, and what the registration is.
+    /// Returns the block, and the kind of the registration.
     #[inline(always)]
     fn parts(&self) -> Option<(Block<F>, Registration<F>)> {
         // SAFETY: Q3.
         self.at.map(|at| unsafe { unmark(at.cast()) })
     }
 
-    /// Whether where the payload is has to be read.
+    /// Returns whether the block must be read to find the payload.
     #[inline(always)]
     fn is_apart_or_hook(&self) -> bool {
         self.at
@@ -376,22 +382,22 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         self.parts().map(|(block, _)| block)
     }
 
-    /// The block, and its place with the metadata of the type.
+    /// Returns the block, and its place with the metadata of the type.
     #[inline(always)]
     fn place(&self) -> Option<(Block<F>, NonNull<T>)> {
         let (at, block) = (self.at?, self.block()?);
         Some((block, with_address(at, block.place())))
     }
 
-    /// The payload, if it is in the block, and the registration is the block: then this is what the
-    /// watch keeps.
+    /// Returns the payload, if the payload is in the block and the registration is the block: then
+    /// the watch contains its address.
     #[inline(always)]
     fn inline_payload(&self) -> Option<NonNull<T>> {
         self.at.filter(|at| at.addr().get() & MARKS == 0)
     }
 
-    /// The address of the object. A table that grows asks this of every entry: where it can, it
-    /// reads no block.
+    /// Returns the address of the object. A table that grows calls this for every entry, so the
+    /// block is read only if the payload is apart or the registration is a hook.
     #[inline]
     pub(crate) fn addr(&self) -> *const () {
         let payload = match self.block() {
@@ -403,17 +409,18 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         })
     }
 
-    /// Whether the object is at this address; see [`Block::is_at`].
+    /// Returns whether the object is at this address; see [`Block::is_at`].
     #[inline(always)]
     pub(crate) fn is_at(&self, addr: *const ()) -> bool {
-        // In most cases the first comparison is enough. (All the rest is inlined too: a call would
-        // make every lookup save registers.)
+        // In most cases the first comparison is enough. (The rest is inlined too: with a call,
+        // every lookup would save registers.)
         let at = self.at.map_or(0, |at| at.addr().get());
         at == addr.addr()
             || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
     }
 
-    /// The hash that was given to [`DeadQueue::watch`]; none once the registration has ended.
+    /// Returns the hash that was given to [`DeadQueue::watch`]; none once the registration has
+    /// ended.
     #[inline]
     pub(crate) fn hash(&self) -> Option<HashValue> {
         let (block, registration) = self.parts()?;
@@ -425,7 +432,7 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         }))
     }
 
-    /// Whether this is a registration with this object.
+    /// Returns whether this is a registration with `object`.
     #[inline]
     pub(crate) fn is_on<'a>(&self, object: impl Into<ObjectRef<'a, T, F>>) -> bool
     where
@@ -435,7 +442,7 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         self.block() == Some(block)
     }
 
-    /// Whether an upgrade would fail.
+    /// Returns whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.block().is_none_or(Block::is_expired)
@@ -448,7 +455,7 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         };
         // SAFETY: the place of a block, in which the payload is; Q3.
         let block: Block<F> = unsafe { Block::of_place(payload.cast()) };
-        // SAFETY: counted.
+        // SAFETY: the upgrade has counted the pointer.
         block
             .upgrade()
             .then(|| unsafe { Strong::from_counted(payload) })
@@ -457,17 +464,17 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
     #[inline(never)]
     fn upgrade_marked(&self) -> Option<Strong<T, F>> {
         let (block, place) = self.place()?;
-        // SAFETY: counted.
+        // SAFETY: the upgrade has counted the pointer.
         block
             .upgrade()
             .then(|| unsafe { Strong::from_place(place, block) })
     }
 
-    /// A weak pointer; none if the object is dead and its block only a notice.
+    /// Returns a weak pointer; none if the object is dead and its block is only a notice.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, F>> {
         let (block, place) = self.place()?;
-        // SAFETY: Q3, and `&self` keeps the registration; the share that is made is the weak
-        // pointer's.
+        // SAFETY: Q3, and `&self` keeps the registration; the weak pointer owns the share that is
+        // made here.
         unsafe {
             match self.parts()?.1 {
                 Registration::Second | Registration::Hook(_) => block.known_record().add_ref(),
@@ -478,14 +485,14 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
         }
     }
 
-    /// Whether the notice is of this registration.
+    /// Returns whether `notice` belongs to this registration.
     #[inline(always)]
     pub(crate) fn is_named_by(&self, notice: &DeadNotice<F>) -> bool {
         self.at.map(NonNull::cast) == Some(notice.at)
     }
 
-    /// Whether the notice of this registration had come when the owner [looked](DeadQueue::look) at
-    /// the queue.
+    /// Returns whether the notice of this registration had come when the owner
+    /// [looked](DeadQueue::look) at the queue.
     pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
         // SAFETY: Q3.
         let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });

@@ -1,4 +1,4 @@
-//! Notices, and what may be made from an entry while its object dies.
+//! Deaths against upgrades, downgrades and lookups of an entry.
 
 use super::*;
 use crate::queue::NoticeQueue;
@@ -16,7 +16,8 @@ fn two_deaths_into_one_queue() {
     });
 }
 
-/// Nothing pending proves that no entry is stale: when its memory is reused, the notice has come.
+/// If no notice is pending, no entry is stale: the memory of an object is reused only after its
+/// notice has come.
 #[test]
 fn the_notice_comes_before_the_memory_goes() {
     check_entry(EACH, |a, mut map| {
@@ -35,8 +36,8 @@ fn the_notice_comes_before_the_memory_goes() {
     });
 }
 
-/// The memory of a payload apart may be reused as soon as it is freed: by then its notice is there,
-/// and the entry is not at that address.
+/// The memory of a payload apart may be reused as soon as it is freed. By then the notice has come,
+/// and the entry is no longer at the address of the payload.
 #[test]
 fn the_notice_comes_before_a_payload_apart_goes() {
     for has_record in [false, true] {
@@ -88,14 +89,14 @@ fn death_against_the_upgrade_of_an_entry() {
     });
 }
 
-/// As `iter_weak` makes a weak pointer: from the entry alone.
+/// Makes a weak pointer from the entry alone, like `iter_weak`.
 #[test]
 fn death_against_the_downgrade_of_an_entry() {
     check_entry(EACH, |a, mut map| {
         both(
             move || drop(a),
             || {
-                // None if the block is already a notice: it has come, or is coming.
+                // None if the block is already a notice, which has come or is about to come.
                 let weak = map.entry(0).downgrade();
                 if let Some(weak) = &weak {
                     peek(weak);
@@ -169,7 +170,7 @@ fn a_map_against_weak_clone_and_drop() {
     });
 }
 
-/// `get_mut` beside an entry that is registered, upgraded and removed.
+/// `get_mut` while another thread registers, upgrades and removes an entry.
 #[test]
 fn get_mut_against_a_registration() {
     check_each(
@@ -192,7 +193,7 @@ fn get_mut_against_a_registration() {
     );
 }
 
-/// The entry is there and goes.
+/// `get_mut` while another thread upgrades and removes an entry that was there before.
 #[test]
 fn get_mut_against_a_deregistration() {
     check_entry(THIN_AND_RECORD, |mut a, map| {

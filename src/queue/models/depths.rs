@@ -1,9 +1,9 @@
-//! The number of notices, and late ones.
+//! The number of notices, and late notices.
 
 use super::*;
 use crate::queue::NoticeQueue;
 
-/// A count while notices come is right, and so is the next.
+/// A count is right while notices come, and so is the next count.
 #[test]
 fn counting_against_two_deaths() {
     check_two_entries(|a, b, mut map| {
@@ -12,7 +12,7 @@ fn counting_against_two_deaths() {
         let first = map.queue.pending();
         let second = map.queue.pending();
         assert!(first <= second && second <= 2);
-        // Notices below it, in the batch, and above it.
+        // The batch has notices below and above the counted notice.
         if map.drain_one() {
             assert!(map.queue.pending() <= 1);
         }
@@ -39,7 +39,7 @@ fn two_count_at_once() {
     });
 }
 
-/// After a look, each entry tells whether it was counted.
+/// After a look, each entry knows whether its notice was counted.
 #[test]
 fn looking_against_two_deaths() {
     check_two_entries(|a, b, mut map| {
@@ -60,7 +60,7 @@ fn looking_against_two_deaths() {
     });
 }
 
-/// One thread counts while another looks: the rest of a batch stays marked for the look.
+/// One thread counts while another thread looks: the rest of a batch stays marked for the look.
 #[test]
 fn counting_while_another_looks() {
     check(2, |maker| {
@@ -84,8 +84,9 @@ fn counting_while_another_looks() {
     });
 }
 
-/// An entry with two objects, as in a map of pairs: a registration with each. Whichever dies first,
-/// the entry goes once, and the other's notice, if it has come or is coming, is late.
+/// An entry with two objects, as in a map of pairs, has a registration with each object. The first
+/// death removes the entry. The notice of the second object is late, whether it has come or is
+/// coming.
 #[test]
 fn both_objects_of_an_entry_die() {
     for has_record in [false, true] {
@@ -124,7 +125,8 @@ fn both_objects_of_an_entry_die() {
     }
 }
 
-/// An entry is replaced while its object dies: the notice that may come is not for the new entry.
+/// An entry is replaced while its object dies. If the notice comes, it does not remove the new
+/// entry.
 #[test]
 fn a_late_notice_is_not_for_the_next_entry() {
     check_each(EACH, 2, |maker, beside| {
@@ -148,7 +150,8 @@ fn a_late_notice_is_not_for_the_next_entry() {
     });
 }
 
-/// The depth of the second of a record, beside that of the first, which belongs to another owner.
+/// The first and the second registration of a record belong to different owners. Each owner uses
+/// the depth of its own registration.
 #[test]
 fn two_owners_count_the_notices_of_one_record() {
     check(1, |maker| {
@@ -187,7 +190,7 @@ fn looking_against_an_inflation() {
     });
 }
 
-/// Counts and looks afterwards keep the mark.
+/// A late notice keeps its mark through counts and looks.
 #[test]
 fn what_is_late_stays_late() {
     for (is_counted, is_looked_at) in [(true, false), (false, true)] {

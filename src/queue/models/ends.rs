@@ -7,7 +7,7 @@ use crate::queue::NoticeQueue;
 fn death_against_deregistration() {
     check_entry(EACH, |a, mut map| {
         both(move || drop(a), || map.remove(0));
-        // A notice that has come is late; after a removal none comes.
+        // A notice that has come is late; after the removal no notice comes.
         assert_eq!(map.queue.pending(), 0);
         assert!(!map.drain_one());
         assert!(map.queue.is_idle());
@@ -24,7 +24,7 @@ fn death_against_the_drop_of_the_map() {
     );
 }
 
-/// Remove, drain and drop, one after the other.
+/// A removal, a drain and a drop, one after the other.
 #[test]
 fn death_against_all_that_a_map_does() {
     check_entry(EACH, |a, mut map| {
@@ -47,7 +47,7 @@ fn two_deaths_against_the_drop_of_the_map() {
     });
 }
 
-/// The entries were leaked, perhaps with an iterator: their deaths come after the map.
+/// Entries were leaked, perhaps with an iterator: their objects die after the end of the map.
 #[test]
 fn deaths_of_leaked_entries() {
     check_each(EACH, 2, |maker, beside| {
@@ -143,8 +143,8 @@ fn two_inflations_against_deregistration() {
     });
 }
 
-/// Another map makes the record while the first entry goes; then the object dies while the second
-/// map ends.
+/// A second map makes the record while the first map removes its entry. Then the object dies while
+/// the second map drains.
 #[test]
 fn a_second_map_against_the_end_of_the_first() {
     check(1, |maker| {
@@ -163,8 +163,8 @@ fn a_second_map_against_the_end_of_the_first() {
     });
 }
 
-/// The hash of an entry comes after that of one that is gone, wherever both are stored: also if
-/// `get_mut` was in between.
+/// A map registers after the registration of another map has ended. The block then has the new
+/// hash, wherever the two hashes were stored, and also if `get_mut` came in between.
 #[test]
 fn get_mut_and_a_second_map_after_the_end_of_the_first() {
     check(1, |maker| {
@@ -178,8 +178,8 @@ fn get_mut_and_a_second_map_after_the_end_of_the_first() {
     });
 }
 
-/// Likewise, if the second makes a record, in the very state in which it has seen the object
-/// before.
+/// The same, but the second map makes a record, after the object has returned to the state that the
+/// map has read before.
 #[test]
 fn a_second_map_that_makes_a_record_after_the_end_of_the_first() {
     check(1, |maker| {
@@ -196,7 +196,7 @@ fn a_second_map_that_makes_a_record_after_the_end_of_the_first() {
     });
 }
 
-/// A map that finds its entry by the hash that it has given it.
+/// Inserts and removes an entry. The removal finds the entry by the hash of its registration.
 fn put_and_remove(hash: u32, a: &Strong<Payload>) {
     let mut map = Map::hashing_from(hash);
     map.put(a);
@@ -234,8 +234,9 @@ fn two_maps_at_once() {
     );
 }
 
-/// The state is `THIN` again, with another map and hash, while another thread is about to make a
-/// record of what it was.
+/// A thread is about to make a record from the state `THIN`. Meanwhile the owner ends the
+/// registration, and another map registers: the state is `THIN` again, with another map and another
+/// hash.
 #[test]
 fn a_registration_in_place_of_another_against_inflation() {
     check(1, |maker| {
@@ -255,7 +256,7 @@ fn a_registration_in_place_of_another_against_inflation() {
     });
 }
 
-/// The payload's destructor ends the map whose only entry is for the object itself, while another
+/// The destructor of a payload ends the map whose only entry is for the same object, while another
 /// map ends.
 #[test]
 fn a_destructor_ends_the_map_of_its_object() {
@@ -287,8 +288,8 @@ fn a_destructor_ends_the_map_of_its_object() {
     }
 }
 
-/// Many registrations of one object: the death lets other threads through the gate between its
-/// notices.
+/// One object has many registrations. Between its notices, the death lets other threads through the
+/// gate.
 #[test]
 fn a_long_death_against_deregistrations() {
     check(1, |maker| {
@@ -331,7 +332,7 @@ fn a_long_death_against_a_token_that_goes() {
     });
 }
 
-/// A hook that was taken back serves another object while the first one dies.
+/// A hook is taken back, and serves another object while the first object dies.
 #[test]
 fn a_hook_is_used_again() {
     check(2, |maker| {

@@ -1,6 +1,6 @@
 //! loom models of the queue with one owner: registrations and their ends, against deaths,
-//! inflations and weak pointers on other threads. Only the owner uses its table, so a row of
-//! watches stands for it.
+//! inflations and weak pointers on other threads. Only the owner uses its table, so an array of
+//! watches stands for the table.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
@@ -17,11 +17,11 @@ use crate::ptr::models::{
 };
 use crate::{Strong, Weak};
 
-/// What else refers to an object when a model begins.
+/// Another reference to the object when a model begins.
 #[derive(Clone, Copy)]
 enum Beside {
     Nothing,
-    /// A weak pointer that is gone.
+    /// A weak pointer that was dropped.
     PastWeak,
     /// A weak pointer.
     Weak,
@@ -33,7 +33,7 @@ enum Beside {
     TwoEntries,
 }
 
-/// Keeps it alive.
+/// Keeps the references of a `Beside` alive.
 #[allow(dead_code)]
 #[derive(Default)]
 struct Kept {
@@ -56,7 +56,7 @@ impl Beside {
     }
 }
 
-/// An object with something beside it.
+/// Creates an object, and `beside`.
 fn object(maker: &Maker, beside: Beside) -> (Strong<Payload>, Kept) {
     let a = maker.object();
     let kept = beside.make(&a);
@@ -74,7 +74,7 @@ fn check_each(
     }
 }
 
-/// A model of one object, with each of `besides`, and a map with an entry for it.
+/// Runs a model of one object, with each of `besides`, and a map with an entry for the object.
 fn check_entry(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>, Map) + Send + Sync + Copy + 'static,
@@ -86,8 +86,8 @@ fn check_entry(
     });
 }
 
-/// A model of a map with two entries: for the first the notice is the block, for the second a
-/// record.
+/// Runs a model of a map with two entries. The notice of the first entry is the block, the notice
+/// of the second is a record.
 fn check_two_entries(
     model: impl Fn(Strong<Payload>, Strong<Payload>, Map) + Send + Sync + 'static,
 ) {
@@ -101,7 +101,7 @@ fn check_two_entries(
 
 const NOTHING: &[Beside] = &[Beside::Nothing];
 const THIN_AND_RECORD: &[Beside] = &[Beside::PastWeak, Beside::Record];
-/// The entry is registered with the block, with its record as the first, as the second, and with a
+/// The registration of an entry is the block, the first of a record, the second of a record, or a
 /// hook.
 const EACH: &[Beside] = &[
     Beside::PastWeak,

@@ -1,4 +1,4 @@
-//! The waker: what is left pending was announced.
+//! The waker: each notice that stays pending has been announced.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::ptr::WakerCell;
 use crate::ptr::models::{Waits, Woken};
 use crate::queue::NoticeQueue;
 
-/// A cell with this waker, attached to the queues of a collection.
+/// Creates a cell with this waker, and attaches it to the queues of a collection.
 fn wake<const N: usize>(woken: &Arc<Woken>, maps: [&mut Map; N]) -> Arc<WakerCell> {
     let cell = WakerCell::new();
     maps.into_iter().for_each(|map| map.queue.attach(&cell));
@@ -15,7 +15,7 @@ fn wake<const N: usize>(woken: &Arc<Woken>, maps: [&mut Map; N]) -> Arc<WakerCel
     cell
 }
 
-/// As a table does it. Returns how many entries went.
+/// Purges as a table does. Returns the number of removed entries.
 fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
     let mut count = 0;
     loop {
@@ -27,7 +27,7 @@ fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
     }
 }
 
-/// As a table does it. Whether the task sleeps, until it is woken.
+/// Polls as a table does. Returns whether the task now sleeps until it is woken.
 fn poll<const N: usize>(cell: &WakerCell, woken: &Arc<Woken>, mut maps: [&mut Map; N]) -> bool {
     cell.renew(&woken.waker().unwrap());
     maps.iter_mut().for_each(|map| map.queue.settle());
@@ -49,7 +49,7 @@ fn an_owner_who_is_woken_sees_the_notice() {
     });
 }
 
-/// Also of two deaths, the second of which comes when the first is drained.
+/// The same for two deaths, the second of which comes while the first is drained.
 #[test]
 fn what_a_purge_does_not_see_wakes() {
     check_two_entries(|a, b, mut map| {
@@ -88,7 +88,7 @@ fn two_queues_have_one_waker() {
     });
 }
 
-/// An object wakes the collections of all its entries, while another death wakes them too.
+/// A dying object wakes the collections of all its entries, while another death wakes them too.
 #[test]
 fn a_death_with_two_wakers() {
     check(2, |maker| {
@@ -112,8 +112,8 @@ fn a_death_with_two_wakers() {
     });
 }
 
-/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds
-/// nothing pending calls itself.
+/// W3: A thread owes a wake-up, and makes the wake-up after a finalizer, which waits. A second
+/// death finds nothing pending, and makes its own wake-up.
 #[test]
 fn no_call_is_left_to_a_death_that_takes_long() {
     check_each(EACH, 2, |maker, beside| {
@@ -138,7 +138,7 @@ fn no_call_is_left_to_a_death_that_takes_long() {
     });
 }
 
-/// A new waker is called, or its setter sees the notice.
+/// Either the new waker is called, or its setter sees the notice.
 #[test]
 fn a_waker_is_replaced_at_a_death() {
     check_entry(EACH, |a, mut map| {
@@ -155,7 +155,8 @@ fn a_waker_is_replaced_at_a_death() {
     });
 }
 
-/// The map goes at a death. Its waker goes too, and nobody is woken afterwards.
+/// A map is dropped while its object dies. The waker is dropped with the map, and nobody is woken
+/// afterwards.
 #[test]
 fn a_map_with_a_waker_is_dropped_at_a_death() {
     check_entry(EACH, |a, mut map| {
@@ -166,8 +167,8 @@ fn a_map_with_a_waker_is_dropped_at_a_death() {
     });
 }
 
-/// An entry is removed when its object dies: its late notice is not pending, and the next death
-/// wakes.
+/// An entry is removed while its object dies: the late notice is not pending, and the next death
+/// wakes the task.
 #[test]
 fn a_late_notice_leaves_the_waker_armed() {
     check_each(EACH, 2, |maker, beside| {
@@ -184,7 +185,7 @@ fn a_late_notice_leaves_the_waker_armed() {
     });
 }
 
-/// What is set while a notice is on its way.
+/// A waker is set for the first time while a notice is on its way.
 #[test]
 fn a_first_waker_is_set_at_a_death() {
     check_entry(EACH, |a, mut map| {
@@ -200,7 +201,8 @@ fn a_first_waker_is_set_at_a_death() {
     });
 }
 
-/// A task is woken by an earlier death, and reclaims what it finds. Then it sleeps, at two deaths.
+/// A task is woken by an earlier death, and reclaims the dead entries. Then the task polls, while
+/// two objects die.
 #[test]
 fn a_task_of_two_queues_polls_at_two_deaths() {
     check(2, |maker| {
@@ -237,7 +239,7 @@ fn a_task_polls_after_another_at_a_death() {
     });
 }
 
-/// An entry is removed when its object dies: its late notice may come afterwards, but is not
+/// An entry is removed while its object dies: its late notice may come afterwards, but is not
 /// pending.
 #[test]
 fn a_task_sleeps_on_a_late_notice() {

@@ -1,5 +1,5 @@
-//! The word that a watch keeps, and by which a notice names it: an address with marks. The
-//! invariants, Q1 to Q3, are in [`owner`](super).
+//! The address with marks in a watch and in its notice. The invariants, Q1 to Q3, are in
+//! [`owner`](super).
 
 use core::ptr::NonNull;
 
@@ -9,13 +9,13 @@ use crate::ptr::{Block, Flavour, HookRef, Notice, Registration};
 pub(super) const HOOK: usize = 1;
 /// The payload is apart.
 pub(super) const APART: usize = 2;
-/// The registration is the second of the record, and the address that of the header: a mark at the
-/// payload's would be the address of a part of that.
+/// The registration is the second of the record. The address is the header's, because the payload's
+/// address plus four would be an address inside the payload.
 pub(super) const SECOND: usize = 4;
 pub(super) const MARKS: usize = HOOK | APART | SECOND;
 
-/// The address that a watch keeps: of the block or the hook, with the marks. Where it has one, no
-/// payload lies.
+/// Returns the marked address for a watch: the address of the block or of the hook, with the marks.
+/// No payload lies at a marked address.
 #[inline(always)]
 pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -> NonNull<u8> {
     let (at, mark) = match registration {
@@ -24,17 +24,18 @@ pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -
         Registration::Hook(hook) => (hook.as_ptr().as_ptr().cast(), HOOK),
     };
     let mark = if block.is_apart() { mark | APART } else { mark };
-    // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to that.
+    // SAFETY: not null: block and hook are aligned to eight bytes, and the marks only add to their
+    // address.
     unsafe { NonNull::new_unchecked(at.map_addr(|addr| addr | mark)) }
 }
 
-/// The block, and what the registration is.
+/// Returns the block of a watch, and the kind of the registration.
 ///
 /// # Safety
 /// `at` is from a watch that has not ended, or whose notice is not finished.
 #[inline(always)]
 pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registration<F>) {
-    // SAFETY: what `mark` was given; Q3.
+    // SAFETY: `mark` has made this address; Q3.
     unsafe {
         let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
         let marks = at.addr().get();
@@ -50,7 +51,7 @@ pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registrat
     }
 }
 
-/// The notice of a watch, if its object has died.
+/// Returns the notice of a watch, if the object has died.
 ///
 /// # Safety
 /// `at` is from a watch whose notice, if any, is not finished.

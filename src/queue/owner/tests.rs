@@ -1,4 +1,4 @@
-//! What a watch says without its block, and the end of a stack.
+//! The address of a watch that reads no block, and the end of a stack.
 
 use core::marker::PhantomData;
 use core::{mem, ptr};
@@ -7,8 +7,8 @@ use super::{DeadQueue, NoticeQueue, OwnedWatch};
 use crate::hash::HashValue;
 use crate::ptr::{Atomic, Strong};
 
-/// The notices of an object with several come under its gate; if a collection has ended, the last
-/// one ends the stack. (Freeing it asserts that this is under no lock.)
+/// The notices of an object with several registrations are pushed under its gate. If the collection
+/// has ended, the last notice frees the stack. (Freeing a stack asserts that no lock is held.)
 #[test]
 fn a_stack_is_freed_under_no_gate() {
     for registrations in [1, 2, 3, 70] {
@@ -27,7 +27,8 @@ fn a_stack_is_freed_under_no_gate() {
 #[test]
 fn the_address_of_an_object_whose_payload_is_in_its_block_is_known_without_the_block() {
     let apart: Strong<_, Atomic> = Strong::new([7_u64; 64]);
-    // No mark says that the payload is apart. Who reads the block would be told.
+    // The watch lacks the mark of a payload apart, so the address is only right if the block is
+    // read.
     let watch = OwnedWatch::<_, Atomic> {
         at: Some(apart.place()),
         marker: PhantomData,
