@@ -1,4 +1,4 @@
-//! The names of attributes, and what a namespace has of an object.
+//! The names of attributes, and the attributes of one object in a namespace.
 
 use core::any::{TypeId, type_name};
 use core::fmt;
@@ -6,13 +6,13 @@ use core::hash::{Hash, Hasher};
 
 use crate::panics::FirstPanic;
 
-/// Names an attribute of a namespace, and gives the type of its values: a type of yours, usually
-/// empty. So a misspelt attribute, or a value of the wrong type, does not compile, and two
-/// attributes that are declared in different places are never the same.
+/// Names an attribute of a namespace, and gives the type of its values. The name is a type of your
+/// own, usually empty. So a misspelt attribute, or a value of the wrong type, does not compile, and
+/// two attributes that are declared in different places are never the same.
 ///
-/// Threads share the values, so these are `Send` and `Sync`. An attribute of other values is a
-/// [`local::AttributeKey`](crate::local::AttributeKey), for namespaces of one owner; so is each
-/// `AttributeKey`.
+/// Threads share the values, so `Value` is `Send` and `Sync`. For other values, declare a
+/// [`local::AttributeKey`](crate::local::AttributeKey), for namespaces with one owner. Each
+/// `AttributeKey` is a `local::AttributeKey`, too.
 ///
 /// ```
 /// # use core::ops::Range;
@@ -34,10 +34,10 @@ pub trait AttributeKey: 'static {
 
 /// The names of attributes that stay on one thread.
 pub(super) mod local {
-    /// Names an attribute of a namespace of one owner
-    /// ([`local::Attributes`](crate::local::Attributes)), and gives the type of its values, which
-    /// may be any: a type of yours, usually empty. Each [`AttributeKey`](crate::AttributeKey) names
-    /// one, too.
+    /// Names an attribute of a namespace with one owner
+    /// ([`local::Attributes`](crate::local::Attributes)), and gives the type of its values, without
+    /// bounds. The name is a type of your own, usually empty. Each
+    /// [`AttributeKey`](crate::AttributeKey) also implements this trait.
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc};
@@ -111,7 +111,7 @@ impl fmt::Debug for AttributeId {
 #[derive(Clone)]
 pub(super) struct AttributeValue<P> {
     pub(super) id: AttributeId,
-    /// Until it is taken or dropped.
+    /// None after the value was taken or dropped.
     pub(super) value: Option<P>,
 }
 
@@ -125,7 +125,8 @@ impl<P> AttributeValue<P> {
 }
 
 impl<P> Drop for AttributeValue<P> {
-    /// One of several: if it panics while another one does, that one goes on.
+    /// The value may be dropped together with others. If two destructors panic, the second panic is
+    /// caught, and does not abort.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.value = None);
@@ -133,12 +134,12 @@ impl<P> Drop for AttributeValue<P> {
     }
 }
 
-/// Where an object has an attribute among its attributes.
+/// Returns the index of an attribute among the attributes of an object.
 pub(super) fn position<P>(all: &[AttributeValue<P>], id: AttributeId) -> Option<usize> {
     all.iter().position(|attribute| attribute.id == id)
 }
 
-/// The attributes of an object, in the order in which they were first set.
+/// Returns the attributes of an object, in the order in which they were first set.
 pub(super) fn ids<P>(all: &[AttributeValue<P>]) -> alloc::vec::Vec<AttributeId> {
     all.iter().map(|attribute| attribute.id).collect()
 }

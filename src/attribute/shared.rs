@@ -11,13 +11,13 @@ use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
 use crate::reference::Identify;
 
 /// One private attribute, of one type, of objects that you do not own: on any thread, and usable as
-/// a `static`. No other code sees it. It goes with its object, or all at once, with the map or by
-/// `clear`.
+/// a `static`. No other code sees the attribute. A value is removed when its object dies; all
+/// values are removed by `clear`, or by dropping the map.
 ///
-/// This is a [`concurrent::WeakMap`](WeakMap) under the name of what it is used for, with its
-/// methods and its rules: objects and values have to be `Send` and `Sync`. On one thread, a field
-/// of the type [`WeakMap`](crate::WeakMap) is the same. The guide has [a
-/// chapter](crate::guide::attributes) about it.
+/// `Attribute` is another name for [`concurrent::WeakMap`](WeakMap), with the same methods and
+/// rules: objects and values must be `Send` and `Sync`. On one thread, a field of the type
+/// [`WeakMap`](crate::WeakMap) serves the same purpose. See [the chapter](crate::guide::attributes)
+/// of the guide.
 ///
 /// ```
 /// use weakly::{Attribute, Strong};
@@ -41,25 +41,26 @@ use crate::reference::Identify;
 pub type Attribute<K, V> = WeakMap<K, V>;
 
 /// A private namespace of many typed attributes of objects that you do not own. A pass, a plugin or
-/// a debugger has one, sets attributes in it on any objects, and drops it when it is done. Two
-/// namespaces are independent, even if they have the same keys.
+/// a debugger creates a namespace, sets attributes of any objects, and finally drops the namespace.
+/// Two namespaces are independent, even if they have the same keys.
 ///
-/// Attributes are named by [types](AttributeKey). The namespace is shared between threads behind
-/// `&self`, so objects and values have to be `Send` and `Sync`. (Where they are not, or one thread
-/// has the namespace, use [`local::Attributes`](crate::local::Attributes).) It is a
-/// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes here, and its
-/// methods have the names and results of the map's. Reads are lock-free. An object is one entry,
-/// however many attributes it has (so `len` counts objects); a lookup is O(attributes of the
-/// object), and a change copies their list into another entry.
+/// Attributes are named by [types](AttributeKey). Threads share the namespace behind `&self`, so
+/// objects and values must be `Send` and `Sync`. (For other objects or values, or for one thread,
+/// use [`local::Attributes`](crate::local::Attributes).) A namespace is a
+/// [`concurrent::WeakMap`](WeakMap) from each object to the set of its attributes, and its methods
+/// have the names and results of the map's methods. Reads are lock-free. An object is one entry,
+/// however many attributes it has (so `len` counts objects). A lookup is O(attributes of the
+/// object), and a change copies the list of these attributes into a new entry.
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///
-/// No method here makes a value for which other threads wait, so no removal meets a value that is
-/// [being made](crate::concurrent#a-value-that-is-being-made). (In an [`Attribute`] it may.)
+/// No method of `Attributes` makes a value while other threads wait for the value. So no removal
+/// meets a value that is [being made](crate::concurrent#a-value-that-is-being-made), as it may in
+/// an [`Attribute`].
 ///
-/// All attributes of an object go with it: the next change of the namespace destroys them, in the
-/// order in which they were first set. Dropping the namespace destroys everything, in O(objects +
-/// attributes).
+/// The death of an object ends all its attributes: the next change of the namespace destroys them,
+/// in the order in which they were first set. Dropping the namespace destroys everything, in
+/// O(objects + attributes).
 ///
 /// ```
 /// use weakly::{AttributeId, AttributeKey, Attributes, Strong};
@@ -87,7 +88,8 @@ pub struct Attributes<K: SharedKey> {
     objects: WeakMap<K, AttributeSet>,
 }
 
-/// The attributes of one object in one namespace. A set does not change: another one replaces it.
+/// The attributes of one object in one namespace. A set never changes: a new set replaces the old
+/// one.
 #[derive(Clone, Default)]
 struct AttributeSet(Arc<[AttributeValue<Shared>]>);
 
@@ -99,7 +101,8 @@ impl AttributeSet {
         self.0[at].value.as_ref()?.downcast_ref()
     }
 
-    /// The set with this attribute added or replaced, or without it; `None` if that is empty.
+    /// Returns the set with this attribute added or replaced, or without this attribute; `None` if
+    /// the result is empty.
     fn with(&self, id: AttributeId, value: Option<Shared>) -> Option<Self> {
         let mut all = self.0.to_vec();
         match (position(&all, id), value) {
@@ -108,7 +111,8 @@ impl AttributeSet {
             (None, Some(value)) => all.push(AttributeValue::new(id, value)),
             (None, None) => {}
         }
-        // (Of a vector, `into` leaks what is in it, if memory is missing and that unwinds.)
+        // (`into` leaks the elements of a vector, if memory is missing and the allocation error
+        // unwinds.)
         (!all.is_empty()).then(|| AttributeSet(all.into_iter().collect()))
     }
 }
@@ -162,20 +166,21 @@ impl<K: SharedKey> Attributes<K> {
         self.with(object, key, |_| ()).is_some()
     }
 
-    /// Sets an attribute of an object; returns true if it had none. O(attributes of the object).
+    /// Sets an attribute of an object; returns true if the object did not have the attribute.
+    /// O(attributes of the object).
     pub fn insert<A: AttributeKey>(&self, object: &K, _: A, value: A::Value) -> bool {
         let value: Shared = Arc::new(value);
         self.change::<A, _>(object, |old| (Some(Arc::clone(&value)), old.is_none()))
     }
 
-    /// Changes an attribute of an object, atomically: the closure is shown its value, if any, and
-    /// returns the new one, `None` to remove it. Returns a clone of the new value. The closure is
-    /// called again when other threads have changed attributes of the same object: as often as they
-    /// are faster. O(attributes of the object) for each call.
+    /// Changes an attribute of an object, atomically. The closure gets the value, if any, and
+    /// returns the new value, or `None` to remove the attribute. Returns a clone of the new value.
+    /// If another thread changes an attribute of the same object meanwhile, the closure is called
+    /// again, without a limit on the number of calls. O(attributes of the object) for each call.
     ///
     /// # Panics
-    /// If the closure itself changes an attribute of this object in this namespace, even another
-    /// one, every time it is called: it would be called again for ever.
+    /// If the closure changes an attribute of this object in this namespace (the same attribute or
+    /// another) every time it is called: otherwise the closure would be called again for ever.
     #[track_caller]
     pub fn compute<A: AttributeKey>(
         &self,
@@ -193,7 +198,7 @@ impl<K: SharedKey> Attributes<K> {
     }
 
     /// Removes an attribute of an object, and returns a clone of its value. O(attributes of the
-    /// object). Of a value that cannot be cloned, `remove_if(object, key, |_| true)` removes the
+    /// object). If the value cannot be cloned, `remove_if(object, key, |_| true)` removes the
     /// attribute.
     pub fn remove<A: AttributeKey>(&self, object: &K, _: A) -> Option<A::Value>
     where
@@ -202,9 +207,9 @@ impl<K: SharedKey> Attributes<K> {
         self.change::<A, _>(object, |old| (None, old.cloned()))
     }
 
-    /// Removes an attribute of an object if the closure, shown the value, returns true; returns
-    /// whether it did. O(attributes of the object) for each call of the closure, which is called
-    /// again as that of [`compute`](Self::compute) is.
+    /// Removes an attribute of an object if the closure returns true for its value; returns whether
+    /// the attribute was removed. The closure may be called again, as in
+    /// [`compute`](Self::compute). O(attributes of the object) for each call.
     ///
     /// # Panics
     /// As `compute`.
@@ -254,8 +259,8 @@ impl<K: SharedKey> Attributes<K> {
             .unwrap_or_default()
     }
 
-    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction
-    /// of the attributes.
+    /// Removes all attributes of an object; returns whether the object had any. O(1), plus the
+    /// destruction of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.objects.remove_if(object, |_| true)
     }
@@ -264,8 +269,8 @@ impl<K: SharedKey> Attributes<K> {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// Returns the live objects that have attributes here, as a snapshot that keeps none of them
-    /// alive. O(capacity), and O(1) for each. See [`WeakMap::keys`].
+    /// Returns the live objects that have attributes in this namespace, as a snapshot that keeps
+    /// none of the objects alive. O(capacity), and O(1) for each object. See [`WeakMap::keys`].
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }

@@ -14,19 +14,19 @@ use crate::collections::traits::by_identity;
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
 use crate::table::Place;
 
-/// A private namespace of many typed attributes of objects that you do not own, with one owner: as
-/// [`Attributes`](crate::Attributes), but for objects and values of one thread.
+/// A private namespace of many typed attributes of objects that you do not own. Like
+/// [`Attributes`](crate::Attributes), but with one owner, and for objects and values of one thread.
 ///
-/// It is a [`WeakMap`](crate::WeakMap) from each object to the set of its attributes here, and its
-/// methods have the names and results of the map's, with the name of the attribute after the
-/// object. So it takes [`local::Strong`](crate::local::Strong), `Rc` and
-/// [`local::Anchor`](crate::local::Anchor), any values, and no atomic operation for `local`
-/// handles; reads return references, and changes take `&mut self`. (One attribute alone is a
-/// `WeakMap`.)
+/// A namespace is a [`WeakMap`](crate::WeakMap) from each object to the set of its attributes. Its
+/// methods have the names and results of the map's methods, and take the name of the attribute
+/// after the object. Objects may be in a [`local::Strong`](crate::local::Strong) or an `Rc`, or may
+/// have a [`local::Anchor`](crate::local::Anchor); values may be of any type. With `local` handles,
+/// no operation is atomic. Reads return references, and changes take `&mut self`. (For a single
+/// attribute, use a `WeakMap`.)
 ///
-/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects); a
-/// lookup is O(attributes of the object). All attributes of an object go with it: the next change
-/// of the namespace destroys them, in the order in which they were first set. Dropping the
+/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects). A
+/// lookup is O(attributes of the object). The death of an object ends all its attributes: the next
+/// change of the namespace destroys them, in the order in which they were first set. Dropping the
 /// namespace destroys everything, in O(objects + attributes).
 ///
 /// ```
@@ -57,7 +57,7 @@ pub struct Attributes<K: WeakKey> {
     store: Store<K::Watch, Owned<AttributeSet>>,
 }
 
-/// The attributes of one object in one namespace; at least one.
+/// The attributes of one object in one namespace: at least one attribute.
 struct AttributeSet(Vec<AttributeValue<Box<dyn Any>>>);
 
 impl AttributeSet {
@@ -86,7 +86,7 @@ impl AttributeSet {
         self.0[at].value.as_mut()?.downcast_mut()
     }
 
-    /// Adds or replaces an attribute, and returns the value that it had.
+    /// Adds or replaces an attribute, and returns the old value.
     fn insert<A: AttributeKey>(&mut self, value: A::Value) -> Option<A::Value> {
         if let Some(there) = self.find_mut::<A>() {
             return Some(core::mem::replace(there, value));
@@ -118,8 +118,8 @@ impl<K: WeakKey> Attributes<K> {
         self.store.get(by_addr(Q::addr(object)))?.find::<A>()
     }
 
-    /// Returns the value of an attribute of an object, mutably. Drains no notices, so it destroys
-    /// no other value.
+    /// Returns the value of an attribute of an object, mutably. Takes no notices, so no dead value
+    /// is destroyed.
     #[inline]
     pub fn get_mut<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &mut self,
@@ -140,7 +140,7 @@ impl<K: WeakKey> Attributes<K> {
         self.get(object, key).is_some()
     }
 
-    /// Sets an attribute of an object, and returns the value that it had.
+    /// Sets an attribute of an object, and returns the old value.
     pub fn insert<A: AttributeKey>(
         &mut self,
         object: &K,
@@ -156,9 +156,9 @@ impl<K: WeakKey> Attributes<K> {
         }
     }
 
-    /// Returns the value of an attribute of an object, after setting what `make` returns if the
-    /// object has none. `make` gets the object as a weak handle, so that a value can refer to its
-    /// object without keeping it alive.
+    /// Returns the value of an attribute of an object. If the object does not have the attribute,
+    /// `make` is called, and its result becomes the value. `make` gets the object as a weak handle,
+    /// so that the value can refer to its object without keeping the object alive.
     ///
     /// # Panics
     /// If `make` panics. The namespace is then unchanged.
@@ -205,16 +205,16 @@ impl<K: WeakKey> Attributes<K> {
         set.map_or_else(Vec::new, |set| ids(&set.0))
     }
 
-    /// Removes all attributes of an object; returns whether it had any. O(1), plus the destruction
-    /// of the attributes.
+    /// Removes all attributes of an object; returns whether the object had any. O(1), plus the
+    /// destruction of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> bool {
         self.store.remove(by_addr(Q::addr(object))).is_some()
     }
 
-    /// Removes dead objects, and returns all attributes of each as one item, instead of destroying
-    /// them: for a namespace in a `RefCell`, where the destructors of values use the same
-    /// namespace. End the borrow, and drop the items then. As
-    /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead), whose rules these are.
+    /// Removes dead objects, and returns the attributes of each object as one item, instead of
+    /// destroying them. For a namespace in a `RefCell`, if destructors of values use the same
+    /// namespace: end the borrow, and then drop the items. The rules are those of
+    /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -243,8 +243,8 @@ impl<K: WeakKey> Attributes<K> {
 }
 
 impl<K: StrongRef> Attributes<K> {
-    /// Iterates over the live objects that have attributes here, as strong handles, in arbitrary
-    /// order. O(capacity).
+    /// Iterates over the live objects that have attributes in this namespace, as strong handles, in
+    /// arbitrary order. O(capacity).
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.store.keys()
     }
