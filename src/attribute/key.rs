@@ -125,8 +125,7 @@ impl<P> AttributeValue<P> {
 }
 
 impl<P> Drop for AttributeValue<P> {
-    /// The value may be dropped together with others. If two destructors panic, the second panic is
-    /// caught, and does not abort.
+    /// If the destructor of a value panics while another panic unwinds, the first panic goes on.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.value = None);

@@ -6,7 +6,7 @@ use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Slot, Sought, Upgrade, Watch};
 
 impl<K: Content, V: Slot> Table<ByContent<K>, V> {
-    /// The entry whose key is live and has this content, and that key.
+    /// Returns the entry whose key is live and has this content, and the key.
     #[inline]
     pub(crate) fn find_by_content<Q>(
         &self,
@@ -16,8 +16,8 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     where
         Q: ?Sized + Sought<K::Target>,
     {
-        // Almost always the first entry of this hash is the right one. Comparing contents inside
-        // the loop would be a call there, for which every lookup would have to save its registers.
+        // The first entry of this hash is almost always the right one. A comparison of contents
+        // inside the loop would be a call, for which every lookup would have to save registers.
         let entry = self.find(hash, |key| key.hash() == hash)?;
         match entry.key.upgrade() {
             Some(pinned) if Q::is(sought, K::content(&pinned)) => Some((entry, pinned)),
@@ -26,7 +26,7 @@ impl<K: Content, V: Slot> Table<ByContent<K>, V> {
     }
 
     /// The slow path: the first entry of this hash has another content or is dead. `other` is
-    /// dropped first, while the table is not borrowed for a search.
+    /// dropped first, while no search has borrowed the table.
     #[cold]
     #[inline(never)]
     fn find_slow<Q>(

@@ -12,29 +12,28 @@ use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 use crate::sync;
 
-/// A table with this many buckets does not fit into a core's own caches: its lookups wait for
-/// memory.
+/// A table with this many buckets does not fit into a core's own caches: lookups wait for memory.
 pub(super) const LARGE: usize = 1 << 14;
 
-/// Entries, and the queues by which the table learns of their deaths.
+/// The entries, and the queues through which the table learns about deaths.
 pub(crate) struct Table<K: Slot, V: Slot> {
     // Before the queues: an entry's watch is dropped before its queue is.
     pub(super) entries: HashTable<Entry<K, V>>,
     pub(super) keys: K::Queue,
     pub(super) values: V::Queue,
-    /// Takes what dead entries leave; nothing else does.
+    /// All remains of dead entries go here, to be kept or dropped.
     pub(super) kept: Kept<Remains<K, V>>,
     /// The bucket at which the next sweep or `pop` begins.
     pub(super) sweep_position: usize,
     pub(super) hints: Hints,
 }
 
-/// What an insertion notes.
+/// Notes that insertions make.
 pub(super) struct Hints {
-    /// The address where the buckets end and their tags begin, as of the last insert: for
+    /// The address at which the buckets end and their tags begin, as of the last insertion: for
     /// [`prefetch`](Table::prefetch).
     pub(super) tags: usize,
-    /// Where a [`pop`](Table::pop) need not look.
+    /// The stretches that a [`pop`](Table::pop) may skip.
     pub(super) marks: Marks,
 }
 
@@ -59,8 +58,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         table
     }
 
-    /// Prefetches the cache lines in which an entry of this hash is likely to be. Only a hint:
-    /// `tags` may belong to a table that has been replaced, and hashbrown may change its layout.
+    /// Prefetches the cache lines that probably contain the entry of this hash. Only a hint: `tags`
+    /// may belong to a table that was replaced, and hashbrown may change its layout.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: HashValue) {
         let bucket = self.prefetch_home(hash);
@@ -69,8 +68,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         ));
     }
 
-    /// Prefetches the entry without its tag, at its home bucket, where it is unless that was
-    /// occupied.
+    /// Prefetches the entry, without its tag, at the home bucket. The entry is there unless the
+    /// bucket was occupied.
     #[inline(always)]
     fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
@@ -98,8 +97,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<&Entry<K, V>> {
-        // In a large table the tags and the entries are on two cold lines: load them together, not
-        // one after the other.
+        // In a large table, the tags and the entries are on two cold lines: load both lines at
+        // once.
         if self.entries.num_buckets() >= LARGE {
             self.prefetch_home(hash);
         }
@@ -115,7 +114,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.find_mut(hash.get(), |entry| eq(&entry.key))
     }
 
-    /// The entries of several keys: `eq` is given the number of the key.
+    /// Returns the entries of several keys. `eq` gets the index of the key.
     ///
     /// # Panics
     /// If two keys have the same entry.
@@ -144,7 +143,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         entries
     }
 
-    /// Removes an entry if `wanted` returns something for it.
+    /// Removes an entry if `wanted` returns something for the entry.
     #[inline]
     pub(crate) fn remove_if<R>(
         &mut self,
@@ -160,7 +159,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         Some((answer, entry))
     }
 
-    /// Removes the entry of a bucket, if there is one and `take` returns something for it.
+    /// Removes the entry of a bucket, if there is an entry and `take` returns something for it.
     pub(super) fn take_at<R>(
         &mut self,
         bucket: usize,
@@ -173,13 +172,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
         Some((taken, entry))
     }
 
-    /// All entries, the dead ones included.
+    /// Iterates over all entries, including dead entries.
     #[inline]
     pub(crate) fn iter(&self) -> hash_table::Iter<'_, Entry<K, V>> {
         self.entries.iter()
     }
 
-    /// All entries, the dead ones included.
+    /// Iterates over all entries, including dead entries.
     #[inline]
     pub(crate) fn iter_mut(&mut self) -> hash_table::IterMut<'_, Entry<K, V>> {
         self.entries.iter_mut()

@@ -1,4 +1,4 @@
-//! An entry, and what it leaves when it is dead.
+//! An entry, and its remains when it is dead.
 
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
@@ -9,11 +9,11 @@ pub(crate) struct Entry<K, V> {
     pub(crate) value: V,
 }
 
-/// What a dead entry leaves: the slots that the collection owns.
+/// The remains of a dead entry: the slots that the collection owns.
 pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
 impl<K: Slot, V: Slot> Entry<K, V> {
-    /// Whether one slot is dead, notified or not.
+    /// Returns whether one slot is dead, notified or not.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.key.is_expired() || self.value.is_expired()
@@ -24,8 +24,8 @@ impl<K: Slot, V: Slot> Entry<K, V> {
         self.key.is_stale() || self.value.is_stale()
     }
 
-    /// Deregisters both slots: the entry is unlinked, or about to be dropped, and no notice of it
-    /// may come any more.
+    /// Deregisters both slots of an entry that is unlinked, or is about to be dropped: no notice of
+    /// the entry may come any more.
     #[inline]
     pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.deregister(keys);
@@ -37,7 +37,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
         }
     }
 
-    /// Turns an entry into what it leaves. It is unlinked, dead and deregistered.
+    /// Turns an entry into its remains. The entry is unlinked, dead and deregistered.
     pub(crate) fn into_remains(self) -> Remains<K, V> {
         (self.key.into_remains(), self.value.into_remains())
     }

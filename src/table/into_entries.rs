@@ -1,12 +1,12 @@
-//! Iteration by value. The iterator owns the table: if it is forgotten, all of the table leaks, and
-//! no registration outlives its queue.
+//! Iteration by value. The iterator owns the table: if the iterator is forgotten, the whole table
+//! leaks, and no registration outlives its queue.
 
 use super::entries::Table;
 use super::entry::Entry;
 use super::sweep::Walk;
 use crate::reference::Slot;
 
-/// All entries of a table by value, the dead ones included.
+/// All entries of a table by value, including dead entries.
 pub(crate) struct IntoEntries<K: Slot, V: Slot> {
     table: Table<K, V>,
     walk: Walk,
@@ -14,7 +14,7 @@ pub(crate) struct IntoEntries<K: Slot, V: Slot> {
 
 impl<K: Slot, V: Slot> IntoEntries<K, V> {
     pub(crate) fn new(mut table: Table<K, V>) -> Self {
-        // This is the collection's end: nobody can purge it any more.
+        // The collection ends here: nobody can purge it any more.
         table.set_waker(None);
         IntoEntries {
             table,
@@ -22,8 +22,8 @@ impl<K: Slot, V: Slot> IntoEntries<K, V> {
         }
     }
 
-    /// Removes the next entry for which `take` returns something. Those that it skips are
-    /// dropped with the table.
+    /// Removes the next entry for which `take` returns something. Skipped entries are dropped with
+    /// the table.
     pub(crate) fn next<R>(
         &mut self,
         take: impl FnMut(&mut Entry<K, V>) -> Option<R>,

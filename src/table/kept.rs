@@ -1,13 +1,13 @@
-//! What a dead entry leaves: destroyed at once, or kept until it is asked for.
+//! The remains of dead entries: destroyed at once, or kept until the user asks for them.
 
 use alloc::vec::Vec;
 
 use super::reclaim::Reclaim;
 use crate::panics::run_all;
 
-/// The policy, and what has been kept.
+/// The policy, and the kept remains.
 pub(crate) struct Kept<R>(
-    /// `None` if nothing is kept.
+    /// `None` with the policy [`Reclaim::OnUse`].
     Option<Vec<R>>,
 );
 
@@ -23,7 +23,7 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Sets the policy. Nothing is kept if nothing is to be kept any more.
+    /// Sets the policy. Under [`Reclaim::OnUse`], nothing stays kept.
     pub(super) fn set_policy(&mut self, policy: Reclaim) {
         match policy {
             Reclaim::OnRequest => _ = self.0.get_or_insert_with(Vec::new),
@@ -31,8 +31,8 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Takes what an entry leaves that was unlinked because it is dead. The caller's table is
-    /// consistent: this may run a destructor.
+    /// Destroys or keeps the remains of an entry that was unlinked because it is dead. The caller's
+    /// table is consistent, since a destructor may run.
     #[inline]
     pub(super) fn reclaim(&mut self, remains: R) {
         match &mut self.0 {
@@ -41,13 +41,13 @@ impl<R> Kept<R> {
         }
     }
 
-    /// Takes one of those that are kept.
+    /// Takes the remains of one entry out.
     #[inline]
     pub(super) fn take(&mut self) -> Option<R> {
         self.0.as_mut()?.pop()
     }
 
-    /// Destroys what is kept. If a destructor panics, the others run.
+    /// Destroys the kept remains. If a destructor panics, the other destructors still run.
     pub(super) fn clear(&mut self) {
         run_all(|| self.take().is_some());
     }

@@ -1,28 +1,28 @@
-//! Which stretches of a large table have no entry, as far as `pop` has found out: it passes by
-//! these. Else each `pop` of a queue that is short, in a table that was long, would pass over most
-//! of the buckets.
+//! Marks for the stretches of a large table that may have an entry: `pop` skips all other
+//! stretches. Without the marks, each `pop` from a short queue in a table that was once long would
+//! visit most of the buckets.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How many buckets a mark stands for.
+/// The number of buckets that a mark stands for.
 pub(super) const STRETCH: usize = 64;
-/// How many a word of marks stands for.
+/// The number of buckets that a word of marks stands for.
 const OF_WORD: usize = STRETCH * u64::BITS as usize;
 
-/// A mark for each stretch in which there may be an entry; none at all, where nothing is known.
+/// One mark for each stretch, set if the stretch may have an entry. Empty if nothing is known.
 pub(crate) struct Marks(Vec<u64>);
 
 impl Marks {
     pub(super) const NONE: Self = Marks(Vec::new());
 
-    /// Whether anything is known. Of most tables nothing is.
+    /// Returns whether anything is known. In most tables, nothing is known.
     #[inline]
     pub(super) fn are_known(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// An entry comes into this bucket.
+    /// Notes that an entry is inserted into this bucket.
     #[cold]
     #[inline(never)]
     pub(super) fn set(&mut self, bucket: usize) {
@@ -31,7 +31,7 @@ impl Marks {
         }
     }
 
-    /// There is no entry in the stretch that begins here, in a table of so many buckets.
+    /// Notes that the stretch beginning at `bucket` has no entry, in a table of `buckets` buckets.
     pub(super) fn clear(&mut self, bucket: usize, buckets: usize) {
         if self.0.is_empty() {
             self.0 = vec![u64::MAX; buckets.div_ceil(OF_WORD)];
@@ -41,13 +41,13 @@ impl Marks {
         }
     }
 
-    /// The entries are about to move.
+    /// Forgets all marks: the entries are about to move.
     pub(super) fn forget(&mut self) {
         *self = Self::NONE;
     }
 
-    /// Where the next stretch begins that may have an entry, from the one on that begins here. Past
-    /// the end if there is none.
+    /// Returns the first bucket of the next stretch that may have an entry. The search begins with
+    /// the stretch at `bucket`. Returns a number past the end if there is no such stretch.
     pub(super) fn next(&self, bucket: usize) -> usize {
         let mut at = bucket / OF_WORD;
         let Some(word) = self.0.get(at) else {

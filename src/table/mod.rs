@@ -1,19 +1,20 @@
-//! The one table behind all the collections: entries whose slots may die.
+//! The one table behind all collections: entries whose slots may die.
 //!
 //! The table knows no hasher and no pointer: hashes come in as
-//! [`HashValue`](crate::hash::HashValue), keys and values as [`Slot`]s. The hash by which it moves
-//! an entry must be the one that the entry's notice will carry ([`Slot::hash_of_notice`]): a notice
-//! that misses its entry is taken for a late one, and frees a hook that is still in use.
+//! [`HashValue`](crate::hash::HashValue), keys and values as [`Slot`]s. When the table moves an
+//! entry, it must use the hash that the notice of the entry will carry ([`Slot::hash_of_notice`]).
+//! Otherwise the notice does not find its entry, is mistaken for a late notice, and frees a hook
+//! that is still in use.
 //!
-//! The table never runs user code while an entry is half inserted or half removed: it unlinks an
-//! entry first, and drops what is left of it when the table is consistent again. If a value's
-//! destructor kills the next key, that only creates the next notice: the loops here handle it,
-//! without recursion.
-
+//! The table never runs user code while an entry is half inserted or half removed: the table first
+//! unlinks the entry, and drops the remains when the table is consistent again. If the destructor
+//! of a value kills the next key, the death only pushes the next notice: the loops here take the
+//! notice, without recursion.
 //!
-//! The order of the files: `entry`; `reclaim`, `kept`, `marks`; `entries`, which has the table
-//! itself; `waker`; `notices` and `sweep`, which find the dead; `upkeep`; and on top of these the
-//! ways in and out: `place`, `by_content`, `of_value`, `into_entries`.
+//! The order of the files, each of which uses only earlier files. `entry`, `reclaim`, `kept` and
+//! `marks` are parts of a table, and `entries` has the table itself. `waker` calls the waker;
+//! `notices` and `sweep` find dead entries; `upkeep` reclaims dead entries, and grows and shrinks
+//! the table. Last come the ways in and out: `place`, `by_content`, `of_value` and `into_entries`.
 
 mod by_content;
 mod entries;

@@ -1,5 +1,5 @@
-//! loom models of a table of one owner: what is armed again after a panic, and when instalments say
-//! that nothing is left.
+//! loom models of a table of one owner: the waker is armed after a panic, and when instalments may
+//! report that nothing is left.
 
 use core::panic::AssertUnwindSafe;
 use std::boxed::Box;
@@ -21,7 +21,7 @@ impl Drop for Value {
     }
 }
 
-/// A drain that ends by a panic arms the waker too: the death after it calls.
+/// A drain that ends by a panic also arms the waker: a later death calls the waker.
 #[test]
 fn a_purge_that_panics_against_a_death() {
     check(2, |maker| {
@@ -45,9 +45,10 @@ fn a_purge_that_panics_against_a_death() {
     });
 }
 
-/// An instalment that returns 0 has looked when both queues were armed: what comes after that
-/// calls. If it did not count the notice of the entry that is replaced while its value dies, it
-/// would say 0 though the other death had found nothing armed.
+/// An instalment that returns 0 has looked when both queues were armed: a later notice calls the
+/// waker. Here an entry is replaced while its value dies, and its notice is late. An instalment
+/// must count this notice: else it would return 0 although the other death has found no queue
+/// armed.
 #[test]
 fn instalments_against_two_deaths() {
     check(5, |maker| {

@@ -1,4 +1,4 @@
-//! Entries with a pending death notice: counting and unlinking them.
+//! Entries with a pending notice: counting and unlinking them.
 
 use hashbrown::HashTable;
 
@@ -7,19 +7,20 @@ use super::entry::{Entry, Remains};
 use crate::queue::NoticeQueue;
 use crate::reference::{NoticeOf, Slot};
 
-/// How many notices one operation drains, late ones too: more than two, so that the dead never
-/// accumulate under a caller that only inserts pairs; few, so that no call pays for all the dead.
+/// The number of notices that one operation drains, including late notices: more than two, so that
+/// dead entries never accumulate under a caller that only inserts pairs; few, so that no single
+/// call pays for all dead entries.
 const NOTICES: usize = 16;
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// The number of entries without a pending notice.
+    /// Returns the number of entries without a pending notice.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.entries.len().saturating_sub(self.notified())
     }
 
-    /// Whether [`len`](Self::len) is zero. As long as an entry is live, that costs no count of the
-    /// dead.
+    /// Returns whether [`len`](Self::len) is zero. If an entry is live, the dead entries are not
+    /// counted.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
@@ -35,11 +36,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
             && self.entries.len() <= self.notified()
     }
 
-    /// Whether an entry is live. Objects often die in the order of the table, so the search takes
-    /// the buckets in another order.
+    /// Returns whether an entry is live. Objects often die in the order of the table, so the search
+    /// visits the buckets in another order.
     fn has_live(&self) -> bool {
-        // Odd, and the number of buckets is a power of two: so the search comes to each bucket. (If
-        // not, `len` decides.)
+        // The stride is odd, and the number of buckets is a power of two: so the search visits each
+        // bucket. (If the number were no power of two, `len` would decide.)
         const STRIDE: usize = 0x9e37_79b1;
         let buckets = self.entries.num_buckets();
         let mut order = (0..buckets).map(|n| n.wrapping_mul(STRIDE) % buckets);
@@ -49,8 +50,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         })
     }
 
-    /// The number of entries with a pending notice. O(notices that have come since the last call),
-    /// or O(notices) if both keys and values have some.
+    /// Returns the number of entries with a pending notice. O(notices that have come since the last
+    /// call), or O(notices) if both keys and values have notices.
     #[inline]
     pub(crate) fn notified(&self) -> usize {
         if self.keys.is_idle() {
@@ -62,7 +63,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.notified_by_both()
     }
 
-    /// Counts an entry once whose key and value both have a notice.
+    /// Counts an entry once if both its key and its value have a notice.
     #[cold]
     fn notified_by_both(&self) -> usize {
         let (mut notified, seen) = self.values.look();
@@ -79,7 +80,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             .find(hash, |entry| entry.key.is_named_by(notice))
     }
 
-    /// The number of entries with a pending notice, and of those of which something is kept.
+    /// Returns the number of entries with a pending notice, plus the number of entries whose
+    /// remains are kept.
     #[inline]
     pub(crate) fn pending(&self) -> usize {
         self.notified() + self.kept.len()
@@ -90,8 +92,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
-    /// Reclaims a few entries with pending notices, without a sweep. For the beginning of an
-    /// operation that changes the table only if it finds nothing.
+    /// Reclaims a few entries with pending notices, without a sweep. Called at the beginning of an
+    /// operation that changes the table only if a lookup fails.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
@@ -99,8 +101,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Prefetches the entry of the first notice. For the beginning of an insert that ends with
-    /// [`tidy`](Self::tidy): the entry arrives while the insert does its own work.
+    /// Prefetches the entry of the first notice. Called at the beginning of an insertion that ends
+    /// with [`tidy`](Self::tidy): the entry arrives in the cache while the insertion does its own
+    /// work.
     #[inline]
     pub(crate) fn prefetch_notified(&mut self) {
         if let Some(hash) = self.keys.peek() {
@@ -145,8 +148,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next entry with a pending notice, and returns what it leaves. Takes out so many
-    /// notices at most as are `left`, and counts them off.
+    /// Unlinks the next entry with a pending notice, and returns its remains. Takes at most `left`
+    /// notices, and subtracts their number from `left`.
     #[inline(always)]
     pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<Remains<K, V>> {
         let Table {
@@ -167,8 +170,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 }
 
-/// Unlinks the entry of the next notice that has one. `named` returns whether an entry is the
-/// notice's.
+/// Unlinks the entry of the next notice that has an entry. `named` returns whether an entry belongs
+/// to a notice.
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, E>(
     deaths: &mut D,
@@ -180,8 +183,8 @@ fn unlink_next<D: NoticeQueue, E>(
         let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
         // (Only a leaked entry is not found.)
         let entry = found.ok().map(|entry| entry.remove().0);
-        // Before anything else that the entry owns is destroyed: the block's memory is in the
-        // cache, and will be reused.
+        // Finish the notice before anything else that the entry owns is destroyed: the memory of
+        // the block is in the cache, and will be reused.
         deaths.finish(notice);
         if entry.is_some() {
             return entry;

@@ -1,5 +1,5 @@
-//! The entries of a value: found by the hashes that its object knows or, if it knows nothing, among
-//! all.
+//! The entries of a value. The object of the value knows their hashes; if it does not, all entries
+//! are searched.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use super::sweep::Walk;
 use crate::reference::{Slot, Watch, WeakKey};
 
 impl<K: Slot, V: Watch> Table<K, V> {
-    /// The entries with this value, those whose keys are dead included. O(n log n) for all n
-    /// registrations of the value's object, or O(capacity) if no notices come of it.
+    /// Returns the entries with this value, including entries whose keys are dead. O(n log n) for
+    /// all n registrations of the value's object, or O(capacity) if the object sends no notices.
     pub(crate) fn entries_of(&self, value: &V::Key) -> Vec<&Entry<K, V>> {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &&Entry<K, V>| entry.value.is_at(addr);
@@ -19,7 +19,8 @@ impl<K: Slot, V: Watch> Table<K, V> {
         };
         let mut found = Vec::with_capacity(hashes.len());
         for hash in hashes {
-            // hashbrown compares tags alone: what another of these hashes leads to comes with that.
+            // hashbrown compares only tags, so an entry with another of these hashes may come up:
+            // its own hash will find it.
             let has_hash = |entry: &&Entry<K, V>| entry.value.hash_of_notice() == Some(hash);
             let entries = self.entries.iter_hash(hash.get());
             found.extend(entries.filter(is_of).filter(has_hash));
@@ -27,9 +28,9 @@ impl<K: Slot, V: Watch> Table<K, V> {
         found
     }
 
-    /// Removes the entries with this value whose keys are live, and returns how many. Costs as much
-    /// as [`entries_of`](Self::entries_of). If a destructor panics, the entries stay that are not
-    /// removed yet.
+    /// Removes the entries with this value whose keys are live, and returns their number. Costs as
+    /// much as [`entries_of`](Self::entries_of). If a destructor panics, the entries that are not
+    /// removed yet stay.
     pub(crate) fn remove_of(&mut self, value: &V::Key) -> usize {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &Entry<K, V>| entry.value.is_at(addr) && !entry.key.is_expired();

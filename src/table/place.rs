@@ -7,7 +7,7 @@ use super::entry::Entry;
 use crate::hash::HashValue;
 use crate::reference::Slot;
 
-/// Where a key is, or would be inserted.
+/// The place of a key: where its entry is, or where it would be inserted.
 pub(crate) enum Place<'a, K: Slot, V: Slot, R> {
     Found(Found<'a, K, V>, R),
     Vacant(Vacant<'a, K, V>),
@@ -25,7 +25,7 @@ pub(crate) struct Vacant<'a, K: Slot, V: Slot> {
     registrar: Registrar<'a, K, V>,
 }
 
-/// What is needed to register the slots of an entry.
+/// Everything that is needed to register the slots of an entry.
 pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
     pub(crate) hash: HashValue,
     pub(crate) keys: &'a mut K::Queue,
@@ -34,10 +34,10 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Finds the place of a key, with room for it. `eq` returns whether an entry is the key's,
-    /// `pin` whether it is live. If it is not, its value has died: the entry is removed now, its
-    /// place is reused, and its notice will be late. The caller reclaims the dead before or after
-    /// ([`tidy`](Self::tidy)).
+    /// Finds the place of a key, with room for its entry. `eq` returns whether an entry belongs to
+    /// the key, and `pin` whether the entry is live. An entry that is not live has lost its value:
+    /// the entry is removed at once, its place is reused, and its notice will be late. The caller
+    /// reclaims dead entries before or after ([`tidy`](Self::tidy)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -67,7 +67,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
                 None => {
                     let (mut dead, place) = entry.remove();
                     dead.deregister(registrar.keys, registrar.values);
-                    // The table is consistent: what the dead entry leaves may be dropped here.
+                    // The table is consistent: the remains of the dead entry may be dropped here.
                     self.kept.reclaim(dead.into_remains());
                     place
                 }
@@ -111,7 +111,7 @@ impl<'a, K: Slot, V: Slot> Found<'a, K, V> {
         self.entry.get_mut()
     }
 
-    /// The entry, and what is needed to change its slots.
+    /// Returns the entry, and everything that is needed to change its slots.
     #[inline]
     pub(crate) fn change(&mut self) -> (&mut Entry<K, V>, &mut Registrar<'a, K, V>) {
         (self.entry.get_mut(), &mut self.registrar)

@@ -1,16 +1,16 @@
-//! When a collection destroys what its dead entries own.
+//! The policy that decides when a collection destroys the remains of dead entries.
 
-/// When a collection destroys what its dead entries own: the values of dead keys, the keys of dead
-/// values. Set it with the collection's `set_reclaim`. The policy does not change when an entry is
-/// dead: from the moment of the death no lookup finds it, and, with [`Strong`](crate::Strong),
-/// `len` does not count it.
+/// Decides when a collection destroys the remains of dead entries: the values of dead keys,
+/// and the keys of dead values. Set the policy with the collection's `set_reclaim`. The policy does
+/// not change the time at which an entry is dead: from the moment of the death, no lookup finds the
+/// entry, and, with [`Strong`](crate::Strong), `len` does not count it.
 ///
-/// Use [`OnRequest`](Self::OnRequest) for collections that are in a
-/// [`RefCell`](core::cell::RefCell) or behind a lock, and own things whose destructors use the same
-/// collection. With [`OnUse`](Self::OnUse) an `insert` may destroy such a thing while the
-/// collection is borrowed for the insert, and the destructor finds it borrowed. On request, no
-/// destructor runs while the collection is borrowed, if you take out what the dead leave and drop
-/// it after the borrow has ended:
+/// Use [`OnRequest`](Self::OnRequest) for a collection that is in a
+/// [`RefCell`](core::cell::RefCell) or behind a lock, and owns values whose destructors use the
+/// same collection. With [`OnUse`](Self::OnUse), an `insert` may destroy such a value while the
+/// collection is borrowed for the insertion, and the destructor finds the collection borrowed. With
+/// `OnRequest`, take the remains out, and drop them after the borrow has ended: then no destructor
+/// runs while the collection is borrowed.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -47,17 +47,19 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reclaim {
-    /// Operations that may change the collection destroy it, a few entries at a time. (For `Arc`,
-    /// which sends no notices, reads of collections that threads share occasionally do so too.)
+    /// Operations that may change the collection destroy the remains, a few entries at a time. (For
+    /// `Arc`, which sends no notices, reads of collections that threads share occasionally destroy
+    /// remains, too.)
     #[default]
     OnUse,
-    /// Only `purge`, `purge_some`, `purge_cycles`, `drain_dead` (which returns it), `clear` and the
-    /// end of the collection destroy it. Other operations keep it. (The end: dropping the
-    /// collection, or turning it into an iterator. Going back to [`OnUse`](Self::OnUse) ends the
-    /// policy, and destroys what has been kept, and what has died since.)
+    /// Only `purge`, `purge_some`, `purge_cycles`, `drain_dead` (which returns the remains),
+    /// `clear` and the end of the collection destroy the remains. Other operations keep them. (The
+    /// collection ends when it is dropped or turned into an iterator. Returning to
+    /// [`OnUse`](Self::OnUse) ends the policy, and destroys all kept remains and all entries that
+    /// have died since.)
     ///
-    /// The entries themselves are still removed, so the table does not grow because of the dead.
-    /// But what they own takes memory until it is asked for. Keeping it is O(1) amortised;
-    /// `pending_dead` counts it.
+    /// The entries themselves are still removed, so dead entries do not make the table grow. But
+    /// their remains take memory until the program asks for them. Keeping the remains of an entry
+    /// is O(1) amortised; `pending_dead` counts the entry.
     OnRequest,
 }

@@ -1,4 +1,4 @@
-//! Sweeping for the dead among slots that send no notices, a few buckets at a time; and removing
+//! Sweeping for dead entries whose slots send no notices, a few buckets at a time; and removing
 //! arbitrary entries.
 
 use super::entries::{LARGE, Table};
@@ -6,22 +6,22 @@ use super::entry::{Entry, Remains};
 use super::marks::STRETCH;
 use crate::reference::Slot;
 
-/// How many buckets one operation sweeps. A sweep passes over a table of n buckets in n / 16
-/// operations, so at most n / 16 inserts go by before it finds a dead entry.
+/// The number of buckets that one operation sweeps. A sweep passes over a table of n buckets in n /
+/// 16 operations, so at most n / 16 insertions happen before the sweep finds a dead entry.
 const BUCKETS: usize = 16;
 
 /// A single pass over all buckets.
 pub(crate) struct Walk(usize);
 
-/// A search for the dead. It ends when a whole pass over the table has found none: a death that
-/// another death caused may lie behind the current position.
+/// A search for dead entries. The search ends when a whole pass over the table has found none: the
+/// death of one entry may cause the death of another entry behind the current position.
 pub(crate) struct Search {
     bucket: usize,
     since_found: usize,
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Whether the table has to sweep for the dead.
+    /// Whether the table has to sweep for dead entries.
     pub(super) const SWEPT: bool = K::SWEPT || V::SWEPT;
 
     /// Sweeps the next few buckets.
@@ -32,15 +32,16 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// How many buckets so many operations sweep: once around the table at most.
+    /// Returns the number of buckets that so many operations sweep: at most all buckets of the
+    /// table.
     pub(super) fn buckets_of(&self, operations: usize) -> usize {
         operations
             .saturating_mul(BUCKETS)
             .min(self.entries.num_buckets())
     }
 
-    /// Unlinks the next dead entry that the sweep finds within so many buckets, of which it takes
-    /// those that it has swept.
+    /// Sweeps at most `buckets` buckets, and unlinks the first dead entry. Subtracts the number of
+    /// swept buckets from `buckets`.
     pub(super) fn sweep_dead(&mut self, buckets: &mut usize) -> Option<Remains<K, V>> {
         while Self::SWEPT && *buckets != 0 {
             *buckets -= 1;
@@ -53,7 +54,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// Sweeps all the buckets, once.
+    /// Sweeps all buckets once.
     pub(super) fn sweep_once(&mut self) {
         for bucket in 0..self.entries.num_buckets() {
             self.reclaim_dead_at(bucket);
@@ -102,8 +103,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// Removes some entry for which `take` returns something. Consecutive calls visit every bucket
-    /// once: each continues where the last one stopped.
+    /// Removes an entry for which `take` returns something. Consecutive calls visit every bucket
+    /// once: each call continues where the last call stopped.
     pub(crate) fn pop<R>(
         &mut self,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
@@ -126,8 +127,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         None
     }
 
-    /// The first bucket in a range that has an entry. Notes of a large table where it has found
-    /// none.
+    /// Returns the first bucket in a range that has an entry. In a large table, notes the stretches
+    /// without an entry.
     fn next_occupied(&mut self, from: usize, to: usize) -> Option<usize> {
         let buckets = self.entries.num_buckets();
         let mut at = from;
@@ -157,8 +158,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         } else {
             0
         };
-        // After the table has shrunk, the position may be out of range once: there is no entry
-        // then.
+        // After the table has shrunk, the position may be out of range once: then no entry is
+        // found.
         bucket
     }
 }

@@ -1,4 +1,4 @@
-//! Maintenance of a table: reclaiming the dead, growing, shrinking and clearing.
+//! Maintenance of a table: reclaiming dead entries, growing, shrinking and clearing.
 
 use alloc::collections::TryReserveError;
 use core::mem;
@@ -13,7 +13,7 @@ use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Reclaims a few of the dead. Every operation that may change the table does this.
+    /// Reclaims a few dead entries. Every operation that may change the table calls this.
     #[inline]
     pub(crate) fn tidy(&mut self) {
         self.reclaim_some_notified();
@@ -22,7 +22,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Reclaims all the dead, and the entries that die of that, unless what the dead leave is kept.
+    /// Reclaims all dead entries. Unless the remains are kept, their destructors may kill more
+    /// entries, which are reclaimed too.
     fn reclaim_all(&mut self) {
         let mut search = Search::new();
         let drain = self.draining();
@@ -31,14 +32,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Unlinks the next dead entry: first those with pending notices, then those that a search
-    /// finds. `None` if none is dead.
+    /// Unlinks the next dead entry: first the entries with pending notices, then the entries that a
+    /// search finds. Returns `None` if no entry is dead.
     fn unlink_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         let notified = self.unlink_notified(&mut { usize::MAX });
         notified.or_else(|| self.search_dead(search))
     }
 
-    /// Destroys what dead entries leave or have left, and reclaims the entries that die of that.
+    /// Destroys kept remains, and reclaims all dead entries, including entries that die meanwhile.
     /// Returns whether notices are pending again.
     pub(crate) fn purge(&mut self) -> bool {
         let mut search = Search::new();
@@ -46,7 +47,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             let drain = self.draining();
             while drain.0.next_dead(&mut search).is_some() {}
             drop(drain);
-            // What comes in meanwhile wakes nobody, if the other queue was not yet armed.
+            // If only one queue was armed, a notice that came to it woke nobody. So look again.
             if self.is_idle() {
                 break;
             }
@@ -54,13 +55,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         !self.is_idle()
     }
 
-    /// Destroys what dead entries leave or have left: takes `most` of what is kept, of the notices,
-    /// late ones too, and of what it finds dead, and returns how many it has taken. Among slots
-    /// that send no notices it sweeps on, as far as so many operations would.
+    /// Destroys kept remains, and reclaims dead entries. Takes at most `most` items, and returns
+    /// the number of items taken. An item is the kept remains of one entry, a notice (late notices
+    /// included), or a dead entry that a sweep finds. The sweep goes no further than `most`
+    /// operations would.
     ///
-    /// It need not look again, as `purge` does: a queue that an operation leaves unarmed has
-    /// something pending, which the next call takes, and counts. So one that returns 0 leaves both
-    /// armed.
+    /// A caller need not look again, as `purge` does: if an operation leaves a queue unarmed, a
+    /// notice is pending there, and the next call takes and counts the notice. So a call that
+    /// returns 0 leaves both queues armed.
     pub(crate) fn purge_some(&mut self, most: usize) -> usize {
         let (mut left, mut buckets) = (most, self.buckets_of(most));
         let drain = self.draining();
@@ -68,9 +70,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         most - left
     }
 
-    /// Sets the policy. If nothing is to be kept any more, destroys what dead entries leave or have
-    /// left, those that send notices. If a destructor panics, the policy stays as it was, and the
-    /// rest is still kept or pending.
+    /// Sets the policy. A change to [`Reclaim::OnUse`] destroys kept remains, and reclaims entries
+    /// with pending notices. If a destructor panics, the policy stays as it was, and all other
+    /// remains are still kept or pending.
     pub(crate) fn set_reclaim(&mut self, reclaim: Reclaim) {
         let drain = self.draining();
         if reclaim == Reclaim::OnUse && drain.0.kept.policy() == Reclaim::OnRequest {
@@ -100,11 +102,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.kept.take().or_else(|| self.unlink_dead(search))
     }
 
-    /// Returns what some dead entry leaves or has left. `None` if none is dead.
+    /// Takes the remains of one dead entry. Returns `None` if no entry is dead.
     pub(crate) fn take_dead(&mut self, search: &mut Search) -> Option<Remains<K, V>> {
         loop {
             let dead = self.next_dead(search);
-            // Each time: the caller may ask for no more.
+            // Arm each time: the caller may make no further call.
             self.arm();
             if dead.is_some() || self.is_idle() {
                 return dead;
@@ -112,7 +114,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Makes room for `additional` entries. If the table has to grow, reclaims the dead first.
+    /// Makes room for `additional` entries. If the table must grow, first reclaims dead entries.
     pub(crate) fn reserve(
         &mut self,
         additional: usize,
@@ -134,8 +136,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         if self.is_short_of(additional) {
             self.reclaim_all();
             self.hints.marks.forget();
-            // `alloc` does not let others construct its error: take it from a collection of
-            // `alloc`'s.
+            // `alloc` does not let other crates construct its error: take the error from a
+            // collection in `alloc`.
             self.entries
                 .try_reserve(additional, |entry| hasher(entry).get())
                 .map_err(|_| capacity_error())?;
@@ -143,9 +145,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
         Ok(())
     }
 
-    /// Makes room for one more entry, at the beginning of an insert. A full table reclaims its dead
-    /// first, and grows only if that has not freed a quarter of it. So a table whose keys come and
-    /// go does not grow, and the inserts since the last full sweep pay for this one.
+    /// Makes room for one more entry, at the beginning of an insertion. A full table first reclaims
+    /// its dead entries, and grows only if less than a quarter of it is free afterwards. So a table
+    /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
+    /// this sweep.
     #[inline]
     pub(crate) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
         if self.is_short_of(1) {
@@ -161,7 +164,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
-            // One more than the table can hold: hashbrown then takes its next size, or, if only the
+            // One more than the table can hold: then hashbrown takes its next size, or, if only the
             // tombstones of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.hints.marks.forget();
@@ -189,8 +192,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.shrink_to_fit();
     }
 
-    /// Drops all entries and what the dead have left, and keeps the memory of the table itself. If
-    /// the destructor of one of these panics, the others run.
+    /// Drops all entries and kept remains, and keeps the memory of the table itself. If a
+    /// destructor panics, the other destructors still run.
     pub(crate) fn clear(&mut self) {
         self.deregister_all();
         self.shrink_queues();
@@ -202,13 +205,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
         panics.resume();
     }
 
-    /// What is kept of dead entries.
+    /// Iterates over the kept remains of dead entries.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Remains<K, V>> {
         self.kept.iter()
     }
 
-    /// Moves all entries out, and leaves this table empty and without memory. If the dead leave
-    /// something until it is asked for, that stays with this table.
+    /// Moves all entries out, and leaves this table empty and without memory. Under
+    /// [`Reclaim::OnRequest`], the remains of dead entries stay with this table.
     pub(crate) fn take_entries(&mut self) -> Self {
         if self.reclaim() == Reclaim::OnRequest {
             self.reclaim_all();
@@ -220,20 +223,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
         mem::replace(self, empty)
     }
 
-    /// Deregisters all entries: they are about to be dropped. This comes before the first value is
-    /// dropped. Its destructor may panic, and then the other entries leak, but do not watch any
-    /// more; or it may kill a key of this table, whose notice would be useless.
+    /// Deregisters all entries, which are about to be dropped. Comes before the first value is
+    /// dropped. A destructor of a value may panic, and leak the other entries: these must not watch
+    /// any more. Or a destructor may kill a key of this table, whose notice would be useless.
     fn deregister_all(&mut self) {
         for entry in self.entries.iter_mut() {
             entry.deregister(&mut self.keys, &mut self.values);
         }
-        // What is left in the queues has lost its entry.
+        // The notices that are still in the queues have no entry any more.
         self.reclaim_notified();
     }
 }
 
 impl<K: Slot, V: Slot> Drop for Table<K, V> {
-    /// If the destructor of one of these panics, the others run.
+    /// Drops entries and kept remains. If a destructor panics, the other destructors still run.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.deregister_all());
@@ -245,7 +248,7 @@ impl<K: Slot, V: Slot> Drop for Table<K, V> {
     }
 }
 
-/// The error of a `try_reserve` that failed.
+/// Returns the error of a failed `try_reserve`.
 fn capacity_error() -> TryReserveError {
     alloc::vec::Vec::<u8>::new()
         .try_reserve(usize::MAX)

@@ -1,4 +1,4 @@
-//! The waker: the first notice since nothing was pending calls it.
+//! The waker: called by the first notice that comes while nothing is pending.
 
 use alloc::sync::Arc;
 use core::task::{Context, Poll, Waker};
@@ -8,9 +8,9 @@ use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
-/// An operation that drains notices. When it ends, also by a panic, the waker is armed again if
-/// nothing is pending: not before, since what a drain destroys may kill the next key, which the
-/// same drain finds.
+/// An operation that drains notices. When the operation ends, even by a panic, the waker is armed
+/// again if nothing is pending. It is not armed earlier, because a destructor that the drain runs
+/// may kill the next key, whose notice the same drain takes.
 pub(super) struct DrainGuard<'a, K: Slot, V: Slot>(pub(super) &'a mut Table<K, V>);
 
 impl<K: Slot, V: Slot> Drop for DrainGuard<'_, K, V> {
@@ -26,14 +26,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
         DrainGuard(self)
     }
 
-    /// Arms the waker, if there is one and nothing is pending.
+    /// Arms the waker, if there is a waker and nothing is pending.
     #[inline]
     pub(super) fn arm(&mut self) {
         self.keys.arm();
         self.values.arm();
     }
 
-    /// The same if only one late notice of each side is pending.
+    /// Like [`arm`](Self::arm), but also if only one late notice is pending in a queue.
     pub(super) fn settle(&mut self) {
         self.keys.settle();
         self.values.settle();
@@ -44,19 +44,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.waker().or_else(|| self.values.waker())
     }
 
-    /// Sets or removes the waker. One of a table that gets no notices is dropped at once.
+    /// Sets or removes the waker. If the table gets no notices, the waker is dropped at once.
     pub(crate) fn set_waker(&mut self, waker: Option<Waker>) {
         drop(self.replace_waker(waker.map(Arc::new)));
     }
 
-    /// Whether there is something that a purge destroys. If not, the next notice calls this waker.
+    /// Returns whether a purge would destroy something. If not, the next notice calls the waker of
+    /// `context`.
     pub(crate) fn poll_pending(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match self.waker() {
             Some(cell) => cell.renew(context.waker()),
             None => self.set_waker(Some(context.waker().clone())),
         }
-        // First the waker, then the look, and only when both stacks are armed: what has come
-        // meanwhile wakes nobody, if the other one was not (W2 of `ptr::waker`).
+        // Set the waker first, and look after both stacks are armed. A notice that comes while only
+        // one stack is armed wakes nobody (W2 of `ptr::waker`).
         self.settle();
         if self.is_idle() && self.kept.len() == 0 {
             Poll::Pending
@@ -74,7 +75,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             self.keys.attach(&cell);
             self.values.attach(&cell);
             if self.waker().is_none() {
-                // No notices come.
+                // This table gets no notices.
                 return waker;
             }
             cell.replace(waker);
