@@ -1,10 +1,11 @@
-//! The methods that several collections have, word for word. These are macros, since they are
-//! inherent methods; each body is one call of [`Store`](crate::collections::store::Store).
+//! The methods that several collections have in the same words. Inherent methods can only be shared
+//! by macros; each body is one call of [`Store`](crate::collections::store::Store).
 
-/// The methods about size and memory. An entry is dead when its weak key or its weak value is.
+/// The methods about size and memory. An entry is dead when its weak key or its weak value is dead.
 macro_rules! housekeeping {
     () => {
-        /// Returns how many entries fit without growing, including those that are stored now.
+        /// Returns the number of entries that fit without growing, including the entries stored
+        /// now.
         #[must_use]
         #[inline]
         pub fn capacity(&self) -> usize {
@@ -12,112 +13,112 @@ macro_rules! housekeeping {
         }
 
         /// Returns the number of entries. O(1) amortised, since each pending notice is counted
-        /// once. But it is O(pending notices) while a notice is pending whose entry was removed
-        /// before it came, or while notices of both keys and values are pending.
+        /// once. O(pending notices) in two cases: a pending notice has lost its entry to a removal,
+        /// or notices of both keys and values are pending.
         ///
         /// For `Strong` and `local::Strong` the number is exact: dead entries do not count, and an
         /// entry whose key and value have both died counts once. (A key by identity still counts
-        /// inside its own destructor, since a reference to it still finds its entry.) For `Arc` and
-        /// `Rc` it is an upper bound: the dead count until a sweep finds them.
+        /// inside its own destructor, since a reference to the key still finds its entry.) For
+        /// `Arc` and `Rc` the number is an upper bound: a dead entry counts until a sweep finds it.
         #[must_use]
         #[inline]
         pub fn len(&self) -> usize {
             self.store.table.len()
         }
 
-        /// Returns whether [`len`](Self::len) is zero. For `Arc` and `Rc` this can be false
-        /// although all entries are dead. Use [`len_live`](Self::len_live), or
+        /// Returns whether [`len`](Self::len) is zero. For `Arc` and `Rc`, may return false
+        /// although all entries are dead: then use [`len_live`](Self::len_live), or
         /// [`purge`](Self::purge) first.
         ///
-        /// Costs as much as [`len`](Self::len), but where that would count notices, this looks for
-        /// a live entry instead, and stops at the first: O(capacity) if there is none.
+        /// Costs as much as [`len`](Self::len), with one difference: where `len` would count
+        /// notices, `is_empty` looks for a live entry, and stops at the first. O(capacity) if there
+        /// is no live entry.
         #[must_use]
         #[inline]
         pub fn is_empty(&self) -> bool {
             self.store.table.is_empty()
         }
 
-        /// Returns the number of live entries, by checking each. O(capacity).
+        /// Returns the number of live entries, by checking each entry. O(capacity).
         #[must_use]
         pub fn len_live(&self) -> usize {
             self.store.len_live()
         }
 
-        /// Returns the number of dead entries with a pending notice, plus those that have been
-        /// removed but whose contents are kept until [asked for](crate::Reclaim::OnRequest). Costs
-        /// as much as [`len`](Self::len). `Arc` and `Rc` send no notices: for them only the latter
-        /// count.
+        /// Returns the number of dead entries with a pending notice, plus the number of removed
+        /// entries whose remains are [kept](crate::Reclaim::OnRequest). Costs as much as
+        /// [`len`](Self::len). `Arc` and `Rc` send no notices: for them, only kept remains count.
         ///
-        /// An entry counts once, though both its sides have died. The notice that comes late, when
-        /// its entry has gone, does not count here, but is one of the 16 that an operation takes,
-        /// and of the `n` of [`purge_some`](Self::purge_some).
+        /// An entry counts once, even if both its key and its value have died. A late notice, whose
+        /// entry was removed before, does not count here. But it is one of the 16 notices that an
+        /// operation takes, and one of the `n` of [`purge_some`](Self::purge_some).
         #[must_use]
         #[inline]
         pub fn pending_dead(&self) -> usize {
             self.store.table.pending()
         }
 
-        /// Returns when this collection destroys what its dead entries own.
+        /// Returns the policy for the remains of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.store.table.reclaim()
         }
 
-        /// Sets when this collection destroys what its dead entries own. The default is
-        /// [`Reclaim::OnUse`](crate::Reclaim::OnUse). A clone of the collection has the same
-        /// policy.
+        /// Sets the policy that decides when this collection destroys the remains of dead entries.
+        /// The default is [`Reclaim::OnUse`](crate::Reclaim::OnUse). A clone of the collection has
+        /// the same policy.
         ///
-        /// Going back from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) destroys what has been
-        /// kept, and what the entries own that have died since: O(both). Dead entries of `Arc` and
-        /// `Rc` that no sweep has found yet are destroyed by the next operations, as with `OnUse`
-        /// always. (A collection that owns nothing has nothing to destroy: there the policy only
-        /// affects [`pending_dead`](Self::pending_dead).)
+        /// Returning from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) to `OnUse` destroys the
+        /// kept remains, and reclaims entries that have died since: O(both). Dead entries of `Arc`
+        /// and `Rc` that no sweep has found yet are reclaimed by the next operations, as always
+        /// with `OnUse`. (If a collection owns neither keys nor values, there is nothing to
+        /// destroy: then the policy only affects [`pending_dead`](Self::pending_dead).)
         ///
         /// # Panics
-        /// If a destructor panics. The policy then stays as it was, and the rest is kept, or still
-        /// to be found.
+        /// If a destructor panics. The policy then stays as it was, and the rest is still kept or
+        /// pending.
         pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }
 
-        /// Removes all dead entries and destroys what they own, then the entries that die of that,
-        /// until none is left. Also destroys what is [kept](crate::Reclaim::OnRequest) of dead
-        /// entries. O(deaths) for `Strong` and `local::Strong`.
+        /// Removes all dead entries and destroys their remains, including entries that die
+        /// meanwhile, until no dead entry is left. Also destroys [kept](crate::Reclaim::OnRequest)
+        /// remains. O(deaths) for `Strong` and `local::Strong`.
         ///
-        /// For `Arc` and `Rc` it sweeps the table until a full sweep finds nothing. One sweep is
-        /// O(capacity). But where values own the next keys, each link that lies behind the sweep
-        /// position costs another sweep, which is quadratic for a long chain.
+        /// For `Arc` and `Rc`, sweeps the table until a full sweep finds nothing. One sweep is
+        /// O(capacity). If values own the next keys, each link of such a chain that lies behind the
+        /// sweep position costs another sweep: a long chain costs quadratic time.
         ///
-        /// The table keeps its memory; [`shrink_to_fit`](Self::shrink_to_fit) frees it.
+        /// The table keeps its memory; [`shrink_to_fit`](Self::shrink_to_fit) frees the memory.
         ///
-        /// Returns whether something is pending that another purge would destroy, as
-        /// [`poll_pending`](Self::poll_pending) says: here, only objects that have died on other
-        /// threads after the last look of this purge. (In a collection that threads share, a nested
+        /// Returns whether another purge would find something pending, as
+        /// [`poll_pending`](Self::poll_pending) says. Here, only deaths on other threads after the
+        /// last look of this purge can be pending. (In a collection that threads share, a nested
         /// purge may leave more.)
         ///
         /// # Panics
-        /// If a destructor panics. The next operation reclaims the rest of the dead.
+        /// If a destructor panics. The next operation reclaims the remaining dead entries.
         pub fn purge(&mut self) -> bool {
             self.store.table.purge()
         }
 
         /// Does a part of a [`purge`](Self::purge): takes at most `n` notices, removes their
-        /// entries and destroys what these own; what is [kept](crate::Reclaim::OnRequest) of dead
-        /// entries goes first, and counts, too. Returns how many it has taken: 0 if there is
-        /// nothing left, or `n` is 0. O(n), besides the destructors. Call it once a frame, or until
-        /// it returns 0, with other work in between. Entries that die of that are removed by the
-        /// same call, if it has not had `n` yet, or by the next.
+        /// entries and destroys the remains. [Kept](crate::Reclaim::OnRequest) remains are
+        /// destroyed first, and count, too. Returns the number of items taken: 0 if nothing is
+        /// left, or if `n` is 0. O(n), besides the destructors. Call `purge_some` once for each
+        /// frame, or until it returns 0, with other work in between. Entries that die meanwhile are
+        /// removed by the same call as long as `n` permits, or else by the next call.
         ///
-        /// An entry whose key and value have both died has two notices. The second comes late, and
-        /// is one of the `n` as well: so this may return more than
+        /// An entry whose key and value have both died has two notices. The second notice is late,
+        /// and is also one of the `n`: so the sum of the results may be larger than
         /// [`pending_dead`](Self::pending_dead) was.
         ///
-        /// `Arc` and `Rc` send no notices: for them it sweeps on, over `16 * n` buckets, and at
-        /// most once around the table. There 0 only means that these have no dead entry; a pass
-        /// over the table takes about `capacity() / (16 * n)` such calls.
+        /// `Arc` and `Rc` send no notices: for them, each call continues the sweep for `16 * n`
+        /// buckets, and at most once around the table. A result of 0 only means that these buckets
+        /// have no dead entry; a pass over the table takes about `capacity() / (16 * n)` calls.
         ///
         /// # Panics
-        /// If a destructor panics. The next operation reclaims the rest of the dead.
+        /// If a destructor panics. The next operation reclaims the remaining dead entries.
         ///
         /// ```
         /// use weakly::{Strong, WeakMap};
@@ -135,23 +136,24 @@ macro_rules! housekeeping {
             self.store.table.purge_some(n)
         }
 
-        /// Sets the waker, or removes it: it is called when something becomes pending that
-        /// [`purge`](Self::purge) would reclaim. For an event loop or a task that purges when there
-        /// is a reason to.
+        /// Sets or removes the waker, which is called when [`purge`](Self::purge) has something to
+        /// reclaim. For an event loop or a task that purges only when there is a reason.
         ///
-        /// The first death after nothing was pending calls it, once; the next call comes after a
-        /// `purge`, or another operation, has left nothing pending. So answer each call by a
-        /// `purge`, soon, or by calls of [`purge_some`](Self::purge_some) until one returns 0,
-        /// whatever [`pending_dead`](Self::pending_dead) says: late notices, which are not counted
-        /// there, may be left to the next operation. It is called on the thread on which the object
-        /// dies, under no lock, at the end of the death: the notice has come by then. (The
-        /// collection may be borrowed at that moment.) If it panics, the panic goes to whoever
-        /// dropped the last handle; all others of that death are called. (A second panic while the
-        /// first unwinds aborts the process, as with every destructor in Rust.)
+        /// The first death while nothing is pending calls the waker, once. The next call comes
+        /// after a `purge`, or another operation, has left nothing pending. So answer each call by
+        /// a `purge`, soon, or by calls of [`purge_some`](Self::purge_some) until one returns 0. Do
+        /// not stop because [`pending_dead`](Self::pending_dead) is 0: it does not count late
+        /// notices, which may still be pending.
+        /// The waker is called on the thread on which the object dies, under no lock, at the end of
+        /// the death: the notice has come by then. (The collection may be borrowed at that moment.)
+        /// If the waker panics, the panic goes to the code that dropped the last handle; all other
+        /// wakers of the same death are called. (A second panic while the first unwinds aborts the
+        /// process, as with every destructor in Rust.)
         ///
-        /// It is not called for what is pending when it is set (so purge after that), nor for what
-        /// is [kept](crate::Reclaim::OnRequest), nor for `Arc` and `Rc`, which send no notices. A
-        /// clone of the collection has none. Deaths that do not call it cost nothing more.
+        /// Setting the waker does not call it, even if something is pending (so purge afterwards).
+        /// Nor do [kept](crate::Reclaim::OnRequest) remains call the waker, nor `Arc` and `Rc`,
+        /// which send no notices. A clone of the collection has no waker. Deaths that do not call
+        /// the waker have no extra cost.
         ///
         /// Any closure can be a waker, through [`Wake`](alloc::task::Wake):
         ///
@@ -184,9 +186,9 @@ macro_rules! housekeeping {
             self.store.table.set_waker(waker);
         }
 
-        /// Returns `Ready` if something is pending that [`purge`](Self::purge) would reclaim, what
-        /// is [kept](crate::Reclaim::OnRequest) included. Otherwise the task is woken when
-        /// something becomes pending. So a task that cleans up is
+        /// Returns `Ready` if [`purge`](Self::purge) has something to reclaim, including
+        /// [kept](crate::Reclaim::OnRequest) remains. Otherwise the task is woken when something
+        /// becomes pending. So a task that cleans up has this loop:
         ///
         /// ```text
         /// loop {
@@ -195,14 +197,15 @@ macro_rules! housekeeping {
         /// }
         /// ```
         ///
-        /// It sets the [waker](Self::set_waker), of which the collection has one: of several tasks,
-        /// the last to poll is woken, and a waker that was set is called no more. A task that gives
-        /// up leaves its waker here; `set_waker(None)` takes it out. It may be woken for nothing,
-        /// if other operations have reclaimed what was pending.
+        /// The poll sets the [waker](Self::set_waker), and a collection has only one waker. So if
+        /// several tasks poll, only the last one is woken; and a waker that was set before is
+        /// called no more. A task that stops polling leaves its waker in the collection;
+        /// `set_waker(None)` removes it. A task may be woken in vain, if other operations have
+        /// reclaimed the dead entries already.
         ///
-        /// O(1) amortised. The first poll allocates some 100 bytes, another task's a few; polls of
-        /// the same task allocate nothing. `Arc` and `Rc` send no notices: they wake no task, and
-        /// what is kept of their entries is all that can be pending.
+        /// O(1) amortised. The first poll allocates some 100 bytes, and the first poll of another
+        /// task a few; further polls of the same task allocate nothing. `Arc` and `Rc` send no
+        /// notices: they wake no task, and only the kept remains of their entries can be pending.
         ///
         /// ```
         /// use std::task::{Context, Poll, Waker};
@@ -224,23 +227,23 @@ macro_rules! housekeeping {
             self.store.table.poll_pending(context)
         }
 
-        /// Removes all entries, live or dead, and what is [kept](crate::Reclaim::OnRequest) of
-        /// those that have died, and keeps the table's memory. O(capacity).
+        /// Removes all entries, live or dead, destroys [kept](crate::Reclaim::OnRequest) remains,
+        /// and keeps the memory of the table. O(capacity).
         ///
         /// # Panics
-        /// If a destructor of what the entries own panics, after all of them have run. The
-        /// collection is then empty as well. (The same holds for dropping the collection.)
+        /// If the destructor of a key or value panics, after all destructors have run. Even then
+        /// the collection is empty. (The same holds for dropping the collection.)
         pub fn clear(&mut self) {
             self.store.table.clear();
         }
     };
 }
 
-/// The methods that move entries, for which their hashes have to be known.
+/// The methods that move entries, and need the hashes of the entries.
 macro_rules! resizing {
     () => {
-        /// Reserves room for `additional` more entries. If the table has to grow, the dead are
-        /// removed first (what they own is [kept](crate::Reclaim::OnRequest) if the policy says
+        /// Reserves room for `additional` more entries. If the table must grow, dead entries are
+        /// removed first (their remains are [kept](crate::Reclaim::OnRequest) if the policy says
         /// so).
         ///
         /// # Panics
@@ -250,7 +253,7 @@ macro_rules! resizing {
             self.store.reserve(additional);
         }
 
-        /// Reserves room for `additional` more entries. If the table has to grow, the dead are
+        /// Reserves room for `additional` more entries. If the table must grow, dead entries are
         /// removed first.
         ///
         /// # Errors
@@ -263,9 +266,9 @@ macro_rules! resizing {
             self.store.try_reserve(additional)
         }
 
-        /// Frees memory that is not needed, after removing the dead as [`purge`](Self::purge) does,
-        /// or, where what the dead own is [kept](crate::Reclaim::OnRequest), after unlinking their
-        /// entries. O(capacity).
+        /// Frees memory that is not needed, after removing dead entries as [`purge`](Self::purge)
+        /// does. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), their remains are kept.
+        /// O(capacity).
         pub fn shrink_to_fit(&mut self) {
             self.shrink_to(0);
         }
@@ -282,20 +285,20 @@ macro_rules! resizing {
 macro_rules! values {
     () => {
         /// Iterates over the values of all live entries, in arbitrary order, without upgrading
-        /// keys. Values that the map refers to weakly come as strong handles. O(capacity).
+        /// keys. Weak values come as strong handles. O(capacity).
         pub fn values(&self) -> Values<'_, K, V> {
             self.store.values()
         }
 
-        /// Turns the map into an iterator over the values of its live entries, as
-        /// [`values`](Self::values) shows them.
+        /// Turns the map into an iterator over the values of its live entries. Values come as in
+        /// [`values`](Self::values).
         pub fn into_values(self) -> IntoValues<K, V> {
             self.store.into_values()
         }
 
-        /// Iterates over all live entries, in arbitrary order, without upgrading: what the map
-        /// refers to weakly comes as weak handles, what it owns by reference. Use it where not even
-        /// for a moment an object may be kept alive, and where keys are [anchors](crate::Anchor).
+        /// Iterates over all live entries, in arbitrary order, without upgrading. Weak keys and
+        /// values come as weak handles, owned keys and values by reference. Use `iter_weak` if no
+        /// object may be kept alive even for a moment, or if the keys are [anchors](crate::Anchor).
         /// O(capacity).
         pub fn iter_weak(&self) -> IterWeak<'_, K, V> {
             self.store.iter_weak()
@@ -312,35 +315,35 @@ macro_rules! owned_values {
             self.store.values_mut()
         }
 
-        /// Keeps only the entries of live keys whose value `keep` returns true for, without
+        /// Keeps only the entries of live keys for whose values `keep` returns true, without
         /// upgrading. O(capacity).
         ///
         /// # Panics
-        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        /// If `keep` or a destructor panics. Entries that were not visited yet stay.
         pub fn retain_values(&mut self, keep: impl FnMut(&mut V) -> bool) {
             self.store.retain_values(keep);
         }
     };
 }
 
-/// The same, where the map refers to values weakly.
+/// The methods that change entries by their values, in maps with weak values.
 macro_rules! weak_values {
     () => {
-        /// Keeps only the live entries whose value `keep` returns true for, without upgrading keys.
-        /// O(capacity).
+        /// Keeps only the live entries for whose values `keep` returns true, without upgrading
+        /// keys. O(capacity).
         ///
-        /// `keep` gets a strong handle to each value. If that is the last one when the call
-        /// returns, the value's destructor runs here.
+        /// `keep` gets a strong handle to each value. If this handle is the last when the call
+        /// returns, the destructor of the value runs here.
         ///
         /// # Panics
-        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        /// If `keep` or a destructor panics. Entries that were not visited yet stay.
         pub fn retain_values(&mut self, mut keep: impl FnMut(&V) -> bool) {
             self.store.retain_values(|value| keep(value));
         }
 
-        /// Removes the live entries with this value, and returns how many there were. Costs as much
-        /// as `keys_of`: of a value that notifies O(n log n) for all n registrations of it, in
-        /// whatever collections, and no scan of the map; of others O(capacity).
+        /// Removes the live entries with this value, and returns their number. Costs as much as
+        /// `keys_of`. If the value sends notices: O(n log n) for all n registrations of the value,
+        /// in whatever collections, without a scan of the map. Otherwise O(capacity).
         ///
         /// # Panics
         /// If the destructor of a key that the map owns panics. Entries that were not removed yet
@@ -351,15 +354,15 @@ macro_rules! weak_values {
     };
 }
 
-/// The keys of a value, where the map refers to values weakly.
+/// The keys of a value, in maps with weak values.
 macro_rules! keys_of {
     ($(#[$example:meta])*) => {
-        /// Iterates over the keys of the live entries with this value, in arbitrary order, as
-        /// [`keys`](Self::keys) shows them.
+        /// Iterates over the keys of the live entries with this value, in arbitrary order. Keys
+        /// come as in [`keys`](Self::keys).
         ///
-        /// O(n log n) for all n registrations of the value, in whatever collections: it knows where
-        /// it is, and the map is not scanned. Only a value that does not notify, such as an `Arc`,
-        /// knows nothing: then O(capacity).
+        /// O(n log n) for all n registrations of the value, in whatever collections: the value
+        /// knows its entries, and the map is not scanned. A value that sends no notices, such as an
+        /// `Arc`, does not know its entries: then O(capacity).
         ///
         $(#[$example])*
         pub fn keys_of(&self, value: &V) -> KeysOf<'_, K, V> {
@@ -382,8 +385,8 @@ macro_rules! keys_weak {
 /// The methods over all entries of a map.
 macro_rules! entries {
     () => {
-        /// Iterates over all live entries, in arbitrary order. What the map refers to weakly comes
-        /// as strong handles. O(capacity).
+        /// Iterates over all live entries, in arbitrary order. Weak keys and values come as strong
+        /// handles. O(capacity).
         pub fn iter(&self) -> Iter<'_, K, V> {
             self.store.iter()
         }
@@ -394,8 +397,8 @@ macro_rules! entries {
             self.store.keys()
         }
 
-        /// Turns the map into an iterator over the keys of its live entries, as
-        /// [`keys`](Self::keys) shows them.
+        /// Turns the map into an iterator over the keys of its live entries. Keys come as in
+        /// [`keys`](Self::keys).
         pub fn into_keys(self) -> IntoKeys<K, V> {
             self.store.into_keys()
         }
@@ -406,20 +409,20 @@ macro_rules! entries {
             self.store.drain()
         }
 
-        /// Removes some live entry, and returns it. Consecutive calls visit each bucket once: O(1)
-        /// amortised over emptying the map. A call looks at most at each bucket; where a large map
-        /// has none, later calls pass by.
+        /// Removes a live entry, and returns it. Consecutive calls visit each bucket once: O(1)
+        /// amortised over emptying the map. A call visits each bucket at most once; later calls
+        /// skip stretches of a large map that have no entry.
         pub fn pop(&mut self) -> Option<(K, V)> {
             self.store.pop()
         }
     };
 }
 
-/// The methods that show owned values with their keys, and may change them.
+/// The methods that show owned values with their keys, and may change the values.
 macro_rules! owned_entries {
     () => {
-        /// Iterates over all live entries, keys as strong handles and values mutable, in arbitrary
-        /// order. O(capacity).
+        /// Iterates over all live entries, with keys as strong handles and mutable values, in
+        /// arbitrary order. O(capacity).
         pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
             self.store.iter_mut()
         }
@@ -427,19 +430,19 @@ macro_rules! owned_entries {
         /// Keeps only the live entries for which `keep` returns true. Entries of dead keys are not
         /// shown. O(capacity).
         ///
-        /// `keep` gets a strong handle to each key. If that is the last one when the call returns,
-        /// the key's destructor runs here.
+        /// `keep` gets a strong handle to each key. If this handle is the last when the call
+        /// returns, the destructor of the key runs here.
         ///
         /// # Panics
-        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        /// If `keep` or a destructor panics. Entries that were not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
             self.extract_if(|key, value| !keep(key, value))
                 .for_each(drop);
         }
 
         /// Returns an iterator that removes and returns the live entries for which `take` returns
-        /// true, one at a time. Entries that it has not reached stay. O(capacity). Otherwise like
-        /// [`retain`](Self::retain).
+        /// true, one at a time. If the iterator is dropped early, the remaining entries stay.
+        /// O(capacity). Otherwise like [`retain`](Self::retain).
         pub fn extract_if<F>(&mut self, take: F) -> ExtractIf<'_, K, V, F>
         where
             F: FnMut(&K, &mut V) -> bool,
@@ -449,25 +452,25 @@ macro_rules! owned_entries {
     };
 }
 
-/// The same, where the map refers to values weakly.
+/// The methods over entries, in maps with weak values.
 macro_rules! weak_entries {
     () => {
         /// Keeps only the live entries for which `keep` returns true. Dead entries are not shown.
         /// O(capacity).
         ///
-        /// `keep` gets strong handles. If one is the last when the call returns, its object's
-        /// destructor runs here.
+        /// `keep` gets strong handles. If a handle is the last when the call returns, the
+        /// destructor of its object runs here.
         ///
         /// # Panics
-        /// If `keep` or a destructor panics. Entries not visited yet stay.
+        /// If `keep` or a destructor panics. Entries that were not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
             self.extract_if(|key, value| !keep(key, value))
                 .for_each(drop);
         }
 
         /// Returns an iterator that removes and returns the live entries for which `take` returns
-        /// true, one at a time. Entries that it has not reached stay. O(capacity). Otherwise like
-        /// [`retain`](Self::retain).
+        /// true, one at a time. If the iterator is dropped early, the remaining entries stay.
+        /// O(capacity). Otherwise like [`retain`](Self::retain).
         pub fn extract_if<F>(
             &mut self,
             mut take: F,
@@ -480,14 +483,14 @@ macro_rules! weak_entries {
     };
 }
 
-/// How a map with weak keys and owned values sets the value of a key that has none.
+/// The methods that set the value of a key without one, in maps with weak keys and owned values.
 macro_rules! filling {
     () => {
-        /// Sets the value of a key that has none. O(1) amortised.
+        /// Sets the value of a key that has no value. O(1) amortised.
         ///
         /// # Errors
         /// If the same key, or one of equal content in a map by content, is live and has a value.
-        /// The error contains its entry and the new value.
+        /// The error contains the entry and the new value.
         pub fn try_insert<'k>(
             &mut self,
             key: &'k K,
@@ -499,19 +502,20 @@ macro_rules! filling {
             }
         }
 
-        /// Returns the value of a key, after inserting `value` if it has none. O(1) amortised.
+        /// Returns the value of a key. Inserts `value` first if the key has no value. O(1)
+        /// amortised.
         pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V {
             self.entry(key).or_insert(value)
         }
     };
 }
 
-/// The same, where the value is computed, and may refer to its key.
+/// The same, if the value is computed, and may refer to its key.
 macro_rules! making {
     () => {
-        /// Returns the value of a key, after inserting what `make` returns if it has none. O(1)
-        /// amortised, one lookup. `make` gets the key as a weak handle, so that a value can refer
-        /// to its key without keeping it alive.
+        /// Returns the value of a key. If the key has no value, inserts the result of `make` first.
+        /// O(1) amortised, with one lookup. `make` gets the key as a weak handle, so that the value
+        /// can refer to its key without keeping the key alive.
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
@@ -519,8 +523,8 @@ macro_rules! making {
             self.entry(key).or_insert_with_key(make)
         }
 
-        /// Returns the value of a key, after inserting what `make` returns if it has none. O(1)
-        /// amortised, one lookup.
+        /// Returns the value of a key. If the key has no value, inserts the result of `make` first.
+        /// O(1) amortised, with one lookup.
         ///
         /// # Errors
         /// The error of `make`. The map is then unchanged.

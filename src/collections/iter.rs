@@ -1,10 +1,10 @@
-//! The iterators of all the collections, generic over the slots of their entries: [`Owned`] or
-//! weak. Use the names in the module of the collection, such as
+//! The iterators of all collections, generic over the slots of their entries: [`Owned`] or weak.
+//! Use the names in the module of the collection, such as
 //! [`weak_map::Iter`](crate::collections::weak_map::Iter).
 //!
-//! All of them skip the dead. Weak keys and values come as strong handles, which stay valid as long
-//! as the caller keeps them. An iterator does not keep alive what it has not returned yet. The
-//! lower bound of every `size_hint` is zero, since any of the remaining entries may be dead.
+//! All iterators skip dead entries. Weak keys and values come as strong handles, which stay valid
+//! as long as the caller keeps them. An iterator does not keep an object alive before returning it.
+//! The lower bound of every `size_hint` is zero, since any of the remaining entries may be dead.
 
 use alloc::vec;
 use core::fmt;
@@ -18,8 +18,8 @@ use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
 pub use super::shown::{Shown, ShownWeakly};
 pub use crate::reference::{ByContent, Owned, Slot};
 
-/// What all iterators over live entries have. Each is a tuple whose first field knows how many
-/// entries are left.
+/// Implements the traits that all iterators over live entries have. Each iterator is a tuple whose
+/// first field knows the number of remaining entries.
 macro_rules! live {
     ($([$($generics:tt)*] $name:ident<$($arg:tt),*> -> $item:ty: |$this:ident| $next:expr;)*) => {$(
         impl<$($generics)*> Iterator for $name<$($arg),*> {
@@ -49,7 +49,7 @@ macro_rules! live {
 
 pub(super) use live;
 
-/// Iterators that borrow the table.
+/// Defines iterators that borrow the table.
 macro_rules! borrowing {
     ($($(#[$doc:meta])* $name:ident<$key:ident, $value:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(
         $(#[$doc])*
@@ -66,7 +66,7 @@ borrowing! {
         let (key, value) = entry.pin()?;
         Some((K::show(&entry.key, key), V::show(&entry.value, value)))
     };
-    /// An iterator over the live entries of a collection, values mutable.
+    /// An iterator over the live entries of a collection, with mutable values.
     IterMut<Shown, Shown>(IterMut) -> (K::Ref<'a>, V::Mut<'a>): |entry| {
         let (key, value) = entry.pin()?;
         Some((K::show(&entry.key, key), V::show_mut(&mut entry.value, value)))
@@ -87,8 +87,8 @@ borrowing! {
         let guard = V::pin(&entry.value)?;
         Some(V::show_mut(&mut entry.value, guard))
     };
-    /// An iterator over the live entries: what the collection refers to weakly as weak handles,
-    /// what it owns by reference.
+    /// An iterator over the live entries. Weak keys and values come as weak handles, owned keys and
+    /// values by reference.
     IterWeak<ShownWeakly, ShownWeakly>(Iter) -> (K::Half<'a>, V::Half<'a>): |entry| {
         (!entry.is_expired()).then_some(())?;
         Some((K::half(&entry.key)?, V::half(&entry.value)?))
@@ -128,16 +128,16 @@ pub struct IntoKeys<K: Shown, V: Shown>(pub(super) IntoEntries<K, V>);
 pub struct IntoValues<K: Slot, V: Shown>(pub(super) IntoEntries<K, V>);
 
 /// An iterator over the live entries of a collection that was emptied. Dropping the iterator drops
-/// the entries that it has not returned.
+/// the remaining entries.
 ///
-/// It has the signature of std's `Drain`, so that a later version may return the memory to the
+/// `Drain` has the signature of std's `Drain`, so that a later version may return the memory to the
 /// collection.
 pub struct Drain<'a, K: Shown, V: Shown>(
     pub(super) IntoIter<K, V>,
     pub(super) PhantomData<&'a mut Table<K, V>>,
 );
 
-/// Like [`Drain`], but returns keys only.
+/// Like [`Drain`], but returns only keys.
 pub struct DrainKeys<'a, K: Shown, V: Shown>(pub(super) Drain<'a, K, V>);
 
 live! {
@@ -163,10 +163,12 @@ live! {
     ['a, K: Shown, V: Shown] DrainKeys<'a, K, V> -> K::Item: |this| Some(this.0.next()?.0);
 }
 
-/// An iterator over what the dead leave: the values of dead keys, the keys of dead values.
+/// An iterator over the remains of dead entries: the values of dead keys, or the keys of dead
+/// values.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct DrainDead<'a, K: Slot, V: Slot> {
-    /// `None` once the iterator has returned `None`: it does not return entries that die later.
+    /// `None` once the iterator has returned `None`: the remains of entries that die later are not
+    /// returned.
     table: Option<&'a mut Table<K, V>>,
     search: Search,
 }
@@ -214,7 +216,8 @@ impl<K: Slot, V: Slot> fmt::Debug for DrainDead<'_, K, V> {
     }
 }
 
-/// An iterator over the live entries for which a predicate returns true, removing one at each step.
+/// An iterator over the live entries for which a predicate returns true. Each step removes one
+/// entry.
 #[must_use = "iterators are lazy: this takes out nothing unless it is used"]
 pub struct ExtractIf<'a, K: Shown, V: Shown, F> {
     table: &'a mut Table<K, V>,

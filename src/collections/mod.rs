@@ -1,11 +1,12 @@
 //! The collections of one owner, with their entries, iterators and errors, each in the module that
-//! is named after it. Those that threads share are in [`concurrent`](crate::concurrent).
+//! is named after the collection. Collections that threads share are in
+//! [`concurrent`](crate::concurrent).
 
-// Thin faces of one store. The order of the files: `shown`, how the slots of an entry are shown to
-// users; `iter`, `entry` and `store`, which work on any slots; `common`, `weak_values` and
-// `algebra`, the methods that several collections share, `traits`, their constructors and trait
-// impls, and `names`, their entries and iterators; then the collections, none of which uses
-// another.
+// The collections are thin faces of one store. The order of the files: `shown`, how users see the
+// slots of an entry; `iter`, `entry` and `store`, which work on any slots; `common`, `weak_values`
+// and `algebra`, methods that several collections share; `traits`, their constructors and trait
+// impls; `names`, the names of their entries and iterators; then the collections, none of which
+// uses another; and `cyclic`, which traces cycles through the collections.
 
 pub(crate) mod algebra;
 pub(crate) mod common;
@@ -37,7 +38,7 @@ pub use pair_map::names as weak_pair_map;
 pub use set::names as weak_set;
 pub use value_map::names as weak_value_map;
 
-// Their pages are those of the root.
+// The pages of these types are in the root.
 #[doc(no_inline)]
 pub use {
     hash_map::WeakHashMap, hash_pair_map::WeakHashPairMap, hash_set::WeakHashSet,

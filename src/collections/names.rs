@@ -1,7 +1,7 @@
-//! The entries and iterators of maps, by their usual names: aliases of those that are generic over
-//! slots.
+//! The entries and iterators of maps, by their usual names. These are aliases of the types that are
+//! generic over slots.
 
-/// The iterators of a map, by their usual names.
+/// Defines the iterators of a map, by their usual names.
 macro_rules! iterator_names {
     ($key:ty, $value:ty) => {
         /// See `iter`.
@@ -25,7 +25,7 @@ macro_rules! iterator_names {
     };
 }
 
-/// The names of a map with weak keys and owned values.
+/// Defines the names for a map with weak keys and owned values.
 macro_rules! owned_names {
     ($key:ty) => {
         use crate::reference::Owned;
@@ -51,7 +51,8 @@ macro_rules! owned_names {
     };
 }
 
-/// The names of a map with weak values, and the key as it is passed and stored.
+/// Defines the names for a map with weak values. The arguments are the types of the key as it is
+/// passed, and as it is stored.
 macro_rules! weak_names {
     ([$($life:lifetime)?] $given:ty, $key:ty) => {
         /// The place of a key.

@@ -1,5 +1,5 @@
-//! How the slots of an entry are shown to users: what a collection owns, by reference; what it
-//! refers to weakly, as a strong handle, if it is live.
+//! How users see the slots of an entry: values and keys that the collection owns, by reference;
+//! live objects that the collection refers to weakly, as strong handles.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -9,10 +9,10 @@ use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {
-    /// What is shown: the value that the collection owns, or a strong handle to the object it
+    /// The value that the collection owns, or a strong handle to the object that the collection
     /// watches.
     type Item;
-    /// What keeps the item alive while it is shown.
+    /// The handle that keeps the item alive while the item is shown.
     #[doc(hidden)]
     type Guard;
     /// The item as a lookup returns it.
@@ -24,7 +24,7 @@ pub trait Shown: Slot {
     where
         Self: 'a;
 
-    /// Keeps the item alive, or returns `None` if it is dead.
+    /// Keeps the item alive, or returns `None` if the item is dead.
     #[doc(hidden)]
     fn pin(this: &Self) -> Option<Self::Guard>;
     #[doc(hidden)]
@@ -126,7 +126,7 @@ impl<W: Upgrade> Shown for W {
     }
 }
 
-/// A slot of which a copy of the collection has another.
+/// A slot that can be copied into a clone of the collection.
 pub(crate) trait Copied: Shown {
     fn enter_again(
         this: &Self,
@@ -148,10 +148,10 @@ impl<W: Upgrade> Copied for W {
     }
 }
 
-/// A slot as iteration without upgrading shows it: what the collection owns, by reference; what it
-/// refers to weakly, as a weak handle. Sealed.
+/// A slot as iteration without upgrading shows it: a value that the collection owns, by reference;
+/// an object that the collection refers to weakly, as a weak handle. Sealed.
 pub trait ShownWeakly: Slot {
-    /// What is shown.
+    /// The reference or the weak handle.
     type Half<'a>
     where
         Self: 'a;
@@ -194,7 +194,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
 }
 
 impl<K: Shown, V: Shown> Entry<K, V> {
-    /// Pins both slots, or returns `None` if one is dead: a half-dead entry is never shown.
+    /// Pins both slots, or returns `None` if one slot is dead: a half-dead entry is never shown.
     #[inline]
     pub(crate) fn pin(&self) -> Option<(K::Guard, V::Guard)> {
         Some((K::pin(&self.key)?, V::pin(&self.value)?))
@@ -205,7 +205,7 @@ impl<K: Shown, V: Shown> Entry<K, V> {
         (K::take(self.key, key), V::take(self.value, value))
     }
 
-    /// Only the key.
+    /// Takes only the key.
     #[inline]
     pub(crate) fn take_key(self, guard: K::Guard) -> K::Item {
         drop(self.value);
@@ -214,7 +214,7 @@ impl<K: Shown, V: Shown> Entry<K, V> {
 }
 
 impl<K: Slot, V: Shown> Entry<K, V> {
-    /// Only the value.
+    /// Takes only the value.
     #[inline]
     pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
         drop(self.key);
@@ -222,9 +222,10 @@ impl<K: Slot, V: Shown> Entry<K, V> {
     }
 }
 
-/// The slot of a key. It stores its hash, or can compute it again with the collection's hasher.
+/// The slot of a key. It stores its hash, or can compute the hash again with the collection's
+/// hasher.
 pub(crate) trait Keyed<S>: Slot {
-    /// The hash under which the entry is stored, for moving it.
+    /// Returns the hash under which the entry is stored. Called when the entry moves.
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 
@@ -235,8 +236,8 @@ impl<W: Watch, S> Keyed<S> for W {
     }
 }
 
-/// Where the value's notice carries a hash, that hash is taken, and the key's `Hash` is not called
-/// again: if it returned another hash by now, the notice would miss its entry.
+/// If the value's notice carries a hash, returns this hash, and does not call the key's `Hash`
+/// again: if `Hash` now returned another hash, the notice would not find its entry.
 impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     #[inline]
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
@@ -246,13 +247,13 @@ impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     }
 }
 
-/// A key as it is passed to a collection: by reference if the collection refers to it weakly, else
-/// by value. Sealed.
+/// A key as it is passed to a collection: by reference if the collection refers to the key weakly,
+/// otherwise by value. Sealed.
 pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     /// The key itself.
     type Key;
-    /// What an entry that the caller has in hand keeps of the key: all of it, unless it was moved
-    /// into the collection.
+    /// The part of the key that an entry in the caller's hand keeps: the whole key, unless the key
+    /// was moved into the collection.
     #[doc(hidden)]
     type Kept;
     #[doc(hidden)]
@@ -260,27 +261,27 @@ pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     /// Keeps the key, which stays out of the collection.
     #[doc(hidden)]
     fn keep(this: Self) -> Self::Kept;
-    /// The key for a new entry, and what is kept.
+    /// Returns the key for a new entry, and the part that is kept.
     #[doc(hidden)]
     fn split(this: Self) -> (Self, Self::Kept);
-    /// The key that is kept, if it was not moved.
+    /// Returns the kept key, if the key was not moved.
     #[doc(hidden)]
     fn kept(kept: &Self::Kept) -> Option<&Self>;
-    /// The key, which is kept or in the collection.
+    /// Returns the key, which is kept or in the collection.
     #[doc(hidden)]
     fn find<'a>(kept: &'a Self::Kept, entered: &'a K) -> &'a Self;
-    /// The same, of an entry that was removed.
+    /// The same as `find`, for an entry that was removed.
     #[doc(hidden)]
     fn take(kept: Self::Kept, entered: K) -> Self;
     /// Creates the key's slot of an entry.
     #[doc(hidden)]
     fn enter(this: Self, hash: HashValue, queue: &mut K::Queue) -> K;
-    /// Replaces the key of an entry, if the collection refers to it weakly.
+    /// Replaces the key of an entry, if the collection refers to the key weakly.
     #[doc(hidden)]
     fn replace(this: &Self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
 
-/// No path outside of this crate leads to it: a slot is made by this crate only.
+/// No path outside this crate leads to this trait, so only this crate makes slots.
 mod sealed {
     pub trait Given<K> {}
 }

@@ -1,8 +1,8 @@
-//! A table with its hasher, and everything the collections have in common. The faces only choose
+//! A table with its hasher, and all code that the collections have in common. The faces only choose
 //! the slots, the kind of lookup, and the promises of their documentation.
 //!
-//! Here and in the faces, destructors of users run before a result is in its place: the compiler
-//! leaks what a function is about to return if a local is dropped after that, and panics.
+//! Here and in the faces, destructors of users run before the result of a function is in its place.
+//! If a local is dropped later and its destructor panics, the compiler leaks the result.
 
 use alloc::collections::TryReserveError;
 use core::hash::BuildHasher;
@@ -39,13 +39,14 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     }
 }
 
-/// A lookup by identity: a hash, and whether a key of that hash is the right one.
+/// Returns a lookup by identity: a hash, and a function that recognises the key among the keys of
+/// this hash.
 #[inline]
 pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
     (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
 }
 
-/// A lookup by a key that the collection owns.
+/// Returns a lookup by a key that the collection owns.
 #[inline]
 pub(crate) fn by_key<'q, K, Q, S>(
     hasher: &S,
@@ -60,7 +61,7 @@ where
     })
 }
 
-/// A lookup of weak keys by content. The key that is found is left in `pinned`.
+/// Returns a lookup of weak keys by content. The lookup leaves the key that it finds in `pinned`.
 #[inline]
 pub(crate) fn by_content<'q, K, Q, S>(
     hasher: &S,
@@ -99,8 +100,8 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
             .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
     }
 
-    /// The place of a key, which the caller may keep while the store is borrowed. Reclaims some of
-    /// the dead first.
+    /// Finds the place of a key. The caller may keep the place while the store is borrowed.
+    /// Reclaims some dead entries first.
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
@@ -111,9 +112,9 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
         self.find_place(lookup, pin)
     }
 
-    /// As [`place`](Self::place), without reclaiming the dead. An insert that completes at once
-    /// reclaims them after it, when the memory for the first one has been prefetched: see
-    /// [`prefetch_notified`](Table::prefetch_notified).
+    /// Like [`place`](Self::place), but does not reclaim dead entries. An insertion that completes
+    /// at once reclaims dead entries afterwards, when the memory of the first has been prefetched:
+    /// see [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
     pub(crate) fn find_place<R>(
         &mut self,
@@ -156,7 +157,8 @@ impl<K: Slot, V: Watch, S> Store<K, V, S> {
 }
 
 impl<K: Slot, V: Shown, S> Store<K, V, S> {
-    /// The value of the entry that is found. Does not check whether the key is live.
+    /// Returns the value of the entry that the lookup finds. Does not check whether the key is
+    /// live.
     #[inline]
     pub(crate) fn get(
         &self,
@@ -166,8 +168,8 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(V::show(value, V::pin(value)?))
     }
 
-    /// Removes the entry that is found, and returns its value. Does not check whether the key is
-    /// live.
+    /// Removes the entry that the lookup finds, and returns its value. Does not check whether the
+    /// key is live.
     #[inline]
     pub(crate) fn remove(
         &mut self,
@@ -179,8 +181,8 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(entry.take_value(guard))
     }
 
-    /// Removes the entry that is found if its value is wanted, and returns that. Does not check
-    /// whether the key is live.
+    /// Removes the entry that the lookup finds if its value is `wanted`, and returns the value.
+    /// Does not check whether the key is live.
     #[inline]
     pub(crate) fn remove_if(
         &mut self,
@@ -196,7 +198,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
         Some(entry.take_value(guard))
     }
 
-    /// Removes the entries with a live key whose value is not to be kept.
+    /// Removes each entry with a live key if `keep` returns false for the value.
     pub(crate) fn retain_values(&mut self, mut keep: impl FnMut(&mut V::Item) -> bool) {
         self.table.tidy();
         let mut walk = Walk::new();
@@ -225,7 +227,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
 }
 
 impl<K: Shown, V: Shown, S> Store<K, V, S> {
-    /// The entry that is found, if both its key and its value are live.
+    /// Returns the entry that the lookup finds, if both its key and its value are live.
     #[inline]
     pub(crate) fn get_key_value(
         &self,
@@ -236,7 +238,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         Some((K::show(&entry.key, key), V::show(&entry.value, value)))
     }
 
-    /// Removes the entry that is found, if both its key and its value are live.
+    /// Removes the entry that the lookup finds, if both its key and its value are live.
     pub(crate) fn remove_entry(
         &mut self,
         (hash, eq): (HashValue, impl FnMut(&K) -> bool),
@@ -246,7 +248,8 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
         Some(entry.take(guard))
     }
 
-    /// Whether `has` finds each live entry in the other store, which has no more of them.
+    /// Returns whether `has` finds each live entry in the other store, and the other store has no
+    /// more live entries.
     pub(crate) fn equals<'a>(
         &'a self,
         other: &Self,
@@ -302,7 +305,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
 }
 
 impl<K: Content, V: Slot, S: BuildHasher> Store<ByContent<K>, V, S> {
-    /// The entry whose key is live and has this content, and that key.
+    /// Returns the entry whose key is live and has this content, and the key.
     #[inline]
     pub(crate) fn find_content<Q>(&self, sought: &Q) -> Option<(&Entry<ByContent<K>, V>, K)>
     where
@@ -314,7 +317,7 @@ impl<K: Content, V: Slot, S: BuildHasher> Store<ByContent<K>, V, S> {
 }
 
 impl<K: Content, V: Shown, S: BuildHasher> Store<ByContent<K>, V, S> {
-    /// Removes the live key with this content, and returns it and its value.
+    /// Removes the live key with this content, and returns the key and its value.
     pub(crate) fn remove_content<Q>(&mut self, sought: &Q) -> Option<(K, V::Item)>
     where
         Q: ?Sized + Sought<K::Target>,
@@ -324,7 +327,7 @@ impl<K: Content, V: Shown, S: BuildHasher> Store<ByContent<K>, V, S> {
         Some((pinned?, value))
     }
 
-    /// Removes the live key with this content if its value is wanted, and returns that.
+    /// Removes the live key with this content if its value is `wanted`, and returns the value.
     pub(crate) fn remove_content_if<Q>(
         &mut self,
         sought: &Q,
@@ -352,8 +355,8 @@ impl<'a, K: Slot, T> Vacant<'a, K, Owned<T>> {
 }
 
 impl<K: Slot, T> Found<'_, K, Owned<T>> {
-    /// Sets the value. If another key may stand in for this one, this one replaces it: the entry
-    /// lives as long as the key that its value was last given with.
+    /// Sets the value. If keys are found by content, the passed key replaces the key of the entry:
+    /// the entry lives as long as the key with which its value was last set.
     #[inline]
     pub(crate) fn set_owned(&mut self, key: &impl Given<K>, value: T) -> T {
         let (entry, watch) = self.change();
@@ -365,7 +368,7 @@ impl<K: Slot, T> Found<'_, K, Owned<T>> {
 }
 
 impl<K: Slot, T> Place<'_, K, Owned<T>, ()> {
-    /// Sets the value of a key, and returns the old one.
+    /// Sets the value of a key, and returns the old value.
     #[inline]
     pub(crate) fn set_owned(self, key: impl Given<K>, value: T) -> Option<T> {
         match self {
@@ -379,7 +382,7 @@ impl<K: Slot, T> Place<'_, K, Owned<T>, ()> {
 }
 
 impl<K: Slot, V: Watch, R> Place<'_, K, V, R> {
-    /// Sets the value of a key, and returns the old one, which keeps `R` alive.
+    /// Sets the value of a key, and returns `R`, which keeps the old value alive.
     #[inline]
     pub(crate) fn set_weak(self, key: impl Given<K>, value: &V::Key) -> Option<R> {
         match self {
@@ -408,7 +411,8 @@ impl<'a, K: Slot, V: Watch> Vacant<'a, K, V> {
 }
 
 impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
-    /// Inserts an entry whose slots are made with the queues of the table, the value first.
+    /// Inserts an entry whose slots are made with the queues of the table: first the value, then
+    /// the key.
     #[inline]
     fn register(
         self,
@@ -438,7 +442,7 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
 }
 
 impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
-    /// The same live entries, each under its hash.
+    /// Returns a store with the same live entries, each under its hash.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.table.len(), self.hasher.clone());
         copy.table.set_reclaim(self.table.reclaim());
@@ -459,7 +463,7 @@ impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
 }
 
 impl<K: Slot, V: Watch> Found<'_, K, V> {
-    /// Sets the value. A key of equal content replaces the one in the entry.
+    /// Sets the value. If keys are found by content, the passed key replaces the key of the entry.
     #[inline]
     pub(crate) fn set_weak(&mut self, key: Option<&impl Given<K>>, value: &V::Key) {
         let (entry, watch) = self.change();

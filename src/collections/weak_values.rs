@@ -1,25 +1,26 @@
-//! How the maps with weak values find a value that has to be there, and set that of a key that has
-//! none.
+//! The methods by which maps with weak values return a value that must be live, and set the value
+//! of a key without one.
 
-/// The key as it is passed, with its lifetime, and what a lookup takes.
+/// The arguments are the type of the key as it is passed, with its lifetime, and the generics of a
+/// lookup.
 macro_rules! weak_making {
     ([$($life:lifetime)?] $given:ty, [$($query:tt)*]) => {
-        /// Returns the live value of a key that is known to have one. O(1).
+        /// Returns the live value of a key, where the caller knows that the key has one. O(1).
         ///
         /// # Panics
-        /// If it has none. The message is that of [`Expired`](crate::ptr::Expired), which explains
-        /// what to look for.
+        /// If the key has no live value. The message is that of [`Expired`](crate::ptr::Expired),
+        /// and explains how to find the cause.
         #[must_use]
         #[track_caller]
         pub fn expect<$($query)*>(&self, key: &Q) -> V {
             $crate::ptr::Expired::expect::<V::Target, V>(self.get(key))
         }
 
-        /// Sets the value of a key that has no live one. O(1) amortised.
+        /// Sets the value of a key that has no live value. O(1) amortised.
         ///
         /// # Errors
-        /// If the key (or, if weak keys are found by content, a live one of equal content) has a
-        /// live value. The error contains its entry.
+        /// If the key has a live value. (If weak keys are found by content: if a live key of equal
+        /// content has a live value.) The error contains the entry.
         pub fn try_insert<$($life)?>(
             &mut self,
             key: $given,
@@ -40,8 +41,8 @@ macro_rules! weak_making {
             self.entry(key).or_insert(value)
         }
 
-        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1)
-        /// amortised, one lookup.
+        /// Returns the live value of a key, or inserts and returns the result of `make`. O(1)
+        /// amortised, with one lookup.
         ///
         /// # Panics
         /// If `make` panics. The map is then unchanged.
@@ -54,8 +55,8 @@ macro_rules! weak_making {
             self.entry(key).or_insert_with_key(make)
         }
 
-        /// Returns the live value of a key, or inserts and returns what `make` returns. O(1)
-        /// amortised, one lookup.
+        /// Returns the live value of a key, or inserts and returns the result of `make`. O(1)
+        /// amortised, with one lookup.
         ///
         /// # Errors
         /// The error of `make`. The map is then unchanged.
