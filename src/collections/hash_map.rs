@@ -21,25 +21,26 @@ pub mod names {
 use names::*;
 
 /// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and owned values: data
-/// about a content, for as long as a key object with that content is live.
+/// about a content, for as long as a key object with this content is live.
 ///
-/// An entry lives as long as the key object that it was inserted with. Any object with equal
-/// content finds it, through a handle of any kind, and so does any
+/// An entry lives as long as the key object with which it was inserted. Any object with equal
+/// content finds the entry, through a handle of any kind, and so does any
 /// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>` or
-/// `Strong<String>`. See [`Query`]. But only the life of that one object counts.
-/// [`insert`](Self::insert) with another object of equal content replaces the key, so that the
-/// value lives as long as the key that it was last given with; [`entry`](Self::entry) keeps the old
-/// key.
+/// `Strong<String>`. See [`Query`]. But only the life of the one key object counts.
+/// [`insert`](Self::insert) with another object of equal content replaces the key object, so that
+/// the value lives as long as the key with which it was last set. [`entry`](Self::entry) keeps the
+/// old key.
 ///
-/// The map stores each key's hash. Only lookups call the content's `Hash` and `Eq`, and only on
-/// live keys. A lookup keeps a strong handle meanwhile. If that turns out to be the last, the key
-/// dies in the lookup, after the search of the table. Inside a key's own destructor its content
-/// finds nothing. If a content's `Hash` or `Eq` change while it is in the map, or contradict each
-/// other, lookups may miss; nothing worse happens.
+/// The map stores the hash of each key. Only lookups call the content's `Hash` and `Eq`, and only
+/// for live keys. During a lookup, a strong handle keeps the key alive. If all other handles are
+/// dropped meanwhile, the key dies in the lookup, after the search of the table. Inside the key's
+/// own destructor, its content finds nothing. If the `Hash` or `Eq` of a content changes while the
+/// content is in the map, or if both contradict each other, lookups may miss; nothing worse
+/// happens.
 ///
-/// The section of [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed by
-/// identity, also holds here: when a dead key's value is destroyed, and how `Arc` and `Rc` keys
-/// differ.
+/// Two facts about [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed), the map keyed
+/// by identity, also hold here: when the value of a dead key is destroyed, and how `Arc` and `Rc`
+/// keys differ.
 ///
 /// ```
 /// use weakly::{Strong, WeakHashMap};
@@ -55,7 +56,7 @@ use names::*;
 ///
 /// # In a static
 ///
-/// A map is made at compile time if its hasher is:
+/// A map can be made at compile time if its hasher can:
 ///
 /// ```
 /// use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -77,7 +78,7 @@ impl<K: StrongRef, V, S> WeakHashMap<K, V, S> {
     housekeeping!();
     resizing!();
 
-    /// Removes dead keys, and returns their values instead of destroying them. See
+    /// Removes dead keys, and returns their values instead of destroying the values. See
     /// [`WeakMap::drain_dead`](crate::WeakMap::drain_dead).
     pub fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
         self.store.drain_dead()
@@ -106,8 +107,8 @@ where
         Some(self.get_key_value(key)?.1)
     }
 
-    /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so it
-    /// destroys no other value.
+    /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so no
+    /// value of a dead key is destroyed.
     #[inline]
     pub fn get_mut<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
         let mut pinned = None;
@@ -116,7 +117,7 @@ where
     }
 
     /// Returns the values of the live keys with these contents, mutably; `None` for a content
-    /// without one. O(N). Drains no notices.
+    /// without a value. O(N). Drains no notices.
     ///
     /// # Panics
     /// If two of the contents have the same value.
@@ -137,7 +138,7 @@ where
         &mut self,
         keys: [&Q; N],
     ) -> [Option<&mut V>; N] {
-        // Dropped when the table is not searched any more: each may be the last.
+        // Dropped when the search of the table has ended, since each handle may be the last.
         let mut pinned = [const { None }; N];
         let contents = keys.map(Q::content);
         let hashes = contents.map(|sought| hash_of(&self.store.hasher, sought));
@@ -156,17 +157,17 @@ where
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. If
-    /// the map has a key object of equal content, it stays, unless a value is inserted over its
-    /// own.
+    /// the map has a key object of equal content, the old key object stays until a value is
+    /// inserted over its value.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let hash = self.store.hasher.hash_one(K::content(key));
         self.entry_hashed(hash, key)
     }
 
-    /// Returns the place of a key, as [`entry`](Self::entry) does, whose content has this hash:
-    /// what the [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and
-    /// not hashed: see [`Hashed`].
+    /// Returns the place of a key whose content has this hash, like [`entry`](Self::entry). The
+    /// hash must be the hash that the [hasher](Self::hasher) computes for the content. O(1)
+    /// amortised. The content is compared, and not hashed: see [`Hashed`].
     #[inline]
     #[doc(alias = "raw_entry_mut")]
     #[doc(alias = "from_key_hashed_nocheck")]
@@ -180,9 +181,9 @@ where
         }
     }
 
-    /// Sets the value of a key, and returns the old value of this key or of one with equal content.
-    /// O(1) amortised. From now on the entry lives as long as this key. The key is passed by
-    /// reference: the map takes no strong handle.
+    /// Sets the value of a key, and returns the old value of this key or of a live key with equal
+    /// content. O(1) amortised. From now on, the entry lives as long as this key. The key is passed
+    /// by reference: the map takes no strong handle.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
@@ -224,8 +225,8 @@ where
         self.store.remove_content_if(Q::content(key), wanted)
     }
 
-    /// Removes the live key with this content, and returns it, as a strong handle, with its value.
-    /// O(1).
+    /// Removes the live key with this content, and returns the key, as a strong handle, with its
+    /// value. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_content(Q::content(key))
     }
@@ -236,7 +237,7 @@ comparing!([K: Content<Target: Eq + Hash>, V, S: BuildHasher] WeakHashMap<K, V, 
 iterating!([K: StrongRef, V, S] WeakHashMap<K, V, S>, (K, V), (K, &'a V));
 iterating_mut!([K: StrongRef, V, S] WeakHashMap<K, V, S>);
 
-/// Takes contents only: for a key, write `map[&*key]`.
+/// Takes only contents: for a key, write `map[&*key]`.
 ///
 /// # Panics
 /// If no live key has this content.
@@ -254,8 +255,8 @@ where
 }
 
 collecting!(
-    /// The handles of an item are dropped as soon as its entry is made. An object without another
-    /// owner then dies, and its entry dies too.
+    /// The handles of an item are dropped as soon as its entry is made. If an object has no other
+    /// owner, the object dies then, and its entry dies too.
     [K: Content, V, S] WeakHashMap<K, V, S>, from [K: Content, V] WeakHashMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(&key, value));

@@ -19,17 +19,17 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and weak values: which
-/// object stands for a content, while both that content and that object are in use.
+/// A hash map with weak keys, keyed by the `Eq + Hash` of their content, and weak values: the
+/// object that belongs to a content, while both a key with this content and the object are in use.
 ///
-/// An entry lives while both the key object that it was inserted with and its value are live. The
-/// first death of the two ends it; a half-dead entry is never shown. Any object with equal content
-/// finds an entry, and so does any [`Equivalent`](crate::Equivalent) borrowed content. What sets a
-/// value replaces the key object by the one that it was given, [`entry`](Self::entry) and
-/// [`get_or_insert_with`](Self::get_or_insert_with) leave it. The documentation of
-/// [`WeakHashMap`](crate::WeakHashMap) about keys and lookups, and that of
-/// [`WeakValueMap`](crate::WeakValueMap) about values, also holds here. The map owns no user data,
-/// so reclaiming dead entries runs no user code.
+/// An entry lives while both its value and the key object with which it was inserted are live. The
+/// first death ends the entry; a half-dead entry is never shown. Any object with equal content
+/// finds an entry, and so does any [`Equivalent`](crate::Equivalent) borrowed content. Methods that
+/// set a value also replace the key object by the passed key object; [`entry`](Self::entry) and
+/// [`get_or_insert_with`](Self::get_or_insert_with) leave the key object of a live value. The
+/// documentation of [`WeakHashMap`](crate::WeakHashMap) about keys and lookups also holds here, and
+/// so does the documentation of [`WeakValueMap`](crate::WeakValueMap) about values. The map owns no
+/// user data, so reclaiming dead entries runs no user code.
 ///
 /// For keys by identity, use a [`WeakPairMap`](crate::WeakPairMap).
 ///
@@ -76,7 +76,7 @@ where
     K::Target: Eq + Hash,
 {
     /// Returns whether a live key with this content has a live value. O(1). If other threads own
-    /// the two, the answer may be outdated at once.
+    /// the key or the value, the answer may be outdated at once.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
@@ -100,14 +100,14 @@ where
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
-    /// is dead has a vacant entry. If the map has a live key object of equal content, it stays,
-    /// unless a value is inserted over its own. O(1) amortised.
+    /// is dead has a vacant entry. If the map has a live key object of equal content, the old key
+    /// object stays until a value is inserted over its value. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
         let place = self.store.place(lookup, |entry| entry.value.upgrade());
-        // It may be the last.
+        // `pinned` may be the last handle.
         drop(pinned);
         match place {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
@@ -115,9 +115,9 @@ where
         }
     }
 
-    /// Sets the value of a key, and returns the old one of this key, or of a live one of equal
-    /// content, if it is live. O(1) amortised. From now on the entry lives no longer than this key.
-    /// Both are passed by reference: the map takes no strong handle.
+    /// Sets the value of a key. Returns the old value of this key, or of a live key with equal
+    /// content, if the old value is live. O(1) amortised. From now on, the entry lives no longer
+    /// than this key. Key and value are passed by reference: the map takes no strong handle.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -137,7 +137,7 @@ where
 
     weak_making!(['k] &'k K, [Q: ?Sized + Query<K::Target, M>, M]);
 
-    /// Removes the live key with this content, and returns its value, if that is live. O(1).
+    /// Removes the live key with this content, and returns its value if the value is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
         let (key, value) = self.remove_entry(key)?;
@@ -158,8 +158,8 @@ where
         self.store.remove_content_if(Q::content(key), wanted)
     }
 
-    /// Removes the live key with this content, and returns it with its value, if that is live.
-    /// O(1).
+    /// Removes the live key with this content, and returns the key with its value, if the value is
+    /// live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_content(Q::content(key))
     }
@@ -170,8 +170,8 @@ comparing!([K: Content<Target: Eq + Hash>, V: StrongRef, S: BuildHasher] WeakHas
 iterating!([K: StrongRef, V: StrongRef, S] WeakHashPairMap<K, V, S>, (K, V), (K, V));
 
 collecting!(
-    /// The handles of an item are dropped as soon as its entry is made. An object without another
-    /// owner then dies, and its entry dies too.
+    /// The handles of an item are dropped as soon as its entry is made. If an object has no other
+    /// owner, the object dies then, and its entry dies too.
     [K: Content, V: StrongRef, S] WeakHashPairMap<K, V, S>,
     from [K: Content, V: StrongRef] WeakHashPairMap<K, V>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],

@@ -25,9 +25,9 @@ use names::*;
 
 /// A hash set of weak handles, keyed by the `Eq + Hash` of their content.
 ///
-/// A [`WeakHashMap`](crate::WeakHashMap) without values: its documentation also holds here.
-/// Elements disappear when they die. For one canonical handle per content, use an
-/// [`Interner`](crate::Interner).
+/// A `WeakHashSet` is a [`WeakHashMap`](crate::WeakHashMap) without values; the documentation of
+/// `WeakHashMap` also holds here. Elements disappear when they die. For one canonical handle per
+/// content, use an [`Interner`](crate::Interner).
 ///
 /// ```
 /// use weakly::{Strong, WeakHashSet};
@@ -73,9 +73,10 @@ where
         Some(pinned)
     }
 
-    /// Adds an element, unless a live one has equal content. Returns whether it was added. O(1)
-    /// amortised. If there is such an element, it stays, and the content leaves the set when that
-    /// element dies. Use [`replace`](Self::replace) if the life of this one is to count.
+    /// Adds an element, unless a live element has equal content. Returns whether the element was
+    /// added. O(1) amortised. If the set has a live element of equal content, the old element
+    /// stays, and the content leaves the set when the old element dies. Use
+    /// [`replace`](Self::replace) if the life of the new element is to count.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -85,9 +86,9 @@ where
         self.insert_hashed(hash, key)
     }
 
-    /// Adds an element whose content has this hash, as [`insert`](Self::insert) does: what the
-    /// [hasher](Self::hasher) makes of it. Returns whether it was added. O(1) amortised. The
-    /// content is compared, and not hashed: see [`Hashed`].
+    /// Adds an element whose content has this hash, like [`insert`](Self::insert). The hash must be
+    /// the hash that the [hasher](Self::hasher) computes for the content. Returns whether the
+    /// element was added. O(1) amortised. The content is compared, and not hashed: see [`Hashed`].
     #[inline]
     #[doc(alias = "insert_unique")]
     pub fn insert_hashed(&mut self, hash: u64, key: &K) -> bool {
@@ -106,8 +107,8 @@ where
         is_new
     }
 
-    /// Adds an element, and removes and returns the live one with equal content, if there is one.
-    /// O(1) amortised.
+    /// Adds an element, and removes and returns the live element with equal content, if there is
+    /// one. O(1) amortised.
     pub fn replace(&mut self, key: &K) -> Option<K> {
         let mut pinned = None;
         let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
@@ -130,7 +131,8 @@ where
         self.take(query).is_some()
     }
 
-    /// Removes the live element with this content, and returns it as a strong handle. O(1).
+    /// Removes the live element with this content, and returns the element as a strong handle.
+    /// O(1).
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
         let (key, ()) = self.store.remove_content(Q::content(query))?;
         Some(key)
@@ -161,8 +163,8 @@ operators!([K: Content, S: BuildHasher] WeakHashSet<K, S>, [K::Target: Eq + Hash
 cloning!([K: StrongRef, S: Clone] WeakHashSet<K, S>);
 set_comparing!([K: Content<Target: Eq + Hash>, S: BuildHasher] WeakHashSet<K, S>);
 collecting!(
-    /// Each handle is dropped as soon as its entry is made. An object without another owner then
-    /// dies, and its entry dies too.
+    /// Each handle is dropped as soon as its entry is made. If an object has no other owner, the
+    /// object dies then, and its entry dies too.
     [K: Content, S] WeakHashSet<K, S>, from [K: Content] WeakHashSet<K>,
     where [K::Target: Eq + Hash,], [S: BuildHasher,],
     K: |set, key| set.insert(&key));

@@ -26,52 +26,56 @@ use names::*;
 /// A hash map with weak keys, keyed by identity, and owned values: a side table for objects that
 /// you do not own.
 ///
-/// An entry lives as long as its key. The map keeps no strong handle. The key needs no `Hash` and
-/// no `Eq`; two equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
+/// An entry lives as long as its key; the map keeps no strong handle. The key needs neither `Hash`
+/// nor `Eq`; two equal values in two objects are two keys. Keys are [`Strong`](crate::Strong),
 /// [`local::Strong`](crate::local::Strong), [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or
-/// your own handles that implement [`StrongRef`]; or [`Anchor`](crate::Anchor)s, for values behind
-/// no such handle: see [Components](#components). Lookups take anything that [identifies](Identify)
-/// the key; they never upgrade, never write to the object, and register nothing.
+/// your own handles that implement [`StrongRef`]. If a value is not behind a handle, an
+/// [`Anchor`](crate::Anchor) in the value is its key: see [Components](#components). Lookups take
+/// any reference that [identifies](Identify) the key. They never upgrade, never write to the
+/// object, and register nothing.
 ///
 /// # When a dead key's value is destroyed
 ///
-/// From the key's death on, no lookup finds its entry, and (with `Strong` and `local::Strong`)
-/// `len` does not count it. The map's next operations destroy its **value**, on the map's thread:
+/// From the death of the key on, no lookup finds the entry, and (with `Strong` and `local::Strong`)
+/// `len` does not count the entry. The next operations of the map destroy the **value**, on the
+/// thread of the map:
 ///
-/// * each method that takes `&mut self` drains up to 16 death notices, `insert` at its end and the
-///   others before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and
+/// * each method that takes `&mut self` drains up to 16 notices, `insert` at its end and the other
+///   methods before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and
 ///   `drain_dead` returns the values instead);
-/// * [`purge`](Self::purge) drains all;
-/// * growing, shrinking, clearing and dropping the map also drain all.
+/// * [`purge`](Self::purge) drains all notices;
+/// * growing, shrinking, clearing and dropping the map also drain all notices.
 ///
-/// This may be too early: because a value's destructor uses the same map, which is in a `RefCell`,
-/// or because it takes long. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the values are
-/// kept until `purge`, [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
+/// The next operation may be too early: because the destructor of the value uses the same map,
+/// which is in a `RefCell`, or because the destructor takes long. With
+/// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), the values are kept until `purge`,
+/// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///
-/// Methods that take `&self` never destroy a value. (Iterators return strong keys: if yours is the
-/// last handle when you drop it, its object dies there.) So values need not be `Send` when keys
-/// are: keys die on any thread, but values only on the map's. The user code that these methods run
-/// is what they are about: `==`, `clone` and `Debug` of the map call those of the values, and a
-/// handle of your own is asked for its address.
+/// Methods that take `&self` never destroy a value. (Iterators return strong keys: if you drop the
+/// last handle to a key, the key dies there.) So keys may be `Send` although the values are not:
+/// keys die on any thread, but values only on the thread of the map. Methods that take `&self` run
+/// user code only for their purpose: `==`, `clone` and `Debug` of the map call the same methods of
+/// the values, and a handle of your own is asked for its address.
 ///
-/// `Arc` and `Rc` send no death notices. For them each `&mut self` method sweeps the next 16
-/// buckets instead; growth and `purge` sweep all.
+/// `Arc` and `Rc` send no notices. For them, each `&mut self` method sweeps the next 16 buckets
+/// instead; growth and `purge` sweep all buckets.
 ///
 /// # Values that own their key
 ///
-/// Such a key never dies while the map contains the value: the entry stays until it is removed, the
-/// map is dropped, or [`purge_cycles`](Self::purge_cycles) finds that nothing else leads to the
-/// key, which the values have to be able to [show](crate::cycles::Trace). Values that need their
-/// key had better have a weak handle to it; [`get_or_insert_with`](Self::get_or_insert_with) and
-/// [`VacantEntry::insert_with_key`] provide one.
+/// If a value owns its key, the key never dies while the map contains the value. The entry stays
+/// until it is removed, or the map is dropped, or [`purge_cycles`](Self::purge_cycles) finds that
+/// nothing else leads to the key; for this the values must [show](crate::cycles::Trace) their
+/// handles. Better, give the value a weak handle to its key:
+/// [`get_or_insert_with`](Self::get_or_insert_with) and [`VacantEntry::insert_with_key`] provide
+/// one.
 ///
 /// # Components
 ///
 /// With [`Anchor`](crate::Anchor)s as keys, a map is a component of entities that live elsewhere,
-/// in a `Vec` or an arena. The map has the methods that return no strong keys;
-/// [`iter_weak`](Self::iter_weak) says whose each value is, by an [`AnchorRef`](crate::AnchorRef),
-/// and other maps take that as a key. [`values_mut`](Self::values_mut) and
-/// [`retain_values`](Self::retain_values) change them all.
+/// in a `Vec` or an arena. The map has all methods that return no strong keys.
+/// [`iter_weak`](Self::iter_weak) names the entity of each value by an
+/// [`AnchorRef`](crate::AnchorRef), which other maps take as a key.
+/// [`values_mut`](Self::values_mut) and [`retain_values`](Self::retain_values) change all values.
 ///
 /// ```
 /// use weakly::{Anchor, WeakMap};
@@ -88,10 +92,10 @@ use names::*;
 ///
 /// # Order
 ///
-/// Iteration is in arbitrary order. Where objects have to come in the order of their insertion, as
-/// observers that are called one after the other, store a number with each, and sort what one
-/// iteration returns: O(n log n). The strong handles in that list keep the observers alive while
-/// they are called, and the map is not borrowed meanwhile: an observer may change it.
+/// Iteration is in arbitrary order. If objects must come in the order of their insertion, such as
+/// observers that are called one after the other, store a number with each object, and sort the
+/// items of one iteration: O(n log n). The strong handles in the sorted list keep the observers
+/// alive during the calls, and the map is not borrowed meanwhile: an observer may change the map.
 ///
 /// ```
 /// use weakly::{Strong, WeakMap};
@@ -122,8 +126,8 @@ use names::*;
 /// ```
 ///
 /// A map is made from pairs, whose keys are handles or references to handles. If there are no
-/// pairs, the compiler needs to be told which. It suffices to name the type of the (empty) array's
-/// elements, or of the iterator's items:
+/// pairs, the compiler cannot infer the types. Then name the type of the elements of the (empty)
+/// array, or the type of the items of the iterator:
 ///
 /// ```
 /// use weakly::{Strong, WeakMap};
@@ -149,14 +153,16 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     housekeeping!();
     resizing!();
 
-    /// Removes dead keys, and returns their values instead of destroying them: those of all keys
-    /// that are dead now, and of those that die while the iterator runs. Values that it has not
-    /// returned when it is dropped stay in the map. Costs as much as [`purge`](Self::purge).
+    /// Removes dead keys, and returns their values instead of destroying the values: the values of
+    /// all keys that are dead now, and of all keys that die while the iterator runs. If the
+    /// iterator is dropped early, the remaining values stay in the map. Costs as much as
+    /// [`purge`](Self::purge).
     ///
-    /// By default, other operations also destroy values of dead keys, so only the remaining ones
-    /// are returned. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) all are. Use that for a
-    /// map in a `RefCell` or behind a lock whose values' destructors use the same map: set the
-    /// policy, collect the dead values when it suits you, end the borrow, then drop them.
+    /// By default, other operations also destroy values of dead keys, and only the remaining values
+    /// are returned. With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), all values are
+    /// returned. This is for a map in a `RefCell` or behind a lock, if the destructors of its
+    /// values use the same map. Set the policy, collect the dead values at a time of your choice,
+    /// end the borrow, and then drop the values.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -191,26 +197,27 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.get(key).is_some()
     }
 
-    /// Returns the value of a key. O(1). Never touches the key's payload. Touches the words before
-    /// it only if they and the payload are larger than 256 bytes together, or if the key is in
-    /// other collections too.
+    /// Returns the value of a key. O(1). Never reads the payload of the key. Reads the words before
+    /// the payload only if these words and the payload are larger than 256 bytes together, or if
+    /// the key is in other collections too.
     ///
-    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to it
-    /// still finds its entry.
+    /// An expired weak handle finds nothing. Inside the key's own destructor, a reference to the
+    /// key still finds its entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
         self.store.get(by_addr(Q::addr(key)))
     }
 
-    /// Returns the value of a key, mutably. O(1). Drains no notices, so it destroys no other value.
+    /// Returns the value of a key, mutably. O(1). Drains no notices, so no value of a dead key is
+    /// destroyed.
     #[inline]
     pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
         let (hash, eq) = by_addr(Q::addr(key));
         Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 
-    /// Returns the values of several keys, mutably; `None` for a key that has none. O(N). Drains no
-    /// notices.
+    /// Returns the values of several keys, mutably; `None` for a key without a value. O(N). Drains
+    /// no notices.
     ///
     /// # Panics
     /// If two of the keys are the same and have a value.
@@ -257,16 +264,16 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one. O(1) amortised. The key is passed by
+    /// Sets the value of a key, and returns the old value. O(1) amortised. The key is passed by
     /// reference: the map takes no strong handle.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
     ///
     /// To store a copy of the payload, write `**key` where `key` is a `&Strong<i32>`. The compiler
-    /// rejects `*key`, which is the handle, and proposes `key.clone()`. That compiles, but is a
-    /// handle too: a value that [owns its key](#values-that-own-their-key), and the entry never
-    /// dies by itself.
+    /// rejects `*key`, which is the handle, and proposes `key.clone()`. This compiles, but stores a
+    /// handle: the value [owns its key](#values-that-own-their-key), and the entry never dies by
+    /// itself.
     ///
     /// ```
     /// use weakly::{Strong, WeakMap};
@@ -295,8 +302,8 @@ impl<K: WeakKey, V> WeakMap<K, V> {
 
     /// Removes a key, and returns its value. O(1).
     ///
-    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already, and the
-    /// sweep at the beginning may have destroyed the value.)
+    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already. Then the
+    /// sweep at the beginning of this method may have destroyed the value.)
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.remove(by_addr(Q::addr(key)))
@@ -337,8 +344,8 @@ impl<K: StrongRef, V> WeakMap<K, V> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
-    /// Removes a key, and returns it, as a strong handle, with its value. O(1). In the key's own
-    /// destructor there is no strong handle any more: the entry stays.
+    /// Removes a key, and returns the key, as a strong handle, with its value. O(1). In the key's
+    /// own destructor, no strong handle can be made: returns `None`, and the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_entry(by_addr(Q::addr(key)))
     }
@@ -352,7 +359,7 @@ comparing!([K: StrongRef, V] WeakMap<K, V>, |key| &key);
 iterating!([K: StrongRef, V] WeakMap<K, V>, (K, V), (K, &'a V));
 iterating_mut!([K: StrongRef, V] WeakMap<K, V>);
 
-/// Shows the values: an anchor says nothing.
+/// Shows only the values: an anchor has nothing to show.
 impl<F: Flavour, V: fmt::Debug> fmt::Debug for WeakMap<Anchor<F>, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.values()).finish()
@@ -371,8 +378,8 @@ impl<K: WeakKey, V, Q: ?Sized + Identify<K>> Index<&Q> for WeakMap<K, V> {
 }
 
 collecting!(
-    /// The handles of an item are dropped as soon as its entry is made. An object without another
-    /// owner then dies, and its entry dies too.
+    /// The handles of an item are dropped as soon as its entry is made. If an object has no other
+    /// owner, the object dies then, and its entry dies too.
     [K: StrongRef, V] WeakMap<K, V>, from [K: StrongRef, V] WeakMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, value));
 collecting!(['a, K: WeakKey, V] WeakMap<K, V>, from ['a, K: WeakKey, V] WeakMap<K, V>, where [], [],

@@ -16,14 +16,14 @@ pub mod names {
 }
 use names::*;
 
-/// A hash map with weak keys, keyed by identity, and weak values: a relation between objects none
-/// of which you own.
+/// A hash map with weak keys, keyed by identity, and weak values: a relation between objects,
+/// neither of which you own.
 ///
-/// An entry lives while both its key and its value are live. The first death of the two ends it; a
-/// half-dead entry is never shown. Key and value may be handles of different kinds, and the key an
-/// [`Anchor`](crate::Anchor). The documentation of [`WeakMap`](crate::WeakMap) about keys and
-/// lookups, and that of [`WeakValueMap`](crate::WeakValueMap) about values, also holds here. The
-/// map owns no user data, so reclaiming dead entries runs no user code.
+/// An entry lives while both its key and its value are live. The first death ends the entry; a
+/// half-dead entry is never shown. Key and value may be handles of different kinds, and the key may
+/// be an [`Anchor`](crate::Anchor). The documentation of [`WeakMap`](crate::WeakMap) about keys and
+/// lookups also holds here, and so does the documentation of [`WeakValueMap`](crate::WeakValueMap)
+/// about values. The map owns no user data, so reclaiming dead entries runs no user code.
 ///
 /// ```
 /// use weakly::{Strong, WeakPairMap};
@@ -57,7 +57,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     }
 
     /// Returns the live value of a key, as a strong handle. O(1). Inside the key's own destructor,
-    /// a reference to it still finds its value.
+    /// a reference to the key still finds the value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.store.get(by_addr(Q::addr(key)))
@@ -74,8 +74,8 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. Both are
-    /// passed by reference: the map takes no strong handle.
+    /// Sets the value of a key, and returns the old value if it is live. O(1) amortised. Key and
+    /// value are passed by reference: the map takes no strong handle.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
     /// [`WeakValueMap::insert`](crate::WeakValueMap::insert).
@@ -91,7 +91,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
 
     weak_making!(['k] &'k K, [Q: ?Sized + Identify<K>]);
 
-    /// Removes a key, and returns its value, if that is live. O(1).
+    /// Removes a key, and returns its value if the value is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
         self.store.remove(by_addr(Q::addr(key)))
@@ -121,7 +121,7 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
         self.store.get_key_value(by_addr(Q::addr(key)))
     }
 
-    /// Removes a key, and returns it with its value, if both are live. O(1).
+    /// Removes a key, and returns the key with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store.remove_entry(by_addr(Q::addr(key)))
     }
@@ -149,8 +149,8 @@ comparing!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, |key| &key);
 iterating!([K: StrongRef, V: StrongRef] WeakPairMap<K, V>, (K, V), (K, V));
 
 collecting!(
-    /// The handles of an item are dropped as soon as its entry is made. An object without another
-    /// owner then dies, and its entry dies too.
+    /// The handles of an item are dropped as soon as its entry is made. If an object has no other
+    /// owner, the object dies then, and its entry dies too.
     [K: StrongRef, V: StrongRef] WeakPairMap<K, V>,
     from [K: StrongRef, V: StrongRef] WeakPairMap<K, V>, where [], [],
     (K, V): |map, (key, value)| map.insert(&key, &value));

@@ -21,12 +21,12 @@ pub mod names {
 }
 use names::*;
 
-/// A hash set of weak handles, keyed by identity: which objects have been visited, are dirty, or
+/// A hash set of weak handles, keyed by identity: the objects that have been visited, are dirty, or
 /// are subscribed.
 ///
-/// A [`WeakMap`](crate::WeakMap) without values: its documentation also holds here. Elements
-/// disappear when they die. Iteration is in arbitrary order: for the order of insertion, see
-/// [`WeakMap`](crate::WeakMap#order).
+/// A `WeakSet` is a [`WeakMap`](crate::WeakMap) without values; the documentation of `WeakMap` also
+/// holds here. Elements disappear when they die. Iteration is in arbitrary order: for the order of
+/// insertion, see [`WeakMap`](crate::WeakMap#order).
 ///
 /// ```
 /// use weakly::{Strong, WeakSet};
@@ -58,7 +58,7 @@ impl<K: WeakKey> WeakSet<K> {
         self.store.get(by_addr(Q::addr(key))).is_some()
     }
 
-    /// Adds an object. Returns whether it was added. O(1) amortised.
+    /// Adds an object. Returns whether the object was added. O(1) amortised.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -76,25 +76,26 @@ impl<K: WeakKey> WeakSet<K> {
         is_new
     }
 
-    /// Removes an object. Returns whether there was one. O(1).
+    /// Removes an object. Returns whether the set contained the object. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
         self.store.remove(by_addr(Q::addr(key))).is_some()
     }
 }
 
-/// Methods that return elements, as strong or weak handles, and methods over all of them.
+/// Methods that return elements, as strong or weak handles, and methods over all elements.
 impl<K: StrongRef> WeakSet<K> {
     algebra!();
     set_methods!();
 
-    /// Returns the element, as a strong handle. O(1). Returns `None` in its own destructor.
+    /// Returns the element, as a strong handle. O(1). Returns `None` in the destructor of the
+    /// element.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         let (key, _) = self.store.get_key_value(by_addr(Q::addr(key)))?;
         Some(key)
     }
 
-    /// Removes an object, and returns it as a strong handle. O(1).
+    /// Removes an object, and returns the object as a strong handle. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
         let (key, ()) = self.store.remove_entry(by_addr(Q::addr(key)))?;
         Some(key)
@@ -119,7 +120,7 @@ impl<K: StrongRef> Set for WeakSet<K> {
 set_traits!([K: StrongRef] WeakSet<K>);
 operators!([K: StrongRef] WeakSet<K>, []);
 
-/// Shows how many there are: an anchor says nothing.
+/// Shows only the number of elements: an anchor has nothing to show.
 impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakSet")
@@ -131,8 +132,8 @@ impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
 cloning!([K: StrongRef] WeakSet<K>);
 set_comparing!([K: StrongRef] WeakSet<K>);
 collecting!(
-    /// Each handle is dropped as soon as its entry is made. An object without another owner then
-    /// dies, and its entry dies too.
+    /// Each handle is dropped as soon as its entry is made. If an object has no other owner, the
+    /// object dies then, and its entry dies too.
     [K: StrongRef] WeakSet<K>, from [K: StrongRef] WeakSet<K>, where [], [],
     K: |set, key| set.insert(&key));
 collecting!(['a, K: WeakKey] WeakSet<K>, from ['a, K: WeakKey] WeakSet<K>, where [], [],

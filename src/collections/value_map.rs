@@ -27,27 +27,26 @@ use names::*;
 /// for assets, connections, open documents, interned objects.
 ///
 /// An entry lives as long as its value; the map keeps no value alive. So the caller that inserts a
-/// value must keep it alive, or pass it on to an owner: [`insert`](Self::insert) takes it by
-/// reference, and methods that return one ([`get`](Self::get),
-/// [`get_or_insert_with`](Self::get_or_insert_with)) return a strong handle. The death of a value
-/// that has been replaced changes nothing.
+/// value must keep the value alive, or pass it to an owner. [`insert`](Self::insert) takes the
+/// value by reference; [`get`](Self::get) and [`get_or_insert_with`](Self::get_or_insert_with)
+/// return a strong handle. If a value was replaced, its death changes nothing.
 ///
 /// Values are [`Strong`](crate::Strong), [`local::Strong`](crate::local::Strong),
 /// [`Arc`](alloc::sync::Arc), [`Rc`](alloc::rc::Rc), or your own handles ([`StrongRef`]). Keys are
-/// hashed as in std's map, and found by [`Equivalent`](crate::Equivalent) ones (`&str` for
-/// `String`). If `Hash` or `Eq` of a key change while it is in the map, or contradict each other,
-/// lookups may miss; nothing worse happens.
+/// hashed as in std's map, and found by [`Equivalent`](crate::Equivalent) queries (`&str` for
+/// `String`). If the `Hash` or `Eq` of a key changes while the key is in the map, or if both
+/// contradict each other, lookups may miss; nothing worse happens.
 ///
 /// # When a dead value's key is destroyed
 ///
-/// From the value's death on, no lookup finds its entry, and the entry is vacant; with `Strong` and
-/// `local::Strong`, `len` does not count it either. The map owns its **key**, and the map's next
-/// operations destroy it, like the values of a
-/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16 in each `&mut self`
-/// method, all in [`purge`](Self::purge), at growth, and when the map is dropped; or only when
-/// [asked for](crate::Reclaim::OnRequest). Methods that take `&self` destroy no key. But they may
-/// create a strong handle, and drop it if the key did not match: if that turns out to be the last,
-/// the value dies there.
+/// From the death of the value on, no lookup finds the entry, and the place of the key is vacant;
+/// with `Strong` and `local::Strong`, `len` does not count the entry either. The map owns the
+/// **key**, and the next operations of the map destroy the key, like the values of a
+/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16 keys in each `&mut
+/// self` method, and all keys in [`purge`](Self::purge), at growth, and when the map is dropped.
+/// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), keys are destroyed only on request.
+/// Methods that take `&self` destroy no key. But they may create a strong handle, and drop it if
+/// the key did not match: if all other handles are dropped meanwhile, the value dies there.
 ///
 /// ```
 /// use weakly::{Strong, WeakValueMap};
@@ -70,10 +69,10 @@ by_hash!([K, V: StrongRef] WeakValueMap<K, V>);
 impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
     housekeeping!();
 
-    /// Removes dead values, and returns their keys instead of destroying them: those of all values
-    /// that are dead now, and of those that die while the iterator runs. Keys that it has not
-    /// returned when it is dropped stay in the map. Costs as much as [`purge`](Self::purge). To get
-    /// all keys, and have no other operation destroy some, set
+    /// Removes dead values, and returns their keys instead of destroying the keys: the keys of all
+    /// values that are dead now, and of all values that die while the iterator runs. If the
+    /// iterator is dropped early, the remaining keys stay in the map. Costs as much as
+    /// [`purge`](Self::purge). By default, other operations destroy keys, too: to get all keys, set
     /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest).
     ///
     /// ```
@@ -153,13 +152,13 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
         }
     }
 
-    /// Sets the value of a key, and returns the old one if it is live. O(1) amortised. The map
+    /// Sets the value of a key, and returns the old value if it is live. O(1) amortised. The map
     /// takes no strong handle: keep the value alive, or the entry dies at once.
     ///
-    /// rustc proposes `&` for a handle that is passed by value. A new object must not be passed
-    /// like that: in `insert(key, &Strong::new(1))` the only handle is dropped at the end of the
-    /// statement, and the entry dies with the object. [`get_or_insert`](Self::get_or_insert) takes
-    /// the handle, and returns it.
+    /// If a handle is passed by value, rustc proposes `&`. Do not follow for a new object: in
+    /// `insert(key, &Strong::new(1))` the only handle is dropped at the end of the statement, and
+    /// the entry dies with the object. [`get_or_insert`](Self::get_or_insert) takes the handle, and
+    /// returns it.
     ///
     /// ```
     /// use weakly::{Strong, WeakValueMap};
@@ -182,7 +181,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     weak_making!([] K, [Q: ?Sized + Query<K, M>, M]);
 
-    /// Removes a key, and returns its value, if that is live. O(1).
+    /// Removes a key, and returns its value if the value is live. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
         let (key, value) = self.remove_entry(key)?;
@@ -203,7 +202,7 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
             .remove_if(by_key(&self.store.hasher, Q::content(key)), wanted)
     }
 
-    /// Removes a key, and returns it with its value, if that is live. O(1).
+    /// Removes a key, and returns the key with its value, if the value is live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
         self.store
             .remove_entry(by_key(&self.store.hasher, Q::content(key)))
@@ -215,8 +214,8 @@ comparing!([K: Eq + Hash, V: StrongRef, S: BuildHasher] WeakValueMap<K, V, S>, |
 iterating!([K, V: StrongRef, S] WeakValueMap<K, V, S>, (K, V), (&'a K, V));
 
 collecting!(
-    /// The handles of an item are dropped as soon as its entry is made. An object without another
-    /// owner then dies, and its entry dies too.
+    /// The handles of an item are dropped as soon as its entry is made. If an object has no other
+    /// owner, the object dies then, and its entry dies too.
     [K, V: StrongRef, S] WeakValueMap<K, V, S>, from [K, V: StrongRef] WeakValueMap<K, V>,
     where [K: Eq + Hash,], [S: BuildHasher,],
     (K, V): |map, (key, value)| map.insert(key, &value));
