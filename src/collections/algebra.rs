@@ -1,11 +1,11 @@
-//! Set algebra, shared by all the sets. It only asks whether an element is in a set.
+//! Set algebra, shared by all sets. The algebra only asks whether an element is in a set.
 
 use core::iter::Chain;
 
 use super::iter::{Keys, live};
 use crate::reference::{Owned, Upgrade};
 
-/// A set: its elements, and whether one is in it. Sealed.
+/// A set: its elements, and a test for an element. Sealed.
 pub trait Set: sealed::Sealed + Sized {
     /// The slot of an element.
     type Slot: Upgrade;
@@ -19,7 +19,7 @@ pub(super) mod sealed {
     pub trait Sealed {}
 }
 
-/// What a set returns.
+/// The handle to an element, as a set returns it.
 pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
 pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 
@@ -27,7 +27,7 @@ pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Intersection<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
 
-/// An iterator over the live elements of one set that are not in the other.
+/// An iterator over the live elements of the first set that are not in the second.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Difference<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
 
@@ -77,7 +77,7 @@ macro_rules! algebra {
             $crate::collections::algebra::Intersection(self.iter(), other)
         }
 
-        /// Iterates over the live elements of this set that are not in the other. O(capacity).
+        /// Iterates over the live elements of this set that are not in `other`. O(capacity).
         pub fn difference<'a>(
             &'a self,
             other: &'a Self,
@@ -100,14 +100,13 @@ macro_rules! algebra {
             self.intersection(other).next().is_none()
         }
 
-        /// Returns whether the other set contains all live elements of this one. O(capacity).
+        /// Returns whether `other` contains all live elements of this set. O(capacity).
         #[must_use]
         pub fn is_subset(&self, other: &Self) -> bool {
             self.difference(other).next().is_none()
         }
 
-        /// Returns whether this set contains all live elements of the other. O(capacity of the
-        /// other).
+        /// Returns whether this set contains all live elements of `other`. O(capacity of `other`).
         #[must_use]
         pub fn is_superset(&self, other: &Self) -> bool {
             other.is_subset(self)
@@ -163,9 +162,9 @@ macro_rules! operators {
 /// The methods of a set that need no lookup.
 macro_rules! set_methods {
     () => {
-        /// Removes some live element, and returns it. Consecutive calls visit each bucket once:
-        /// O(1) amortised over emptying the set. A call looks at most at each bucket; where a large
-        /// set has none, later calls pass by.
+        /// Removes a live element, and returns it. Consecutive calls visit each bucket once: O(1)
+        /// amortised over emptying the set. A call visits each bucket at most once; later calls
+        /// skip stretches of a large set that have no element.
         pub fn pop(&mut self) -> Option<K> {
             self.store.pop().map(|(key, ())| key)
         }
@@ -173,13 +172,14 @@ macro_rules! set_methods {
         /// Keeps only the live elements for which `keep` returns true. O(capacity).
         ///
         /// # Panics
-        /// If `keep` or a destructor panics. Elements not visited yet stay.
+        /// If `keep` or a destructor panics. Elements that were not visited yet stay.
         pub fn retain(&mut self, mut keep: impl FnMut(&K) -> bool) {
             self.extract_if(|key| !keep(key)).for_each(drop);
         }
 
         /// Returns an iterator that removes and returns the live elements for which `take` returns
-        /// true, one at a time. Elements that it has not reached stay. O(capacity).
+        /// true, one at a time. If the iterator is dropped early, the remaining elements stay.
+        /// O(capacity).
         pub fn extract_if(
             &mut self,
             mut take: impl FnMut(&K) -> bool,

@@ -1,4 +1,4 @@
-//! The maps, purged of entries that keep themselves alive.
+//! Purging maps of entries that keep themselves alive.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,12 +22,12 @@ use crate::panics::FirstPanic;
 use crate::reference::{Owned, Slot, StrongRef, Watch, WeakKey};
 use crate::table::{Entry, Remains, Walk};
 
-/// One side of an entry: an object without which the entry would not be there, or what the entry
-/// owns.
+/// One side of an entry: an object on whose life the entry depends, or a key or value that the
+/// entry owns.
 trait Side: Slot {
-    /// The address of the object.
+    /// Returns the address of the object.
     fn object(&self) -> Option<*const ()>;
-    /// Shows what is owned.
+    /// Shows the key or value that the entry owns.
     fn show(&self, tracer: &mut Tracer<'_>);
 }
 
@@ -55,7 +55,7 @@ struct MemberOf<'m, K: Slot, V: Slot, S> {
     name: &'static str,
 }
 
-/// What an entry is called while none moves.
+/// Returns the name of an entry: its address, as long as no entry moves.
 fn name_of<K, V>(entry: &Entry<K, V>) -> usize {
     core::ptr::from_ref(entry).addr()
 }
@@ -80,7 +80,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
         }
     }
 
-    /// They cannot move while this has the map.
+    /// The entries cannot move while this member borrows the map.
     fn release(&self) {}
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
@@ -102,7 +102,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
             }
             panics.resume();
         }
-        // There is no way to catch a panic: a second one aborts.
+        // No panic can be caught: a second panic aborts.
         #[cfg(not(feature = "std"))]
         drop(unlinked);
     }
@@ -137,22 +137,23 @@ macro_rules! cyclic {
         }
 
         impl<$($generics)*> $map {
-            /// Removes the entries that keep themselves alive: what an entry owns leads to the
-            /// object that it lives as long as, and nothing but such entries does. Destroys what
-            /// they own, and returns how many there were, and how many stay because objects that
-            /// own each other besides keep their keys alive.
+            /// Removes entries that keep themselves alive: the keys and values that the entries own
+            /// lead to the objects on whose lives the entries depend, and nothing else leads to
+            /// these objects. Destroys the owned keys and values. Returns the number of removed
+            /// entries. Also returns the number of entries that stay because objects that own each
+            /// other also keep the keys alive.
             ///
-            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds
-            /// is destroyed. Reclaims the dead as [`purge`](Self::purge) does, before and after.
-            /// [`Cycles`] has the costs, the rules for threads, and a way to purge several maps
-            /// together.
+            /// The decision depends on the handles that the owned keys and values [show](Trace). No
+            /// object that the program still holds is destroyed. Reclaims dead entries as
+            /// [`purge`](Self::purge) does, before and after. For the costs, the rules for threads,
+            /// and a purge of several maps together, see [`Cycles`].
             ///
             /// # Panics
-            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of
-            /// them have run.
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all
+            /// destructors have run.
             pub fn purge_cycles(&mut self) -> Purged
             where
-                // (Not of the `impl`: here the compiler says what `Trace` has to say.)
+                // (Not a bound of the `impl`: here, the compiler shows the message of `Trace`.)
                 $owned: Trace,
             {
                 Cycles::new().with(self).purge()
@@ -169,8 +170,8 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own, and what it keeps of
-        /// dead ones.
+        /// A map in a field, or behind a field. Shows the keys and values that its entries own, and
+        /// the kept remains of dead entries.
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 for entry in self.store.table.iter() {
@@ -189,7 +190,7 @@ fields! {
     [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
 }
 
-// They are weak on all sides.
+// These collections are weak on all sides.
 show_nothing! {
     [K: WeakKey] WeakSet<K>;
     [K: WeakKey, V: StrongRef] WeakPairMap<K, V>;

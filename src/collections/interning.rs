@@ -27,12 +27,13 @@ pub mod names {
 use names::*;
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents
-/// point to one object for as long as any of them is live, so comparing addresses compares
-/// contents. The interner keeps none of them alive: an object that is no longer used dies at once.
+/// point to one object for as long as any of these handles is live, so comparing addresses compares
+/// contents. The interner keeps no object alive: an object dies at once when its last handle is
+/// dropped.
 ///
-/// It works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`. The
-/// documentation of [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also holds
-/// here. (Threads that share an interner use this one behind a `Mutex`, or
+/// An `Interner` works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`.
+/// The documentation of [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also
+/// holds here. (Threads share an `Interner` behind a `Mutex`, or a
 /// [`concurrent::Interner`](crate::concurrent::Interner): see [one thread, or
 /// many](crate::guide::interning#one-thread-or-many).)
 ///
@@ -50,9 +51,10 @@ use names::*;
 /// # Deep terms
 ///
 /// A term whose children are interned is interned in O(its own size), if its `Hash` and `Eq`
-/// compare the children by identity: wrap them in [`ByIdentity`](crate::ByIdentity). But its drop
-/// glue recurses through the children. To avoid this, call [`dismantle`](crate::dismantle) in the
-/// term's `Drop`. The example `hash_cons` builds and drops a term of depth one million.
+/// compare the children by identity: wrap the children in [`ByIdentity`](crate::ByIdentity). But
+/// the drop glue of the term recurses through the children. To avoid the recursion, call
+/// [`dismantle`](crate::dismantle) in the term's `Drop`. The example `hash_cons` builds and drops a
+/// term of depth one million.
 pub struct Interner<K: StrongRef, S = DefaultHashBuilder> {
     pub(super) store: Store<ByContent<K>, Owned<()>, S>,
 }
@@ -81,16 +83,16 @@ where
         self.find(hash_of(&self.store.hasher, sought), sought)
     }
 
-    /// Returns the handle for this content: the live one, or else a new one converted from the
-    /// value. O(1) amortised.
+    /// Returns the handle for this content. If there is no live handle, converts the value into a
+    /// new handle. O(1) amortised.
     ///
-    /// The value can be anything that borrows as the content and converts into a handle: the
-    /// content itself, a handle (which is then taken, if there is no other), a `String` for
+    /// The value can be of any type that borrows as the content and converts into a handle: the
+    /// content itself, a handle (which is used if there is no live handle), a `String` for
     /// `Strong<str>`.
     ///
     /// # Panics
-    /// If the value converts into a handle with other content than it borrows as, as far as the
-    /// hash shows.
+    /// If the content of the new handle differs from the content as which the value borrows, as far
+    /// as the hash shows.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -104,7 +106,7 @@ where
     /// O(1) amortised.
     ///
     /// # Panics
-    /// If the content converts into a handle with other content.
+    /// If the content converts into a handle with another content.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -116,13 +118,12 @@ where
         self.intern_with(content, |content| K::from(content))
     }
 
-    /// Returns the handle for this content: the live one, or else a new one, converted from what
-    /// `make` returns. O(1) amortised. `make` is called with the query, and only if there is no
-    /// live handle.
+    /// Returns the handle for this content. If there is no live handle, calls `make` with the
+    /// query, and converts the result into a new handle. O(1) amortised.
     ///
     /// # Panics
-    /// If `make` panics: then nothing is added. If it returns another content than the one it was
-    /// called for.
+    /// If `make` panics: then nothing is added. If `make` returns another content than the content
+    /// of the query.
     ///
     /// ```
     /// use weakly::{Interner, Strong};
@@ -152,15 +153,16 @@ where
         self.add(hash, || make(query).into(), agrees)
     }
 
-    /// Returns the handle for a content that is made from `input`: the live one, or else a new one,
-    /// converted from what `make` makes of the input, which it may take apart. O(1) amortised.
+    /// Returns the handle for a content that can be made from `input`. If there is no live handle,
+    /// calls `make` with the input, which `make` may take apart, and converts the result into a new
+    /// handle. O(1) amortised.
     ///
-    /// `hash` has to be what the [hasher](Self::hasher) makes of the content, and `is` says whether
-    /// a content is the one that the input would become. See [`Hashed`](crate::Hashed) for what
-    /// holds of both. `make` is called only if there is no live handle.
+    /// `hash` must be the hash that the [hasher](Self::hasher) computes for the content. `is`
+    /// returns whether an existing content is the content that the input would become. For the
+    /// rules of both, see [`Hashed`](crate::Hashed).
     ///
     /// # Panics
-    /// If a closure panics: then nothing is added. If what `make` returns has another hash.
+    /// If a closure panics: then nothing is added. If the result of `make` has another hash.
     ///
     /// ```
     /// use std::hash::BuildHasher;
@@ -228,8 +230,8 @@ where
         let has_content =
             |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
         let (handle, other) = match self.store.find_place((hash, has_content), |_| Some(())) {
-            // Making it ran user code, but could not change this interner. Only an inconsistent
-            // `Eq`, or other content of equal hash, leads here.
+            // `make` ran user code, but could not change this interner. Only an inconsistent `Eq`,
+            // or another content of equal hash, leads here.
             Place::Found(..) => match pinned {
                 Some(there) => (there, Some(key)),
                 None => (key, None),

@@ -1,11 +1,11 @@
-//! The constructors and trait impls that collections have, word for word. Each body is one call of
-//! [`Store`](crate::collections::store::Store), or of one of the collection's own methods.
+//! The constructors and trait impls that collections have in the same words. Each body is one call
+//! of [`Store`](crate::collections::store::Store), or of one of the collection's own methods.
 
 /// The constructors of a collection by identity.
 macro_rules! by_identity {
     ([$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
-            /// Creates an empty collection. Allocates nothing before the first insert.
+            /// Creates an empty collection. Allocates nothing before the first insertion.
             #[must_use]
             #[inline]
             pub const fn new() -> Self {
@@ -35,7 +35,7 @@ macro_rules! by_identity {
 macro_rules! by_hash {
     ([$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
         impl<$($generics)*> $name<$($parameter),*> {
-            /// Creates an empty collection. Allocates nothing before the first insert.
+            /// Creates an empty collection. Allocates nothing before the first insertion.
             ///
             /// Not `const`, since each collection has its own seeds: see
             /// [`with_hasher`](Self::with_hasher).
@@ -56,9 +56,9 @@ macro_rules! by_hash {
         }
 
         impl<$($generics)*, S> $name<$($parameter),*, S> {
-            /// Creates an empty collection that uses the given hasher. At compile time, for a
-            /// `static`, if the hasher is made then:
-            /// [`WeakHashMap`](crate::WeakHashMap#in-a-static) shows one.
+            /// Creates an empty collection that uses the given hasher. Works at compile time, for a
+            /// `static`, if the hasher can be made at compile time: see the example at
+            /// [`WeakHashMap`](crate::WeakHashMap#in-a-static).
             #[must_use]
             #[inline]
             pub const fn with_hasher(hasher: S) -> Self {
@@ -95,8 +95,8 @@ macro_rules! by_hash {
 /// `Clone`. (No entry is looked up: the hashes are known.)
 macro_rules! cloning {
     ([$($generics:tt)*] $name:ty) => {
-        /// Contains the same live entries, with clones of what the collection owns. Each drops its
-        /// entries on its own.
+        /// Creates a collection with the same live entries, and with clones of the keys or values
+        /// that the collection owns. Each collection drops its own entries.
         impl<$($generics)*> Clone for $name {
             fn clone(&self) -> Self {
                 Self { store: self.store.copy() }
@@ -108,8 +108,8 @@ macro_rules! cloning {
 /// `PartialEq` and `Eq` of a map.
 macro_rules! comparing {
     ([$($generics:tt)*] $name:ty, |$key:ident| $query:expr) => {
-        /// Compares the live entries: keys as lookups do, and values, which as handles compare by
-        /// their targets.
+        /// Compares the live entries. Keys are compared as in lookups; values are compared by `==`,
+        /// handles by their targets.
         impl<$($generics)*> PartialEq for $name where V: PartialEq {
             fn eq(&self, other: &Self) -> bool {
                 let has = |$key, value| other.get($query) == Some(value);
@@ -168,8 +168,8 @@ macro_rules! iterating_mut {
     };
 }
 
-/// `Extend`, for one kind of item. (Only this for items with references to values: with
-/// `FromIterator` too, what a map is collected from would not determine its values.)
+/// `Extend`, for one kind of item. (Items with references to values have only `Extend`: if they had
+/// `FromIterator` too, the items would not determine the type of the values.)
 macro_rules! extending {
     ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, where [$($clause:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {
@@ -185,8 +185,8 @@ macro_rules! extending {
     };
 }
 
-/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (The collection of an
-/// array has the default hasher, as in std: nothing else would determine it.)
+/// `Extend`, `FromIterator` and `From` of an array, for one kind of item. (A collection from an
+/// array has the default hasher, as in std: nothing else would determine the hasher.)
 macro_rules! collecting {
     ($(#[$doc:meta])* [$($generics:tt)*] $name:ty, from [$($from_generics:tt)*] $from:ty, where [$($clause:tt)*], [$($hasher:tt)*],
      $item:ty: |$this:ident, $pattern:pat_param| $insert:expr) => {

@@ -1,6 +1,6 @@
 //! The key of an entry, as both kinds of entries show it.
 
-/// Of an entry that is occupied or vacant.
+/// The methods of an entry that is occupied or vacant.
 macro_rules! either {
     () => {
         /// Returns the key, as it was passed.
@@ -14,7 +14,7 @@ macro_rules! either {
     };
 }
 
-/// Of an occupied entry.
+/// The methods of an occupied entry.
 macro_rules! occupied {
     () => {
         /// Returns the key, as it was passed.
@@ -25,7 +25,7 @@ macro_rules! occupied {
     };
 }
 
-/// Of a vacant entry.
+/// The methods of a vacant entry.
 macro_rules! vacant {
     () => {
         super::keys::occupied!();

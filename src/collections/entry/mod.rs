@@ -1,9 +1,9 @@
 //! The entry interface, as in std and hashbrown: once for collections that own their values, once
-//! for those that refer to them weakly. Use the names in the module of the collection, such as
-//! [`weak_map::Entry`](crate::collections::weak_map::Entry).
+//! for collections that refer to their values weakly. Use the names in the module of the
+//! collection, such as [`weak_map::Entry`](crate::collections::weak_map::Entry).
 //!
-//! `G` is a key as the caller passed it: by reference if the collection refers to it weakly, else
-//! by value.
+//! `G` is a key as the caller passes it: by reference if the collection refers to the key weakly,
+//! otherwise by value.
 
 mod keys;
 mod owned;

@@ -39,13 +39,13 @@ pub struct OccupiedError<'a, G: Given<K>, K: Slot, V> {
 impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
     keys::either!();
 
-    /// Returns the value, after inserting `default` if there is none.
+    /// Returns the value. If there is no value, inserts `default` first.
     #[inline]
     pub fn or_insert(self, default: V) -> &'a mut V {
         self.or_insert_with(|| default)
     }
 
-    /// Returns the value, after inserting what `make` returns if there is none.
+    /// Returns the value. If there is no value, inserts the result of `make` first.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
@@ -57,7 +57,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         }
     }
 
-    /// Returns the value, after inserting the default if there is none.
+    /// Returns the value. If there is no value, inserts the default first.
     #[inline]
     pub fn or_default(self) -> &'a mut V
     where
@@ -66,7 +66,7 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
         self.or_insert_with(V::default)
     }
 
-    /// Applies `change` to the value, if there is one.
+    /// Applies `change` to the value, if there is a value.
     #[inline]
     #[must_use]
     pub fn and_modify(mut self, change: impl FnOnce(&mut V)) -> Self {
@@ -92,8 +92,8 @@ impl<'a, G: Given<K>, K: Slot, V> Entry<'a, G, K, V> {
 }
 
 impl<'a, K: Watch, V> Entry<'a, &K::Key, K, V> {
-    /// Returns the value, after inserting what `make` returns for a weak handle to the key, if
-    /// there is none.
+    /// Returns the value. If there is no value, inserts the result of `make` first. `make` gets a
+    /// weak handle to the key.
     ///
     /// # Errors
     /// The error of `make`. The map is then unchanged.
@@ -111,8 +111,8 @@ impl<'a, K: Watch, V> Entry<'a, &K::Key, K, V> {
         }
     }
 
-    /// Returns the value, after inserting what `make` returns if there is none. `make` gets the key
-    /// as a weak handle, so that the value can refer to it without keeping it alive.
+    /// Returns the value. If there is no value, inserts the result of `make` first. `make` gets the
+    /// key as a weak handle, so that the value can refer to its key without keeping the key alive.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
@@ -152,8 +152,8 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
         &mut self.found.into_mut().value.0
     }
 
-    /// Sets the value, and returns the old one. In a map keyed by content, the passed key replaces
-    /// the one that was there.
+    /// Sets the value, and returns the old value. In a map keyed by content, the passed key
+    /// replaces the key of the entry.
     #[inline]
     pub fn insert(&mut self, value: V) -> V {
         self.found.set_owned(&self.key, value)
@@ -174,7 +174,7 @@ impl<'a, G: Given<K>, K: Slot, V> OccupiedEntry<'a, G, K, V> {
 impl<'a, G: Given<K>, K: Slot, V> VacantEntry<'a, G, K, V> {
     keys::vacant!();
 
-    /// Inserts a value, and returns a reference to it.
+    /// Inserts a value, and returns a reference to the value.
     #[inline]
     pub fn insert(self, value: V) -> &'a mut V {
         &mut self.vacant.set_owned(self.key, value).into_mut().value.0

@@ -1,6 +1,7 @@
 //! The texts of both kinds of entries and of their errors.
 
-/// `Debug` and `Display`. A value may have to be a handle; an error has these fields.
+/// `Debug` and `Display`. `$handle` is a bound for values that must be handles; an error has the
+/// given fields.
 macro_rules! texts {
     ([$($handle:ident)?] $($field:ident)*) => {
         impl<G: Given<K> + fmt::Debug, K: Slot, V: $($handle +)? fmt::Debug> fmt::Debug for Entry<'_, G, K, V> {

@@ -20,7 +20,8 @@ pub enum Entry<'a, G: Given<K>, K: Slot, V: StrongRef> {
 /// The place of a key that has a live value. The entry keeps the value alive.
 pub struct OccupiedEntry<'a, G: Given<K>, K: Slot, V: StrongRef> {
     pub(crate) found: Found<'a, K, V::Watch>,
-    /// The key as it was passed. Not if it was inserted, and the map owns its keys.
+    /// The key as it was passed. If the map owns its keys and the key was inserted, the map has the
+    /// key.
     pub(crate) key: G::Kept,
     pub(crate) value: V,
 }
@@ -47,7 +48,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         self.or_insert_with(|| default)
     }
 
-    /// Returns the live value, or inserts and returns what `make` returns.
+    /// Returns the live value, or inserts and returns the result of `make`.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
@@ -57,7 +58,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         self.or_insert_with_key(|_| make())
     }
 
-    /// Returns the live value, or inserts and returns what `make` returns for the key.
+    /// Returns the live value, or inserts and returns the result of `make` for the key.
     ///
     /// # Panics
     /// If `make` panics. The map is then unchanged.
@@ -77,7 +78,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         }
     }
 
-    /// Returns the live value, or inserts and returns what `make` returns for the key.
+    /// Returns the live value, or inserts and returns the result of `make` for the key.
     ///
     /// # Errors
     /// The error of `make`. The map is then unchanged.
@@ -112,7 +113,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> Entry<'a, G, K, V> {
         self.or_insert_with(Default::default)
     }
 
-    /// Calls `change` with the live value, if there is one.
+    /// Calls `change` with the live value, if there is a live value.
     #[inline]
     #[must_use]
     pub fn and_modify(self, change: impl FnOnce(&V)) -> Self {
@@ -171,7 +172,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
         self.value
     }
 
-    /// Sets the value, and returns the old one.
+    /// Sets the value, and returns the old value.
     #[inline]
     pub fn insert(mut self, value: &V) -> V {
         self.set(value);
@@ -196,8 +197,7 @@ impl<'a, G: Given<K>, K: Slot, V: StrongRef> OccupiedEntry<'a, G, K, V> {
 impl<'a, G: Given<K>, K: Slot, V: StrongRef> VacantEntry<'a, G, K, V> {
     keys::vacant!();
 
-    /// Sets the key's value. The map takes no strong handle: the caller has to keep the value
-    /// alive.
+    /// Sets the key's value. The map takes no strong handle: the caller must keep the value alive.
     #[inline]
     pub fn insert(self, value: &V) {
         self.vacant.set_weak(self.key, value);
