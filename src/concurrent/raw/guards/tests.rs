@@ -1,4 +1,4 @@
-//! Who looks at what waits in the deferred list.
+//! Which threads look at the deferred list.
 
 use std::sync::Barrier;
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use super::*;
 #[path = "../../../../tests/common/watchdog.rs"]
 mod watchdog;
 
-/// An object of which nothing is read.
+/// An object without contents.
 struct Nothing;
 
 impl Retire<()> for Nothing {
@@ -25,13 +25,13 @@ impl Retire<()> for Nothing {
 impl Writing<'_, ()> {
     fn retire_nothing(&self) {
         let nothing = core::ptr::NonNull::<Nothing>::dangling();
-        // SAFETY: nothing is read through it.
+        // SAFETY: nothing is read through the pointer.
         self.retire(unsafe { Retired::new(nothing.as_ptr()) });
     }
 }
 
-/// A thread for which nothing in the deferred list waits leaves without the lock, which another may
-/// have.
+/// A leaving reader takes no lock if no deferred object waits for the reader. Another thread may
+/// hold the lock meanwhile.
 #[test]
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
@@ -63,8 +63,8 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
     }
 }
 
-/// D3: A thread that has missed that something waits for it, since it left without a barrier: the
-/// next that leaves looks.
+/// D3: a named thread leaves without a barrier, and misses its name. The next leaving thread looks
+/// at the deferred list.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
     let domain = Domain::<()>::new(false);
@@ -95,11 +95,11 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
     assert!(domain.rest_or_new().deferred.batches() == 0);
 }
 
-/// Nor does it, however many threads there are, and have been.
+/// The same with many threads, present and past.
 #[test]
 fn nor_however_many_threads_there_are() {
     let _watched = watchdog::watched("one of many readers waits for the lock");
-    // One, at least, for each bit of a word beside the one that something waits for.
+    // At least one thread for each bit of a word, besides the named thread.
     let many = if cfg!(miri) { 66 } else { 400 };
     {
         let domain = Domain::<()>::new(false);
@@ -139,8 +139,8 @@ fn nor_however_many_threads_there_are() {
     }
 }
 
-/// D6: A thread that unlinks looks at the participants of threads that are there, though others
-/// have been, and one of those that came last is still there.
+/// D6: an unlinking thread reads only the participants of present threads, although other threads
+/// have ended, and one of the last threads is still there.
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 100 } else { 2_000 };
@@ -167,21 +167,21 @@ fn threads_that_are_gone_are_not_looked_at() {
         last.wait();
         looks
     });
-    // Other tests have threads too.
+    // Other tests have threads, too.
     assert!(looks < many / 2, "{looks}");
     assert_eq!(domain.entries(), many);
 }
 
-/// D6: A thread gives its number back while it is inside, as when it exits the process there. A
+/// D6: a thread gives its number back while it is inside, as when it exits the process there. A
 /// look reads the participant of that thread, and the entries that the thread may be reading are
-/// not destroyed, whichever thread has the number by then.
+/// not destroyed, whichever thread then has the number.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
     let domain = Domain::<()>::new(false);
     let stay = || core::mem::forget(Reading::new(&domain));
     let visit = || drop(Reading::new(&domain));
     let retire = || Writing::new(&domain).retire_nothing();
-    // So many that not all participants are looked at.
+    // Enough threads that a look does not read all participants.
     let all_there = Barrier::new(2 * FEW);
     thread::scope(|scope| {
         let meet = || {
@@ -203,8 +203,8 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     }
 }
 
-/// D2: A thread looks once for the end of a visit that lasts, and then not again, but it looks for
-/// the next visit.
+/// D2: a thread waits once for the end of a lasting visit, and not again. It waits for the next
+/// visit.
 #[test]
 fn a_visit_that_lasts_is_looked_for_once() {
     let domain = &Domain::<()>::new(false);
@@ -228,7 +228,7 @@ fn a_visit_that_lasts_is_looked_for_once() {
         for _ in 0..2 {
             comes.recv().unwrap();
             assert!(!domain.end_soon(&visits(), 10));
-            // This would not return before the other thread leaves.
+            // If the thread looked again, the call would not return before the other thread leaves.
             assert!(!domain.end_soon(&visits(), usize::MAX));
             go.send(()).unwrap();
         }
@@ -251,7 +251,7 @@ fn deferred_is_given_back() {
         });
         first.wait();
         for _ in 0..many {
-            // Another visit each time, for which it waits.
+            // A new visit each time, so each object waits for a different visit.
             let inside = Reading::new(&domain);
             Writing::new(&domain).retire_nothing();
             drop(inside);

@@ -1,5 +1,5 @@
-//! Models of deaths that unlink their entries themselves, against what else changes the table. The
-//! objects, their registrations and the table are those that ship.
+//! Models of deaths, which unlink their entries themselves, against other changes of the table. The
+//! objects, their registrations and the table are the shipped code.
 
 use core::mem;
 use loom::sync::Arc;
@@ -20,13 +20,13 @@ pub(super) struct Node {
 }
 
 pub(super) enum Vtable {
-    /// It stands for a value that is being made, and watches nothing.
+    /// Stands for a value in the making, and watches nothing.
     Mark,
-    /// Its registration has the hash.
+    /// The registration stores the hash.
     ByHash(SharedWatchOf<Payload>),
-    /// Likewise, and is older than itself.
+    /// The registration stores the hash, and is older than the entry.
     Early(SharedWatchOf<Payload>),
-    /// Its hash is that of its object's address.
+    /// The hash is computed from the address of the object.
     ByAddress(SharedWatchOf<Payload>),
 }
 
@@ -39,7 +39,8 @@ impl Vtable {
     }
 }
 
-/// The lowest bit of a short hash is not the entry's; and zero is none.
+/// Returns the stored form of a hash. Its lowest bit is not part of the hash, and zero stands for
+/// no hash.
 fn short(hash: u64) -> u32 {
     (hash as u32 + 1) << 1
 }
@@ -56,7 +57,7 @@ impl Entry for Node {
 
     fn hash_of(addr: *const (), short: u32) -> u64 {
         match short >> 1 {
-            // SAFETY: the payload's memory is not freed before the entry is unlinked, and its key
+            // SAFETY: the payload's memory is not freed before the entry is unlinked, and the key
             // has no destructor.
             0 => unsafe { (*addr.cast::<Payload>()).key },
             stored => u64::from(stored - 1),
@@ -110,7 +111,7 @@ impl Registered for Vtable {
 }
 
 impl Node {
-    /// Fails the model if it has been destroyed.
+    /// Fails the model if the node has been destroyed.
     pub(super) fn check(&self) {
         self.live.check();
     }
@@ -128,7 +129,8 @@ pub(super) struct Table {
 
 /// The key is the hash.
 impl Table {
-    /// Inserts a node, or replaces the one with its key, if what is there is expected.
+    /// Inserts a node, or replaces the node with the same key, if `expected` accepts the presence
+    /// of such a node.
     pub(super) fn put(&self, hash: u64, kind: Vtable, expected: impl Fn(bool) -> bool) -> bool {
         let live = Live::new();
         let node = || Node { hash, kind, live };
@@ -144,7 +146,7 @@ impl Table {
         !matches!(put, Put::Refused)
     }
 
-    /// Inserts an object, or replaces one.
+    /// Inserts an object, or replaces an object.
     pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
         let watch = SharedWatchOf::of(SharedWatch::new(object));
         assert!(self.put(key, Vtable::ByHash(watch), |_| true));
@@ -159,7 +161,7 @@ impl Table {
         removed.is_some()
     }
 
-    /// Whether the key is there; reads a living object.
+    /// Returns whether the key is there, and reads the object if it lives.
     pub(super) fn look(&self, key: u64) -> bool {
         let reader = self.raw.read();
         let node = reader.get(key, |node| {
@@ -172,13 +174,13 @@ impl Table {
         node.is_some()
     }
 
-    /// From now on a thread gathers two, as if two threads had come (D7 of `batch`).
+    /// Lets each thread gather two entries, as if two threads had come (D7 of `batch`).
     pub(super) fn gather(&self) {
         self.raw.domain.set_room(2);
         self.raw.domain.participants.pretend(2);
     }
 
-    /// Destroys what is in the bags of all threads; returns how many.
+    /// Empties the bags of all threads, and returns the number of entries.
     pub(super) fn empty_bags(&self) -> usize {
         let mut panics = FirstPanic::default();
         let emptied = self.raw.empty_bags(true, usize::MAX, &mut panics);
@@ -186,7 +188,7 @@ impl Table {
         emptied
     }
 
-    /// Destroys what deaths have unlinked; returns how many.
+    /// Destroys the entries that deaths have unlinked, and returns their number.
     pub(super) fn drain(&self) -> usize {
         let mut count = 0;
         for stripe in 0..STRIPES {
@@ -203,7 +205,7 @@ impl Table {
     }
 }
 
-/// Runs a model with a table made with this capacity, and one object for each key in it.
+/// Runs a model with a table made with this capacity, which has one object for each key.
 pub(super) fn model<const N: usize>(
     capacity: usize,
     keys: [u64; N],
@@ -212,7 +214,7 @@ pub(super) fn model<const N: usize>(
     models::check(run(capacity, keys, model));
 }
 
-/// As [`model`], but for a model with many interleavings only those of two preemptions.
+/// Runs a model with many interleavings as [`model`] does, but only with two preemptions.
 pub(super) fn some<const N: usize>(
     capacity: usize,
     keys: [u64; N],
@@ -244,7 +246,7 @@ pub(super) fn object() -> Strong<Payload> {
     Strong::new(Payload::new(&std::sync::Arc::default()))
 }
 
-/// A thread on which the object dies. It never enters the table, and prefers the second stripe.
+/// Drops an object on a thread that never enters the table, and that prefers the second stripe.
 pub(super) fn death(object: Strong<Payload>) -> JoinHandle<()> {
     spawn(3, move || drop(object))
 }
@@ -257,7 +259,7 @@ pub(super) fn with<T: 'static>(
     spawn(1, move || run(&table))
 }
 
-/// What is there at the end: these keys, and so many that have died.
+/// Asserts that at the end the table has these keys, and `dead` entries unlinked by deaths.
 pub(super) fn assert_end(table: &Table, keys: &[u64], dead: usize) {
     assert_eq!(table.raw.len(), keys.len());
     assert_eq!(table.raw.dead(), dead);
@@ -266,7 +268,7 @@ pub(super) fn assert_end(table: &Table, keys: &[u64], dead: usize) {
     assert_eq!(std::vec::Vec::from_iter(there), keys);
 }
 
-/// The first entries, which die at once: deaths find the array before any thread does.
+/// The first entries die at once: deaths find the array before any thread enters.
 #[test]
 fn the_first_entries() {
     model(0, [], |table, []| {
@@ -296,7 +298,7 @@ fn growth() {
     }
 }
 
-/// The buckets that become one are locked by the mover both.
+/// The moving thread locks both of the buckets that become one.
 #[test]
 fn shrinking() {
     for key in [0, 1] {
@@ -322,8 +324,8 @@ fn shrinking_of_two() {
     });
 }
 
-/// The table is in the middle of a move, which another thread finishes: the entry has moved, or is
-/// about to.
+/// The table is in the middle of a move, which another thread finishes. The dying entry has moved,
+/// or is about to move.
 #[test]
 fn a_move_that_is_under_way() {
     for at in [0, 1] {
@@ -339,7 +341,7 @@ fn a_move_that_is_under_way() {
     }
 }
 
-/// The same, and two threads finish it.
+/// The same, but two threads finish the move.
 #[test]
 fn a_move_that_two_finish() {
     some(4, [1], |table, [a]| {
@@ -366,7 +368,7 @@ fn replacement() {
     });
 }
 
-/// One of another object does not.
+/// An entry of another object does not inherit the registration.
 #[test]
 fn replacement_by_another() {
     model(0, [0], |table, [a]| {
@@ -393,7 +395,7 @@ fn replacement_against_growth() {
     });
 }
 
-/// The entry that is added may get the slot of the one that goes.
+/// The added entry may get the slot of the dying entry.
 #[test]
 fn an_insert_into_the_same_bucket() {
     model(4, [0, 4], |table, [a, _b]| {
@@ -405,7 +407,7 @@ fn an_insert_into_the_same_bucket() {
     });
 }
 
-/// The entry is in the second bucket of a chain.
+/// The dying entry is in the second bucket of a chain.
 #[test]
 fn an_insert_into_the_same_chain() {
     model(4, [0, 4, 8], |table, [_a, _b, c]| {
@@ -437,7 +439,7 @@ fn removal() {
     });
 }
 
-/// What a death has unlinked is destroyed when no reader looks at it any more.
+/// An entry unlinked by a death is destroyed when no reader looks at it any more.
 #[test]
 fn a_reader_and_a_drain() {
     model(0, [0], |table, [a]| {
@@ -450,7 +452,7 @@ fn a_reader_and_a_drain() {
     });
 }
 
-/// The thread that drains is neither the one on which the object dies nor the reader.
+/// The draining thread is neither the reader nor the thread on which the object dies.
 #[test]
 fn a_reader_and_the_drain_of_another() {
     some(0, [0], |table, [a]| {
@@ -472,7 +474,7 @@ fn the_end_of_the_table() {
     });
 }
 
-/// It has an array to which its entries are moving, and there are entries in both.
+/// The table has an array to which its entries are moving, and there are entries in both arrays.
 #[test]
 fn the_end_of_a_table_that_grows() {
     model(2, [0, 1], |table, [a, b]| {
@@ -485,7 +487,7 @@ fn the_end_of_a_table_that_grows() {
     });
 }
 
-/// An array that waits for a reader which never leaves: it ends with the table.
+/// A deferred array waits for a reader that never leaves. The array ends with the table.
 #[test]
 fn the_end_of_a_table_with_a_deferred_array() {
     model(0, [0, 1], |table, [a, _b]| {
@@ -498,8 +500,8 @@ fn the_end_of_a_table_with_a_deferred_array() {
     });
 }
 
-/// The array that deaths use never goes back to one that is gone, whichever threads move the last
-/// buckets of two: a death that comes after that finds its entry.
+/// The array that deaths use never goes back to an earlier array, whichever threads move the last
+/// buckets of two arrays: a later death finds its entry.
 #[test]
 fn one_move_after_the_other() {
     some(4, [0], |table, [a]| {
@@ -513,7 +515,8 @@ fn one_move_after_the_other() {
     });
 }
 
-/// An entry whose registration is older than itself is not linked if the death has looked for it.
+/// An entry whose registration is older than the entry is not linked if the death has already
+/// searched for the entry.
 #[test]
 fn publication() {
     model(2, [1], |table, [_other]| {

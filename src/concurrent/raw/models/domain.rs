@@ -13,8 +13,8 @@ use crate::panics::FirstPanic;
 use crate::sync::{Live, models};
 use crate::thread::ThreadNumber;
 
-/// Things to look at, of which one can be found at a time. A thread gathers `BATCH` before it looks
-/// who is inside.
+/// Three things, of which one can be found at a time. A thread gathers `BATCH` things before it
+/// reads the participants.
 struct World<const BATCH: usize> {
     domain: Domain<()>,
     found: AtomicUsize,
@@ -27,12 +27,13 @@ struct Thing {
 }
 
 impl<const BATCH: usize> World<BATCH> {
-    /// As if two threads had come, if a thread is to gather.
+    /// Makes a world in which a thread gathers if `BATCH` is more than one, as if two threads had
+    /// come.
     fn new() -> Arc<Self> {
         Self::after(if BATCH > 1 { 2 } else { 1 }, false)
     }
 
-    /// As if so many threads had come.
+    /// Makes a world as if `threads` threads had come.
     fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
         let domain = Domain::new(has_destructors);
         domain.set_room(BATCH);
@@ -47,7 +48,7 @@ impl<const BATCH: usize> World<BATCH> {
         })
     }
 
-    /// No thread has come.
+    /// Makes a world to which no thread has come.
     fn empty() -> Arc<Self> {
         let mut world = Self::new();
         Arc::get_mut(&mut world).unwrap().domain = Domain::without_threads(false);
@@ -59,25 +60,25 @@ impl<const BATCH: usize> World<BATCH> {
         self.things[self.found.load(Acquire)].live.check();
     }
 
-    /// A writer: retires the thing that was found.
+    /// Retires the thing that was found, as a writer does.
     fn replace(&self, new: usize) {
         let inside = Writing::new(&self.domain);
-        // As a table does: the barrier of who makes a bag is not one of who has unlinked something.
+        // As in a table: the barrier of making a bag is not the barrier after unlinking.
         inside.make_room(1);
-        // Relaxed on the loading side: in a table, a lock orders two writers.
+        // AcqRel: the Acquire stands for the lock that orders two writers of a table.
         let old = self.found.swap(new, AcqRel);
         self.things[old].live.check();
         let old = ptr::from_ref(&self.things[old]).cast_mut();
-        // SAFETY: unlinked by us.
+        // SAFETY: unlinked by the calling thread.
         inside.retire(unsafe { Retired::new(old) });
     }
 
-    /// A writer that retires what was unlinked before it entered, as by a death.
+    /// Retires a thing that was unlinked before the writer entered, as by a death.
     fn reap(&self, new: usize) {
         let old = self.found.swap(new, AcqRel);
         let inside = Writing::new(&self.domain);
         let old = ptr::from_ref(&self.things[old]).cast_mut();
-        // SAFETY: unlinked by us.
+        // SAFETY: unlinked by the calling thread.
         inside.retire_earlier(unsafe { Retired::new(old) });
     }
 
@@ -88,7 +89,7 @@ impl<const BATCH: usize> World<BATCH> {
         panics.resume();
     }
 
-    /// Empties all bags, then destroys what waits in the deferred list.
+    /// Empties all bags, and then destroys the deferred things.
     fn purge(&self) {
         self.empty_bags();
         drop(Writing::new(&self.domain));
@@ -106,7 +107,7 @@ fn model<const BATCH: usize>(model: impl Fn(Arc<World<BATCH>>) + Send + Sync + '
     models::check(move || model(World::new()));
 }
 
-/// Another thread in the world.
+/// Runs another thread in the world.
 fn with<const BATCH: usize>(
     world: &Arc<World<BATCH>>,
     number: usize,
@@ -122,15 +123,15 @@ impl Retire<()> for Thing {
     }
 
     unsafe fn destroy(thing: *mut Self, (): &()) {
-        // SAFETY: a thing of a world that is there.
+        // SAFETY: a thing of a world that still exists.
         let thing = unsafe { &*thing };
         thing.live.end();
         thing.ends.fetch_add(1, Relaxed);
     }
 }
 
-/// D1, D2: no thread looks at a thing that has ended. D3: it is destroyed by the last that leaves,
-/// or by the next thread.
+/// D1, D2: no thread looks at a thing that has ended. D3: the last leaving thread destroys the
+/// thing, or the next thread does.
 #[test]
 fn reader_and_writer() {
     model::<1>(|world| {
@@ -143,8 +144,8 @@ fn reader_and_writer() {
     });
 }
 
-/// D1: the barrier of entering is enough for what was unlinked before; the writer leaves without
-/// one.
+/// D1: the barrier of entering is enough for things unlinked before. The writer leaves without a
+/// barrier.
 #[test]
 fn reader_and_reaper() {
     fn run<const BATCH: usize>() {
@@ -177,7 +178,7 @@ fn reader_and_two_writes() {
 
 #[test]
 fn reader_and_two_writers() {
-    // With three it took minutes.
+    // With three preemptions the model took minutes.
     models::check_up_to(2, || {
         let world = World::<1>::new();
         let writers = [1, 2].map(|number| with(&world, number, move |world| world.replace(number)));
@@ -190,10 +191,11 @@ fn reader_and_two_writers() {
     });
 }
 
-/// Two readers leave at once: the last of them finds what the writer has retired, or the next does.
+/// Two readers leave at once: the last of them, or the next thread, finds the thing that the writer
+/// has retired.
 #[test]
 fn two_readers_and_a_writer() {
-    // With three it took 846,000 interleavings.
+    // With three preemptions the model took 846,000 interleavings.
     models::check_up_to(2, || {
         let world = World::<1>::new();
         let readers = [1, 2].map(|number| with(&world, number, World::look));
@@ -206,7 +208,7 @@ fn two_readers_and_a_writer() {
     });
 }
 
-/// A thread that is inside twice delays what it found until it has left twice.
+/// A thread that is inside twice delays the thing it has found until it has left twice.
 #[test]
 fn nested() {
     model::<1>(|world| {
@@ -223,7 +225,7 @@ fn nested() {
     });
 }
 
-/// A thread that enters after something was put to the deferred list does not find it.
+/// A thread that enters after a thing was deferred does not find the thing.
 #[test]
 fn nested_and_a_reader() {
     model::<1>(|world| {
@@ -238,7 +240,7 @@ fn nested_and_a_reader() {
     });
 }
 
-/// Readers leave without a barrier: what they leave behind goes with another thread.
+/// Readers leave without a barrier. Another thread destroys the things left behind.
 #[test]
 fn a_reader_and_another() {
     model::<1>(|world| {
@@ -250,9 +252,9 @@ fn a_reader_and_another() {
     });
 }
 
-/// P1, P2: a thread comes for the first time, and its number has the home of another number, so it
-/// replaces the directory. It looks, while a thread that has come before changes what it may look
-/// at.
+/// P1, P2: a thread comes for the first time. The home of its number is taken by another number, so
+/// the thread replaces the directory. The thread looks, while an earlier thread replaces the thing
+/// to look at.
 #[test]
 fn a_reader_replaces_the_directory() {
     models::check(|| {
@@ -269,8 +271,8 @@ fn a_reader_replaces_the_directory() {
     });
 }
 
-/// P2: two threads come for the first time: one looks, and the other changes what the first may
-/// look at.
+/// P2: two threads come for the first time. One looks, while the other replaces the thing to look
+/// at.
 #[test]
 fn a_reader_and_a_writer_come() {
     models::check(|| {
@@ -283,7 +285,7 @@ fn a_reader_and_a_writer_come() {
     });
 }
 
-/// P1: a thread looks up its participant, while another one replaces the directory.
+/// P1: a thread looks up its participant, while another thread replaces the directory.
 #[test]
 fn a_lookup_and_a_replaced_directory() {
     models::check(|| {
@@ -300,7 +302,7 @@ fn a_lookup_and_a_replaced_directory() {
     });
 }
 
-/// D7: a reader against a thread that gathers two and looks once for both.
+/// D7: a reader against a thread that gathers two things and reads the participants once for both.
 #[test]
 fn reader_and_batch() {
     model::<2>(|world| {
@@ -316,7 +318,7 @@ fn reader_and_batch() {
     });
 }
 
-/// D7: the same, where that thread is inside when its bag is full.
+/// D7: a reader against a gathering thread that is inside when its bag is full.
 #[test]
 fn reader_and_batch_inside() {
     model::<2>(|world| {
@@ -334,7 +336,8 @@ fn reader_and_batch_inside() {
     });
 }
 
-/// D7: a third thread takes what another has gathered, and looks for it.
+/// D7: a third thread empties the bag of the gathering thread, and reads the participants for the
+/// things in it.
 #[test]
 fn reader_and_bag_and_purge() {
     models::check_up_to(2, || {
@@ -352,8 +355,9 @@ fn reader_and_bag_and_purge() {
     });
 }
 
-/// D7: two threads unlink, and one of them takes what both have gathered, while a reader is there.
-/// It may be inside, and look at what the other has unlinked.
+/// D7: two threads unlink, and one of the two takes the things that both have gathered, while a
+/// reader looks. The taking thread may be inside, and look at the thing that the other thread has
+/// unlinked.
 #[test]
 fn two_unlinkers_and_a_taker() {
     for is_inside in [false, true] {
@@ -376,8 +380,8 @@ fn two_unlinkers_and_a_taker() {
     }
 }
 
-/// D7: a thread is alone, and gathers nothing. Another comes for the first time, and from then on
-/// the first gathers.
+/// D7: a lone thread gathers nothing. Another thread comes for the first time, and from then on the
+/// first thread gathers.
 #[test]
 fn the_inclusion_of_a_second_thread() {
     models::check(|| {
@@ -391,7 +395,8 @@ fn the_inclusion_of_a_second_thread() {
     });
 }
 
-/// D7: a third thread has taken a bag, and not looked yet, when a purge finds that bag empty.
+/// D7: a third thread has emptied a bag, and not read the participants yet, when a purge finds the
+/// bag empty.
 #[test]
 fn a_foreign_take_and_a_purge() {
     models::check_up_to(2, || {
@@ -407,8 +412,8 @@ fn a_foreign_take_and_a_purge() {
     });
 }
 
-/// D3: what the last of the readers has missed goes with the next visit, also where objects have
-/// destructors. Of these, seven threads gather none.
+/// D3: the next visit destroys things that the last reader has missed, also where objects have
+/// destructors. Seven threads gather no such objects.
 #[test]
 fn objects_with_destructors() {
     models::check(|| {
@@ -425,7 +430,7 @@ fn objects_with_destructors() {
     });
 }
 
-/// D7: two threads gather, and one of them takes both.
+/// D7: two threads gather, and one of them empties both bags.
 #[test]
 fn two_bags_and_a_purge() {
     models::check_up_to(2, || {
@@ -441,7 +446,7 @@ fn two_bags_and_a_purge() {
     });
 }
 
-/// D7: a purge against a thread that takes its own bag, since it is full.
+/// D7: a purge against a thread that empties its own full bag.
 #[test]
 fn full_bag_and_purge() {
     model::<2>(|world| {
@@ -456,8 +461,8 @@ fn full_bag_and_purge() {
     });
 }
 
-/// D7: a thread ends while there is something in its bag. The next with its number gathers on, and
-/// a third purges.
+/// D7: a thread ends with a thing in its bag. The next thread with its number gathers on, and a
+/// third thread purges.
 #[test]
 fn a_bag_passes_on() {
     model::<2>(|world| {
@@ -477,7 +482,7 @@ fn a_bag_passes_on() {
     });
 }
 
-/// D7: the domain ends with something in a bag.
+/// D7: the domain ends with a thing in a bag.
 #[test]
 fn the_end_of_a_bag() {
     model::<2>(|world| {
@@ -493,11 +498,11 @@ fn the_end_of_a_bag() {
     });
 }
 
-/// D6: A thread takes a number, looks, leaves, and gives it back. Nobody reads its participant
-/// before and after that, and it looks at nothing that has ended.
+/// D6: a thread takes a number, looks, leaves, and gives the number back. No thread reads its
+/// participant before or after, and the thread looks at no ended thing.
 #[test]
 fn a_thread_that_comes_and_goes() {
-    // With three it took more than a million interleavings.
+    // With three preemptions the model took more than a million interleavings.
     models::check_up_to(2, || {
         let world = World::<1>::new();
         ThreadNumber::end(1);
@@ -514,10 +519,10 @@ fn a_thread_that_comes_and_goes() {
     });
 }
 
-/// D6: A thread that gives its number back while it is inside, and looks after that.
+/// D6: a thread gives its number back while it is inside, and looks at a thing after that.
 #[test]
 fn a_thread_that_ends_inside() {
-    // With three it took more than a million interleavings.
+    // With three preemptions the model took more than a million interleavings.
     models::check_up_to(2, || {
         let world = World::<1>::new();
         let other = with(&world, 1, |world| {
@@ -535,8 +540,8 @@ fn a_thread_that_ends_inside() {
     });
 }
 
-/// D6: The same, and another thread has the number when it checks whether a thread was left inside.
-/// A writer that believes that check sees that the number is taken.
+/// D6: as above, and another thread has the number when it checks whether a thread was left inside.
+/// A writer that believes the check sees that the number is taken.
 #[test]
 fn a_thread_that_ends_inside_and_the_next_with_its_number() {
     model::<1>(|world| {
@@ -557,7 +562,7 @@ fn a_thread_that_ends_inside_and_the_next_with_its_number() {
     });
 }
 
-/// A thread that has no participant counts the entries, while another makes the chunk.
+/// A thread without a participant counts the entries, while another thread makes the directory.
 #[test]
 fn a_count_and_the_first_bench() {
     model::<1>(|world| {

@@ -1,5 +1,5 @@
-//! Models of the insertion of an object that nothing is registered with: what its registration
-//! proves, and what is looked for under the lock.
+//! Models of the insertion of an object that nothing is registered with: the registration proves
+//! that the object is new, and the search under the lock finds other entries of the same hash.
 
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
@@ -12,7 +12,7 @@ use crate::ptr::{SharedWatch, SharedWatchOf};
 
 /// An identity map: the key is the hash of the object's address.
 impl Table {
-    /// Inserts an object, or replaces what is there, if that is expected.
+    /// Inserts an object, or replaces the present entry, if `expected` accepts it.
     fn put_first(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> bool {
         let watch = SharedWatchOf::of(SharedWatch::new(object));
         self.put(object.key, Vtable::ByAddress(watch), expected)
@@ -27,14 +27,15 @@ impl Table {
     }
 }
 
-/// An object at an address of this hash.
+/// Makes an object whose address has this hash.
 fn object(key: u64) -> Strong<Payload> {
     let mut payload = Payload::new(&std::sync::Arc::default());
     payload.key = key;
     Strong::new(payload)
 }
 
-/// A thread that uses the table, and drops the object: two threads may be the last.
+/// Runs a thread that uses the table, and drops the object. Either of the two threads may drop the
+/// object last.
 fn with_object(
     table: &Arc<Table>,
     object: &Strong<Payload>,
@@ -47,7 +48,7 @@ fn with_object(
     })
 }
 
-/// Either may be registered first, and either may be linked first.
+/// Either thread may register first, and either thread may insert first.
 #[test]
 fn by_two() {
     for capacity in [0, 1] {
@@ -64,7 +65,7 @@ fn by_two() {
     }
 }
 
-/// The last of the two ends the object; or the table ends first.
+/// The last of two threads ends the object, or the table ends first.
 #[test]
 fn by_two_and_the_end() {
     model(1, [], |table, []| {
@@ -77,7 +78,7 @@ fn by_two_and_the_end() {
     });
 }
 
-/// Of two that each want to be the first, one is.
+/// Two threads insert only if the object is new: one of them succeeds.
 #[test]
 fn by_two_if_new() {
     model(1, [], |table, []| {
@@ -91,8 +92,8 @@ fn by_two_if_new() {
     });
 }
 
-/// One is refused unless the other has inserted: its registration ends with it, or is inherited by
-/// nobody.
+/// One thread is refused unless the other thread has inserted. The registration of a refused entry
+/// ends with the entry, or is inherited by no entry.
 #[test]
 fn a_refusal() {
     model(1, [], |table, []| {
@@ -106,7 +107,7 @@ fn a_refusal() {
     });
 }
 
-/// Nobody else inserts it.
+/// No other thread inserts the object.
 #[test]
 fn a_refusal_and_the_end() {
     model(1, [], |table, []| {
@@ -119,8 +120,7 @@ fn a_refusal_and_the_end() {
     });
 }
 
-/// What is removed may come back, and may be registered when its former entry's registration ends,
-/// or is yet to.
+/// A removed object may come back, before or after the registration of its former entry has ended.
 #[test]
 fn against_a_removal() {
     for was_there in [false, true] {
@@ -141,7 +141,7 @@ fn against_a_removal() {
     }
 }
 
-/// One thread inserts it, and lets it go; another removes it.
+/// One thread inserts the object, and drops it, while another thread removes the entry.
 #[test]
 fn against_a_removal_and_its_death() {
     some(1, [], |table, []| {
@@ -155,7 +155,7 @@ fn against_a_removal_and_its_death() {
     });
 }
 
-/// It was removed, and comes back: its former entry has not been destroyed, or has been.
+/// The object was removed, and comes back, before or after its former entry is destroyed.
 #[test]
 fn back_again() {
     model(1, [], |table, []| {
@@ -170,7 +170,7 @@ fn back_again() {
     });
 }
 
-/// Its bucket, which has room, moves: into the lower or the higher of the two.
+/// The bucket of the object, which has room, moves: into the lower or the higher of two buckets.
 #[test]
 fn growth() {
     for key in [5, 3] {
@@ -191,7 +191,7 @@ fn growth() {
     }
 }
 
-/// Its bucket, which has no room, makes the array grow.
+/// The bucket of the object has no room, so the array grows.
 #[test]
 fn growth_by_two() {
     some(0, [0, 1], |table, _others| {
@@ -222,8 +222,8 @@ fn shrinking() {
     }
 }
 
-/// A mark is not registered; and is removed or replaced, while it is looked for, or comes after
-/// that.
+/// A mark has no registration. The mark is removed or replaced while the insertion searches, or
+/// comes after the search.
 #[test]
 fn a_mark() {
     model(1, [], |table, []| {
@@ -248,7 +248,7 @@ fn a_mark() {
     });
 }
 
-/// The mark is in the second bucket of a chain, whose first has room.
+/// The mark is in the second bucket of a chain whose first bucket has room.
 #[test]
 fn a_mark_in_a_chain() {
     model(4, [0, 4], |table, [b, _c]| {
@@ -263,7 +263,7 @@ fn a_mark_in_a_chain() {
     });
 }
 
-/// Another object claims the same address: the last one stays.
+/// Another object claims the same address: the entry inserted last stays.
 #[test]
 fn the_same_address() {
     model(1, [], |table, []| {
@@ -277,7 +277,7 @@ fn the_same_address() {
     });
 }
 
-/// The same, and the one that is there dies.
+/// Another object claims the same address, and the present object dies.
 #[test]
 fn the_same_address_and_a_death() {
     model(1, [], |table, []| {
@@ -294,7 +294,7 @@ fn the_same_address_and_a_death() {
     });
 }
 
-/// A neighbour in the bucket dies, and its slot may be the new entry's.
+/// A neighbour in the bucket dies, and the new entry may get its slot.
 #[test]
 fn a_death_and_a_reader() {
     some(4, [0, 4], |table, [b, _c]| {
@@ -317,7 +317,7 @@ fn make_record(a: &Strong<Payload>) {
     drop(Strong::finalize(a, || {}).detach());
 }
 
-/// Something weak comes meanwhile, and goes, or is there; with a record and without.
+/// A weak pointer or a record is made and dropped meanwhile, with an earlier record and without.
 #[test]
 fn beside_something_weak() {
     let pointer = |a: &Strong<Payload>| drop(Strong::downgrade(a));
@@ -340,7 +340,7 @@ fn beside_something_weak() {
     }
 }
 
-/// A weak pointer that was there goes; also if the entry is removed first.
+/// An earlier weak pointer is dropped meanwhile, also if the entry is removed first.
 #[test]
 fn beside_a_weak_pointer_that_goes() {
     for removed in [false, true] {

@@ -1,8 +1,8 @@
-//! loom models of the reclamation and of the table. What is destroyed is marked, and its memory
-//! kept, so that a late look is detected in every interleaving.
+//! loom models of the reclamation and of the table. Destroyed objects are marked and their memory
+//! is kept, so that every interleaving detects a late look.
 //!
-//! Here buckets have two slots, the first array has one bucket, and an operation moves at most two
-//! buckets.
+//! In the models buckets have two slots, the first array has one bucket, and an operation moves at
+//! most two buckets.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
@@ -27,9 +27,9 @@ fn spawn<T: 'static>(number: usize, run: impl FnOnce() -> T + 'static) -> JoinHa
     })
 }
 
-/// Destroys an entry where it is, so that its mark shows that to who looks at it later.
+/// Destroys an entry in place: its mark then fails the model at a later look.
 fn end_in_place<N: Entry>(entry: N, place: *const N) {
     core::mem::forget(entry);
-    // SAFETY: it was moved from there, to be destroyed, and its memory is kept.
+    // SAFETY: the entry was moved out of the place to be destroyed, and the memory is kept.
     unsafe { place.cast_mut().drop_in_place() };
 }

@@ -1,11 +1,11 @@
-//! Models of an operation that reaps what was taken before it entered, while others may look at
-//! that.
+//! Models of an operation that reaps entries taken before it entered, while other threads may look
+//! at the entries.
 
 use super::super::Place;
 use super::dead::{Table, model, with};
 use crate::ptr::STRIPES;
 
-/// A look in two steps: what is found is read again.
+/// Looks in two steps: the found entry is read again.
 fn look_twice(table: &Table, key: u64) {
     let reader = table.raw.read();
     if let Some(node) = reader.get(key, |_| true) {
@@ -14,7 +14,7 @@ fn look_twice(table: &Table, key: u64) {
     }
 }
 
-/// Takes one of the dead, enters, and reaps it, as an insertion does; then removes a key.
+/// Takes one dead entry, enters, and reaps the entry, as an insertion does; then removes a key.
 pub(super) fn reap_and_remove(table: &Table, key: u64) {
     let taken = (0..STRIPES).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
     let writer = table.raw.write();
@@ -24,7 +24,7 @@ pub(super) fn reap_and_remove(table: &Table, key: u64) {
     writer.remove_if(key, |_| true, |_| true);
 }
 
-/// The reader came before the death, or between the death and the one that reaps.
+/// The reader came before the death, or between the death and the reaping.
 #[test]
 fn beside_a_reader() {
     model(0, [0], |table, [a]| {
@@ -36,7 +36,7 @@ fn beside_a_reader() {
     });
 }
 
-/// The thread that reaps is inside already: it has not made a barrier since the death.
+/// The reaping thread is inside already: it has made no barrier since the death.
 #[test]
 fn beside_a_reader_and_inside() {
     model(0, [0], |table, [a]| {
@@ -52,7 +52,7 @@ fn beside_a_reader_and_inside() {
     });
 }
 
-/// Two reap at once: each is inside when the other looks.
+/// Two threads reap at once: each is inside when the other reads the participants.
 #[test]
 fn two_at_once() {
     model(0, [0, 1], |table, [a, b]| {
@@ -69,7 +69,7 @@ fn two_at_once() {
     });
 }
 
-/// D7: what a death has unlinked and what this thread has unlinked go into one bag, and another
+/// D7: an entry unlinked by a death and an entry removed by the thread go into one bag, and another
 /// thread takes both.
 #[test]
 fn in_one_bag_with_a_removal() {
@@ -89,8 +89,8 @@ fn in_one_bag_with_a_removal() {
     });
 }
 
-/// A thread that was never inside takes what has died, beside the only thread that was: "alone" is
-/// no reason not to look.
+/// A thread that was never inside takes a dead entry, beside the only thread that was inside. A
+/// thread has to read the participants even if the table has only one.
 #[test]
 fn by_a_thread_that_was_never_inside() {
     model(0, [0], |table, [a]| {
@@ -106,7 +106,7 @@ fn by_a_thread_that_was_never_inside() {
     });
 }
 
-/// D7: the table ends while the bag of another thread has something.
+/// D7: the table ends while the bag of another thread has an entry.
 #[test]
 fn at_the_end_of_the_table() {
     model(0, [0, 1], |table, [_a, b]| {
@@ -120,7 +120,7 @@ fn at_the_end_of_the_table() {
     });
 }
 
-/// It has unlinked something itself, too.
+/// The reaping thread has also removed an entry.
 #[test]
 fn with_a_removal() {
     model(0, [0, 1], |table, [a, _b]| {

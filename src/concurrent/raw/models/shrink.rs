@@ -5,7 +5,7 @@ use super::*;
 use crate::sync::models::{check, check_up_to};
 use loom::sync::Arc;
 
-/// A table of two buckets whose entries fit into one.
+/// Makes a table of two buckets whose entries fit into one bucket.
 fn long(keys: &[u64]) -> Arc<Table> {
     let table = Table::with_capacity(2, keys);
     assert_eq!(table.buckets(), 2);
@@ -28,8 +28,7 @@ fn and_a_reader() {
     }
 }
 
-/// What is removed meanwhile does not come back, and a lookup that begins after that does not find
-/// it.
+/// An entry removed meanwhile does not come back, and a later lookup does not find it.
 #[test]
 fn and_unlink() {
     for key in [0, 1] {
@@ -47,7 +46,7 @@ fn and_unlink() {
     }
 }
 
-/// What is inserted meanwhile is found at once, and not lost.
+/// An entry inserted meanwhile is found at once, and not lost.
 #[test]
 fn and_an_insert() {
     for key in [0, 1] {
@@ -62,7 +61,7 @@ fn and_an_insert() {
     }
 }
 
-/// What is replaced meanwhile is there once, and the new entry is found at once.
+/// A key replaced meanwhile has one entry, and the new entry is found at once.
 #[test]
 fn and_replace() {
     for key in [0, 1] {
@@ -86,7 +85,7 @@ fn and_replace() {
 fn and_an_iteration() {
     check(|| {
         let table = long(&[0, 1]);
-        // There are too many for one bucket, so the shrinking is forced.
+        // One bucket has no room for both entries, so the shrinking is forced.
         let other = with(&table, 1, Table::shrink_by_force);
         let reader = table.raw.read();
         let mut found: Vec<_> = reader.entries().iter().map(|node| node.hash()).collect();
@@ -97,8 +96,8 @@ fn and_an_iteration() {
     });
 }
 
-/// Too many entries for one bucket: who moves them unlocks both buckets, and allocates another.
-/// What is inserted meanwhile needs one more.
+/// The entries do not fit into one bucket: the moving thread unlocks both buckets, and allocates
+/// another. An entry inserted meanwhile needs one bucket more.
 #[test]
 fn of_long_chains_and_an_insert() {
     check(|| {
@@ -114,7 +113,7 @@ fn of_long_chains_and_an_insert() {
     });
 }
 
-/// What is removed meanwhile does not come back, and a spare bucket is left over.
+/// An entry removed meanwhile does not come back, and a spare bucket is left over.
 #[test]
 fn of_long_chains_and_unlink() {
     check(|| {
@@ -129,10 +128,11 @@ fn of_long_chains_and_unlink() {
     });
 }
 
-/// Two threads shrink at once, and one inserts more, for which the table has to grow again.
+/// Two threads shrink at once, and one of them inserts more entries, for which the table has to
+/// grow again.
 #[test]
 fn by_two_and_growth() {
-    // With three it took minutes.
+    // With three preemptions the model took minutes.
     check_up_to(2, || {
         let table = long(&[1]);
         let other = with(&table, 1, Table::shrink);
@@ -146,8 +146,8 @@ fn by_two_and_growth() {
     });
 }
 
-/// Two threads move a half each. The one that moves the last half finds in the next array what the
-/// other has moved, also before it leaves; then nobody moves any more.
+/// Two threads move one group each. The thread that moves the last group finds the entries moved by
+/// the other thread in the next array, even before leaving. After that no thread moves buckets.
 #[test]
 fn by_two_that_share_the_work() {
     check(|| {

@@ -11,17 +11,18 @@ use crate::sync::{Live, UnsafeCell, models};
 
 pub(super) struct Node {
     hash: u64,
-    /// Written after it was made, so that loom detects a look that is not ordered after that.
+    /// Written after the node was made, so that loom detects a look that is not ordered after the
+    /// write.
     value: UnsafeCell<u64>,
     live: Live,
     ends: std::sync::Arc<core::sync::atomic::AtomicUsize>,
 }
 
 impl Node {
-    /// Its value, if this look is allowed.
+    /// Returns the value, or fails the model if the look is not allowed.
     fn value(&self) -> u64 {
         self.live.check();
-        // SAFETY: loom fails the model if this is not after the node was made.
+        // SAFETY: loom fails the model if the read is not ordered after the write in `node`.
         self.value.with(|value| unsafe { *value })
     }
 }
@@ -73,7 +74,7 @@ impl Table {
             live: Live::new(),
             ends: std::sync::Arc::clone(&self.ends),
         });
-        // SAFETY: no other thread has seen it.
+        // SAFETY: no other thread has seen the node.
         node.value.with_mut(|own| unsafe { *own = value });
         node
     }
@@ -113,7 +114,7 @@ impl Table {
         matches!(put, Put::Added(_))
     }
 
-    /// Replaces an entry with this value.
+    /// Replaces an entry that has the value `from`.
     fn replace(&self, key: u64, from: u64, to: u64) -> bool {
         let writer = self.raw.write();
         let put = writer.put(
@@ -130,7 +131,7 @@ impl Table {
         Some(node.value())
     }
 
-    /// Returns how many.
+    /// Removes all entries of a hash, and returns their number.
     fn remove_all(&self, key: u64) -> usize {
         let mut removed = 0;
         let all = |node: &Node| removed += usize::from(node.value() < 9);
@@ -195,7 +196,7 @@ fn claim() {
     });
 }
 
-/// Of two threads that insert what is not there, one does, also with two keys in the same bucket.
+/// Two threads insert a key if it is new: one succeeds, also with two keys in the same bucket.
 #[test]
 fn claim_if_new() {
     model(0, &[], |table| {
@@ -211,7 +212,8 @@ fn claim_if_new() {
     });
 }
 
-/// A reader of a key that is replaced always finds it, and never goes back in time.
+/// A reader always finds a key whose entry is replaced, and never finds an older value after a
+/// newer value.
 #[test]
 fn replace() {
     model(0, &[0], |table| {
@@ -224,7 +226,7 @@ fn replace() {
     });
 }
 
-/// Two threads replace the same entry: one of them replaces the other's.
+/// Two threads replace the same entry: one of them replaces the other thread's entry.
 #[test]
 fn replace_by_two() {
     model(0, &[0], |table| {
@@ -239,7 +241,7 @@ fn replace_by_two() {
     });
 }
 
-/// Two threads remove the same entry: one gets it.
+/// Two threads remove the same entry: one gets the entry.
 #[test]
 fn unlink() {
     model(0, &[0], |table| {
@@ -253,7 +255,7 @@ fn unlink() {
     });
 }
 
-/// Two threads remove an entry, one of them with all of its hash: one gets it.
+/// Two threads remove the same entry, one of them with all entries of its hash: one gets the entry.
 #[test]
 fn unlink_all() {
     model(0, &[0], |table| {
@@ -265,7 +267,7 @@ fn unlink_all() {
     });
 }
 
-/// A value takes the place of its mark while a thread removes both: it does not stay.
+/// A value replaces its mark while a thread removes both: the value does not stay.
 #[test]
 fn unlink_all_of_what_is_replaced() {
     model(0, &[0], |table| {
@@ -273,14 +275,14 @@ fn unlink_all_of_what_is_replaced() {
         assert_eq!(table.remove_all(0), 1);
         assert_eq!((table.get(0), table.raw.len()), (None, 0));
         let ends = 1 + usize::from(other.join().unwrap());
-        // Each may have missed that the other waits for it.
+        // Each thread may have missed that the other waits for it.
         drop(table.raw.write());
         assert!(table.ends() >= ends, "one that is refused ends too");
     });
 }
 
-/// A slot is reused by an entry with another tag: a lookup of the old one, or of a neighbour, is
-/// not misled.
+/// An entry with another tag reuses a slot: a lookup of the old entry, or of a neighbour, is not
+/// misled.
 #[test]
 fn slot_reuse() {
     const OTHER: u64 = 1 << 56;
@@ -298,7 +300,7 @@ fn slot_reuse() {
     });
 }
 
-/// Two threads make a chain longer at once: what was there is found, and what is inserted.
+/// Two threads lengthen a chain at once: old and new entries are found.
 #[test]
 fn chain() {
     // Four buckets: the third entry in the same bucket makes a chain.
@@ -334,10 +336,10 @@ fn slot_reuse_in_a_chain() {
     });
 }
 
-/// The first entries come from two threads, and a third looks.
+/// Two threads insert the first entries, and a third thread looks.
 #[test]
 fn first_array() {
-    // With three it took most of a minute.
+    // With three preemptions the model took most of a minute.
     models::check_up_to(2, || {
         let table = Table::with_capacity(0, &[]);
         let other = with(&table, 1, |table| table.insert(0, 1));
@@ -349,7 +351,7 @@ fn first_array() {
     });
 }
 
-/// A key goes and comes back into the same slot, under a reader that has seen its tag.
+/// A key is removed and inserted again into the same slot, while a reader has seen its tag.
 #[test]
 fn back_again() {
     model(0, &[0], |table| {
@@ -363,11 +365,11 @@ fn back_again() {
     });
 }
 
-/// A reader finds what is there while the table grows.
+/// A reader finds the present entries while the table grows.
 #[test]
 fn growth_and_a_reader() {
     model(0, &[0, 1], |table| {
-        // The third needs a second bucket.
+        // The third key needs a second bucket.
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.get(0), Some(0));
         assert_eq!(table.get(1), Some(0));
@@ -377,13 +379,13 @@ fn growth_and_a_reader() {
     });
 }
 
-/// A sweep of a table in the middle of a move, while one entry is removed from the next array, and
-/// others move there. R4: what it visits is initialised and not destroyed, and it visits what
-/// stays.
+/// A sweep of a table in the middle of a move, while an entry is removed from the next array, and
+/// other entries move there. R4: the visited entries are initialised and not destroyed, and the
+/// entries that stay are visited.
 #[test]
 fn growth_and_a_sweep() {
     model(4, &[0, 4, 1, 2, 3], |table| {
-        // The first of four buckets moves, and is the home of these.
+        // The first of four buckets moves. It is the home of the keys 0, 4 and 8.
         table.insert(8, 0);
         let other = with(&table, 1, |table| table.remove(0));
         let position = SweepPosition::new();
@@ -392,16 +394,17 @@ fn growth_and_a_sweep() {
             assert_eq!(node.value(), 0);
             shown += usize::from([1, 4, 8].contains(&node.hash));
         });
-        // Those of the first two buckets.
+        // The entries of the first two buckets that stay.
         assert_eq!(shown, 3);
         assert_eq!(other.join().unwrap(), Some(0));
-        // The sweep may have delayed the end, and missed that: the next that leaves sees to it.
+        // The sweep may have delayed the destruction of the removed entry, and missed its name. The
+        // next leaving thread destroys the entry.
         drop(table.raw.write());
         assert_eq!((table.raw.len(), table.ends()), (5, 1));
     });
 }
 
-/// Two threads grow the table at once, by what they insert; nothing is lost.
+/// Two threads insert, and grow the table at once; no entry is lost.
 #[test]
 fn growth_by_two() {
     model(0, &[0, 1], |table| {
@@ -413,7 +416,7 @@ fn growth_by_two() {
     });
 }
 
-/// What is removed while the table grows does not come back with the next array.
+/// An entry removed while the table grows does not come back with the next array.
 #[test]
 fn growth_and_unlink() {
     model(0, &[0, 1], |table| {
@@ -429,7 +432,7 @@ fn growth_and_unlink() {
     });
 }
 
-/// Likewise if all of its hash are removed.
+/// The same with the removal of all entries of a hash.
 #[test]
 fn growth_and_unlink_all() {
     model(0, &[0, 1], |table| {
@@ -445,7 +448,8 @@ fn growth_and_unlink_all() {
     });
 }
 
-/// What is replaced while the table grows is not there twice, and the new entry is found at once.
+/// An entry replaced while the table grows does not stay beside the new entry, which is found at
+/// once.
 #[test]
 fn growth_and_replace() {
     model(0, &[0, 1], |table| {
@@ -462,7 +466,8 @@ fn growth_and_replace() {
     });
 }
 
-/// What is removed while a long chain moves, which is unlocked meanwhile, does not come back.
+/// A long chain is unlocked in the middle of its move. An entry removed meanwhile does not come
+/// back.
 #[test]
 fn growth_of_a_long_chain_and_unlink() {
     model(4, &[0, 8, 16, 24, 1], |table| {
@@ -477,8 +482,8 @@ fn growth_of_a_long_chain_and_unlink() {
     });
 }
 
-/// There are so many entries that the next array is too short as soon as it is there: it does not
-/// grow before the first has moved.
+/// The table has so many entries that the next array is too short from the beginning. The next
+/// array does not grow before the first array has moved.
 #[test]
 fn one_growth_after_the_other() {
     models::check_up_to(2, || {

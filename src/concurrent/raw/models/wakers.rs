@@ -9,13 +9,13 @@ use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, Woken};
 
-/// Some code of a table's users, in short.
+/// The code of a table's users, in short.
 impl Table {
     fn wake(&self, woken: &std::sync::Arc<Woken>) {
         self.raw.set_waker(woken.waker());
     }
 
-    /// What an operation does with the dead.
+    /// Drains the dead as an operation does.
     fn tidy(&self) {
         if self.raw.due().is_some() {
             self.drain();
@@ -34,15 +34,15 @@ impl Table {
         }
     }
 
-    /// Whether the task sleeps, until it is woken.
+    /// Polls as a task does. Returns whether the task sleeps until it is woken.
     fn poll(&self, woken: &std::sync::Arc<Woken>) -> bool {
         self.raw.renew_waker(&woken.waker().unwrap());
         self.raw.dead() == 0 && self.raw.bagged() == 0 && self.raw.arm()
     }
 }
 
-/// At the end: what has not been destroyed was announced. A purge then finds it, and the waker goes
-/// before the table.
+/// Asserts, at the end, that entries not destroyed yet were announced. A purge then finds the
+/// entries, and the waker is removed before the table ends.
 fn assert_announced(table: &Table, woken: &Woken) {
     assert!(table.raw.dead() == 0 || woken.take(), "it sleeps on");
     table.purge();
@@ -50,7 +50,7 @@ fn assert_announced(table: &Table, woken: &Woken) {
     table.raw.set_waker(None);
 }
 
-/// A first death has called the waker.
+/// Sets a waker, which a first death calls.
 fn called(table: &Table, first: Strong<Payload>) -> std::sync::Arc<Woken> {
     let woken = Woken::new();
     table.wake(&woken);
@@ -70,7 +70,7 @@ fn a_purge_against_a_death() {
     });
 }
 
-/// An operation on another thread has taken the first, and not armed the waker yet.
+/// An operation on another thread has taken the first entry, and not armed the waker yet.
 #[test]
 fn a_purge_that_finds_nothing_against_a_death() {
     model(0, [0, 1], |table: Arc<Table>, [a, b]| {
@@ -83,7 +83,7 @@ fn a_purge_that_finds_nothing_against_a_death() {
     });
 }
 
-/// An operation destroys the dead too, and arms the waker without passing the stripes.
+/// An operation drains the dead, too, and arms the waker without passing the stripes.
 #[test]
 fn a_purge_and_an_operation_against_a_death() {
     some(0, [0, 1], |table: Arc<Table>, [a, b]| {
@@ -97,7 +97,7 @@ fn a_purge_and_an_operation_against_a_death() {
     });
 }
 
-/// Its setter purges once afterwards.
+/// The thread that sets the waker purges once afterwards.
 #[test]
 fn a_waker_that_is_set_at_a_death() {
     model(0, [0], |table: Arc<Table>, [a]| {
@@ -123,7 +123,7 @@ fn two_threads_set_a_waker() {
     });
 }
 
-/// A task sleeps only if it is woken for what comes, or nothing comes.
+/// Asserts that a task sleeps only if it is woken for a later death, or no death comes.
 fn assert_sleep(table: &Table, sleeps: bool, woken: &Woken) {
     assert!(
         table.raw.dead() == 0 || !sleeps || woken.take(),
@@ -145,15 +145,15 @@ fn a_task_polls_at_a_death() {
     });
 }
 
-/// D8 of `batch`: it sleeps only if nothing is in a bag, or comes there. The bag may be the first
-/// of its thread.
+/// D8 of `batch`: the task sleeps only if no entry is in a bag, or gets there. The bag may be the
+/// first bag of its thread.
 #[test]
 fn a_task_polls_while_a_thread_gathers() {
     model(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
         table.gather();
         let woken = Woken::new();
         let other = with(&table, |table| {
-            // So it makes its bag without the barrier of entering.
+            // The thread is already inside, so it makes its bag without the barrier of entering.
             let _outer = table.raw.read();
             table.remove(0);
         });
@@ -164,7 +164,7 @@ fn a_task_polls_while_a_thread_gathers() {
     });
 }
 
-/// Likewise, of what has died.
+/// The same with a dead entry.
 #[test]
 fn a_task_polls_while_a_thread_gathers_the_dead() {
     model(0, [0, 1], |table: Arc<Table>, [a, _b]| {
@@ -182,8 +182,8 @@ fn a_task_polls_while_a_thread_gathers_the_dead() {
     });
 }
 
-/// D7: a third thread takes the bag, and has the batch in hand. The task may sleep: that thread
-/// destroys the batch.
+/// D7: a third thread has emptied the bag, and holds the batch. The task may sleep, because the
+/// third thread destroys the batch.
 #[test]
 fn a_task_polls_and_purges_while_a_thread_takes_a_bag() {
     some(0, [0, 1], |table: Arc<Table>, [_a, _b]| {
@@ -205,7 +205,7 @@ fn a_task_polls_and_purges_while_a_thread_takes_a_bag() {
     });
 }
 
-/// A thread that empties the bag of thread 1.
+/// Runs a thread that empties the bag of thread 1.
 fn spawn_taker(table: &Arc<Table>) -> loom::thread::JoinHandle<()> {
     let table = Arc::clone(table);
     spawn(2, move || {
@@ -214,7 +214,7 @@ fn spawn_taker(table: &Arc<Table>) -> loom::thread::JoinHandle<()> {
     })
 }
 
-/// It was woken before; an operation destroys what it was woken for, and arms the waker without
+/// The task was woken before. An operation destroys the announced entry, and arms the waker without
 /// passing the stripes.
 #[test]
 fn a_task_and_an_operation_against_a_death() {
@@ -232,7 +232,7 @@ fn a_task_and_an_operation_against_a_death() {
     });
 }
 
-/// The last is woken.
+/// The task that polled last is woken.
 #[test]
 fn two_tasks_poll_one_after_the_other_at_a_death() {
     model(0, [0], |table: Arc<Table>, [a]| {

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::super::array::{Array, by_hashes};
 use super::*;
 
-/// Random operations, compared with the map of the standard library.
+/// Runs random operations, and compares the table with the map of the standard library.
 fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
     let table = RawTable::<Node>::new();
     let mut truth = HashMap::new();
@@ -26,7 +26,7 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
                 truth.insert(key, step)
             ),
             3..=4 => assert_eq!(table.take(hash, key), truth.remove(&key)),
-            // Only if it is there, or only if it is not.
+            // Only if the key is there, or only if the key is not there.
             5 => {
                 let wanted = random.below(2) == 0;
                 let expected = |old: Option<&Node>| old.is_some() == wanted;
@@ -62,7 +62,7 @@ fn model(hash: impl Fn(u64) -> u64, keys: u64, steps: usize) {
     assert!(truth.len() > 1, "the model has to hold something");
 }
 
-/// Also where hashes alternate in one bucket.
+/// Hashes alternate in one bucket.
 #[test]
 fn all_entries_of_a_hash_are_in_one_part() {
     let table = RawTable::<Node>::new();
@@ -96,7 +96,7 @@ fn as_a_map_of_equal_hashes() {
     model(|_| 7, 40, STEPS / 4);
 }
 
-/// Few buckets, but tags differ; and the other way round.
+/// Few buckets and different tags, and the reverse.
 #[test]
 fn as_a_map_of_poor_hashes() {
     model(|key| key << 56, 60, STEPS / 4);
@@ -123,7 +123,7 @@ fn thousands_of_equal_hashes() {
     assert_eq!(table.len(), 0);
 }
 
-/// Comparisons see only entries of the same hash.
+/// Comparisons see only entries with the same hash.
 #[test]
 fn comparisons_see_equal_hashes_only() {
     let table = RawTable::<Node>::new();
@@ -142,8 +142,7 @@ fn comparisons_see_equal_hashes_only() {
     assert_eq!(asked.get(), 1);
 }
 
-/// A comparison that panics leaves the table as it was, and the entry that was to be inserted is
-/// destroyed.
+/// A comparison that panics leaves the table as it was, and the new entry is destroyed.
 #[test]
 fn comparisons_that_panic() {
     let table = RawTable::<Node>::new();
@@ -169,8 +168,8 @@ fn comparisons_that_panic() {
     assert_eq!(table.take(1, 1), Some(11));
 }
 
-/// A comparison may change the table, even the same entry and the same bucket: then it is called
-/// again.
+/// A comparison may change the table, even the same entry and the same bucket. Then the comparison
+/// is called again.
 #[test]
 fn comparisons_that_change_the_table() {
     let table = RawTable::<Node>::new();
@@ -182,9 +181,9 @@ fn comparisons_that_change_the_table() {
         |node, there| {
             asked.set(asked.get() + 1);
             if asked.get() == 1 {
-                // The same key is inserted by another call.
+                // Another call inserts the same key.
                 table.insert(Node::new(1, 2, 19));
-                // And so many others that the array grows.
+                // It also inserts so many other keys that the array grows.
                 for key in 3..100 {
                     table.insert(Node::new(key << 40 | 1, key, key));
                 }
@@ -198,7 +197,7 @@ fn comparisons_that_change_the_table() {
         _ => panic!("the other one was not seen"),
     }
     assert_eq!(table.len(), 99);
-    // Removed under the condition's feet, and put back: that is another entry.
+    // The condition removes the entry and inserts another with the same key.
     let asked = Cell::new(0);
     let removed = writer.remove_if(
         1,
@@ -216,7 +215,7 @@ fn comparisons_that_change_the_table() {
     assert_eq!(asked.get(), 2);
 }
 
-/// While a table grows, halfway through, each entry is found once.
+/// Halfway through the growth of a table, each entry is found once.
 #[test]
 fn entries_while_it_grows() {
     let many = if cfg!(miri) { 70 } else { 3000 };
@@ -232,7 +231,8 @@ fn entries_while_it_grows() {
     }
 }
 
-/// An entry lasts as long as the guard that returned it, even if it is unlinked and its array goes.
+/// An entry lasts as long as the guard that returned it, even if the entry is unlinked and its
+/// array is replaced.
 #[test]
 fn what_is_shown_lasts() {
     let many = if cfg!(miri) { 50 } else { 1000 };
@@ -256,7 +256,7 @@ fn what_is_shown_lasts() {
     );
 }
 
-/// An array that is too long becomes as short as a new one would be; all entries stay.
+/// An array that is too long becomes as short as a new array would be. All entries stay.
 #[test]
 fn shrinks() {
     let table = RawTable::<Node>::new();
@@ -293,8 +293,8 @@ fn shrinks() {
     );
 }
 
-/// Marks are no entries, but take room as entries do: the array grows for them, and stays as long
-/// as they want.
+/// Marks are not counted as entries, but take room as entries do: the array grows for marks, and
+/// stays long enough for them.
 #[test]
 fn grows_for_marks() {
     let table = RawTable::<Node>::new();
@@ -322,8 +322,8 @@ fn grows_for_marks() {
     assert_eq!((table.len(), is_long()), (0, false));
 }
 
-/// A scan during which the array is replaced many times, by longer ones and shorter ones: it visits
-/// each entry once, and does not branch both ways at each growth.
+/// During a scan, longer and shorter arrays replace the array many times. The scan visits each
+/// entry once, and does not branch both ways at each growth.
 #[test]
 fn a_scan_while_arrays_grow_and_shrink() {
     let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };
@@ -347,7 +347,7 @@ fn a_scan_while_arrays_grow_and_shrink() {
     for index in 0..first.len() {
         first.each(index, &mut |node| {
             assert!(shown.len() < 100, "entries come again and again");
-            // SAFETY: it is linked, and no thread changes the table.
+            // SAFETY: the entry is linked, and no thread changes the table.
             shown.push(unsafe { &*node }.key);
         });
     }

@@ -5,7 +5,8 @@ use std::thread;
 use super::super::bucket::Bucket;
 use crate::sync::in_critical;
 
-/// Also while it holds two, and when it unlocks the first of them first; other threads do not.
+/// A thread with two locks knows that it holds locks, also after unlocking the first. Other threads
+/// hold none.
 #[test]
 fn a_thread_knows_its_locks() {
     let buckets: [Bucket<u64>; 2] = [Bucket::new(), Bucket::new()];

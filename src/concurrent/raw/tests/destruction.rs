@@ -1,4 +1,4 @@
-//! When and where what is unlinked is destroyed.
+//! When and where unlinked objects are destroyed.
 
 use core::cell::RefCell;
 use core::ptr;
@@ -15,7 +15,7 @@ fn ends() -> Arc<AtomicUsize> {
     Arc::default()
 }
 
-/// No other thread is inside: at once.
+/// At once, if no other thread is inside.
 #[test]
 fn at_once() {
     let ends = ends();
@@ -31,7 +31,7 @@ fn at_once() {
     assert_eq!(ends.load(Relaxed), 4, "with the table");
 }
 
-/// The same thread is inside: when it leaves.
+/// When the outer guard is dropped, if the same thread is inside twice.
 #[test]
 fn when_the_outer_leaves() {
     let ends = ends();
@@ -46,7 +46,7 @@ fn when_the_outer_leaves() {
     assert_eq!(ends.load(Relaxed), 1);
 }
 
-/// A thread that is inside the table until it receives the message to leave.
+/// Runs a thread that is inside the table until it receives the message to leave.
 fn guest<'s>(
     scope: &'s thread::Scope<'s, '_>,
     table: &'s RawTable<Node>,
@@ -66,9 +66,9 @@ fn guest<'s>(
     }
 }
 
-/// Other threads are inside: when the last of those leaves that were there, on that thread. A
-/// thread that comes later does not delay it. (The last leaves without a barrier, and might miss
-/// it: here the message that it waits for is one.)
+/// Other threads are inside: the entry is destroyed by the last of the earlier threads, when the
+/// thread leaves. A later thread does not delay the destruction. (The last thread leaves without a
+/// barrier, and might miss its name. Here the received message acts as a barrier.)
 #[test]
 fn by_the_last_that_leaves() {
     let ends = ends();
@@ -82,7 +82,7 @@ fn by_the_last_that_leaves() {
         assert_eq!(ends.load(Relaxed), 0);
         second();
         assert_eq!(ends.load(Relaxed), 0);
-        // A thread that comes and leaves in between does not destroy it.
+        // A thread that enters and leaves in between does not destroy the entry.
         assert_eq!(table.value(1, 1), None);
         assert_eq!(ends.load(Relaxed), 0);
         first();
@@ -92,7 +92,7 @@ fn by_the_last_that_leaves() {
     assert_eq!(ends.load(Relaxed), 1);
 }
 
-/// Without users' destructors likewise.
+/// The same without user destructors.
 #[test]
 fn without_destructors() {
     let ends = ends();
@@ -104,13 +104,13 @@ fn without_destructors() {
     drop(outer);
     table.value(1, 1);
     assert_eq!(ends.load(Relaxed), 1);
-    // Alone, at once here too.
+    // A lone thread destroys at once here, too.
     table.insert(Node::counted(1, 1, &ends));
     table.take(1, 1);
     assert_eq!(ends.load(Relaxed), 2);
 }
 
-/// So many threads that there are several chunks.
+/// So many threads that the directory has been replaced several times.
 #[test]
 fn many_threads_inside() {
     let many = if cfg!(miri) { 20 } else { 100 };
@@ -120,7 +120,7 @@ fn many_threads_inside() {
     thread::scope(|scope| {
         let mut guests: Vec<_> = (0..many).map(|_| guest(scope, &table)).collect();
         table.take(1, 1);
-        // So many gather: it is in a bag.
+        // With so many threads a thread gathers, so the entry is in a bag.
         table.empty_bags(true, usize::MAX, &mut FirstPanic::default());
         let last = guests.swap_remove(many / 2);
         for leave in guests {
@@ -143,7 +143,7 @@ fn panicked_with(run: impl FnOnce()) -> u64 {
     *payload.downcast().expect("a key")
 }
 
-/// All destructors run, even if one panics; the first panic is resumed.
+/// All destructors run, even if one panics. The first panic is resumed.
 #[test]
 fn destructors_that_panic() {
     let ends = ends();
@@ -184,7 +184,7 @@ fn destructors_that_panic() {
     assert_eq!(ends.load(Relaxed), 10, "with the table");
 }
 
-/// A destructor may use the table, and unlink more.
+/// A destructor may use the table, and unlink more entries.
 #[test]
 fn destructors_that_use_the_table() {
     struct Chain {
@@ -217,8 +217,8 @@ fn destructors_that_use_the_table() {
     assert_eq!(table.len(), 0);
 }
 
-/// Each entry is ended once, with the context of the table: whether it was never inserted, is
-/// replaced, is removed while a thread looks at it, or goes with the table.
+/// Each entry is ended once, with the context of the table: an entry that was never inserted, was
+/// replaced, was removed while a thread looked at it, or was still in the table at the end.
 #[test]
 fn ends_have_the_context() {
     struct Recorded(u64);
@@ -259,7 +259,8 @@ fn ends_have_the_context() {
     assert_eq!(Arc::strong_count(&ended), 1);
 }
 
-/// The destructors of thread-locals may use a table, even those that run after ours.
+/// The destructors of thread-locals may use a table, even destructors that run after the library's
+/// own.
 #[test]
 fn in_the_destructor_of_a_thread_local() {
     static TABLE: RawTable<Node> = RawTable::new();
@@ -279,8 +280,8 @@ fn in_the_destructor_of_a_thread_local() {
     }
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        // Initialised before this thread has a number, so its destructor runs after the one that
-        // gives the number back.
+        // Initialised before the thread has a number, so its destructor runs after the destructor
+        // that gives the number back.
         LAST.set(Some(Last(sender)));
         TABLE.insert(Node::new(1, 1, 10));
     })
@@ -288,7 +289,7 @@ fn in_the_destructor_of_a_thread_local() {
     .expect("it ends well");
     assert_eq!(receiver.recv(), Ok(Some(10)));
     assert_eq!(TABLE.len(), 0);
-    // A thread that has no number until then.
+    // A thread that has no number until its destructors run.
     let (sender, receiver) = mpsc::channel();
     TABLE.insert(Node::new(1, 1, 10));
     thread::spawn(move || LAST.set(Some(Last(sender))))
@@ -297,8 +298,8 @@ fn in_the_destructor_of_a_thread_local() {
     assert_eq!(receiver.recv(), Ok(Some(10)));
 }
 
-/// Numbers are given back with their threads: a table has no more participants than threads at
-/// once.
+/// Numbers are given back when threads end: a table has no more participants than threads at the
+/// same time.
 #[test]
 fn numbers_are_given_back() {
     use crate::thread::ThreadNumber;
@@ -311,12 +312,12 @@ fn numbers_are_given_back() {
             number.join().expect("it has one")
         })
         .max();
-    // Other tests run at the same time, though not so many.
+    // Other tests run at the same time, but with fewer threads.
     assert!(highest < Some(many.max(250)));
 }
 
-/// An array may still be deferred when the table is dropped: a guard that was forgotten is inside
-/// for ever.
+/// An array may still be deferred when the table is dropped: a forgotten guard stays inside for
+/// ever.
 #[test]
 fn an_old_array_goes_with_the_table() {
     let table = RawTable::<Node>::new();
@@ -328,8 +329,7 @@ fn an_old_array_goes_with_the_table() {
     drop(table);
 }
 
-/// The memory that a writer has reaped serves its next entry, whether that is inserted or not, or
-/// it is freed.
+/// The memory that a writer has reaped serves its next entry, inserted or not, or is freed.
 #[test]
 fn memory_that_was_reaped() {
     let ends = ends();

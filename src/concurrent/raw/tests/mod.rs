@@ -19,7 +19,7 @@ struct Node<const PROMPT: bool = true> {
     value: u64,
     ends: Option<Arc<AtomicUsize>>,
     panics: bool,
-    /// A mark in the place of an entry: it is not counted.
+    /// Whether the entry is a mark, which is not counted.
     is_mark: bool,
 }
 
@@ -83,7 +83,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
             .map(|node| node.value)
     }
 
-    /// Returns the value that was replaced.
+    /// Returns the replaced value.
     fn insert(&self, node: Box<Node<PROMPT>>) -> Option<u64> {
         match self
             .write()
@@ -95,7 +95,7 @@ impl<const PROMPT: bool> RawTable<Node<PROMPT>> {
         }
     }
 
-    /// Returns the value that was removed.
+    /// Returns the removed value.
     fn take(&self, hash: u64, key: u64) -> Option<u64> {
         let writer = self.write();
         let node = writer.remove_if(hash, |node| node.key == key, |_| true);

@@ -15,9 +15,9 @@ fn steps() -> u64 {
         .unwrap_or(if cfg!(miri) { 40 } else { 5_000 })
 }
 
-/// Each thread has keys that it alone changes, and knows what they are; others read them, and all
-/// take turns at common keys. Each entry has its key in its value, so a wrong one is detected, and
-/// counts its end.
+/// Runs threads. Each thread has keys of its own, which no other thread changes, and knows their
+/// values. Other threads read the keys, and all threads take turns at common keys. The value of an
+/// entry contains its key, so a mismatch is detected. Each entry counts its end.
 fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     let ends = Arc::new(AtomicUsize::new(0));
     let made = AtomicUsize::new(0);
@@ -88,7 +88,7 @@ fn stress<const PROMPT: bool>(hash: impl Fn(u64) -> u64 + Sync, keys: u64) {
     });
     let there = table.read().entries().len();
     assert_eq!(there, table.len());
-    // No thread is inside, but in bags something may wait.
+    // No thread is inside, but entries may wait in bags.
     table.empty_bags(true, usize::MAX, &mut FirstPanic::default());
     drop(table.write());
     assert_eq!(made.load(Relaxed) - ends.load(Relaxed), there);

@@ -1,4 +1,4 @@
-//! The sweep: what it visits, and how much at a time.
+//! The sweep: which entries it visits, and how many at a time.
 
 use core::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -9,22 +9,22 @@ use super::super::bucket::SLOTS;
 use super::super::sweep::SweepPosition;
 use super::*;
 
-/// The most entries visited at a time.
+/// The largest number of entries visited at a time.
 const MOST: usize = 4 * SLOTS;
 
-/// The steps in which a sweep goes round so many entries, of which few have neighbours: a quarter
-/// of them, where a bucket has six slots.
+/// Returns the steps in which a sweep goes round this number of entries, of which few have
+/// neighbours: a quarter of the number, where a bucket has six slots.
 const fn round(entries: usize) -> usize {
     3 * entries / (2 * SLOTS) + 2
 }
 
-/// The same where all have one hash.
+/// Returns the same for entries with one hash.
 const fn round_of_equals(entries: usize) -> usize {
     round(entries) + entries / MOST
 }
 
-/// Sweeps so many times. Returns what was visited, and the number of visits of what was visited
-/// most often.
+/// Sweeps `times` times. Returns the visited entries, and the largest number of visits of one
+/// entry.
 fn shown(table: &RawTable<Node>, position: &SweepPosition, times: usize) -> (HashSet<u64>, usize) {
     let mut times_shown = HashMap::new();
     for _ in 0..times {
@@ -47,8 +47,8 @@ fn filled(entries: u64, hash: impl Fn(u64) -> u64) -> RawTable<Node> {
     table
 }
 
-/// A round visits each entry once, in a quarter as many steps as there are entries, and goes on
-/// from the beginning.
+/// A round visits each entry once, in a quarter as many steps as there are entries, and the next
+/// round begins from the beginning.
 #[test]
 fn a_round_shows_each_once() {
     for entries in [1, 2, 9, 40, if cfg!(miri) { 60 } else { 1_000 }] {
@@ -56,8 +56,8 @@ fn a_round_shows_each_once() {
         let position = SweepPosition::new();
         let mut steps = 0;
         let mut all = HashSet::new();
-        // It may not begin at the first bucket: the position was advanced while the table was
-        // empty.
+        // The round may begin at a later bucket, because the position was advanced while the table
+        // was empty.
         while all.len() < entries as usize {
             let (now, most) = shown(&table, &position, 1);
             assert!(most <= 1 && now.is_disjoint(&all), "once in a round");
@@ -70,7 +70,7 @@ fn a_round_shows_each_once() {
     }
 }
 
-/// Entries with thousands of neighbours are visited too, a bounded number at a time.
+/// Entries with thousands of neighbours are visited, too, a bounded number at a time.
 #[test]
 fn equal_hashes_are_shown_in_pages() {
     let entries = if cfg!(miri) { 60 } else { 1_000 };
@@ -80,7 +80,7 @@ fn equal_hashes_are_shown_in_pages() {
     let (all, most) = shown(&table, &position, round);
     assert_eq!(all.len(), entries as usize);
     assert!(most <= 2, "{most}");
-    // Some of them are removed, and the others are visited none the less.
+    // Some entries are removed, and the others are still visited.
     for key in (0..entries).filter(|key| key % 3 != 0) {
         table.take(5, key);
     }
@@ -88,7 +88,7 @@ fn equal_hashes_are_shown_in_pages() {
     assert_eq!(all.len(), entries.div_ceil(3) as usize);
 }
 
-/// A sweep that removes all that it visits leaves nothing after a round, even with one hash.
+/// A sweep that removes every visited entry leaves no entry after a round, even with one hash.
 #[test]
 fn what_is_removed_meanwhile_hides_no_other() {
     let entries = if cfg!(miri) { 60 } else { 800 };
@@ -105,8 +105,8 @@ fn what_is_removed_meanwhile_hides_no_other() {
     }
 }
 
-/// While entries move to another array, and after that: each is visited within one round and a
-/// half.
+/// While entries move to another array, and after the move, each entry is visited within one round
+/// and a half.
 #[test]
 fn it_follows_what_moves() {
     let entries = if cfg!(miri) { 100 } else { 1_200_u64 };
@@ -126,7 +126,7 @@ fn it_follows_what_moves() {
     }
 }
 
-/// A table whose entries are in two arrays: none is left out.
+/// A table whose entries are in two arrays: no entry is left out.
 #[test]
 fn in_the_middle_of_a_move() {
     let buckets = if cfg!(miri) { 64 } else { 256 };
@@ -139,7 +139,8 @@ fn in_the_middle_of_a_move() {
         let array = writer.array().expect("it has entries");
         if array.next().is_some() {
             moving += 1;
-            // Some buckets have an entry more than a page: the more, the fewer slots a bucket has.
+            // Some buckets have one entry more than a page. Buckets with fewer slots are more often
+            // too long.
             let longer = if SLOTS == 6 { 16 } else { 4 };
             let round = array.len() / 2 + array.len() / longer;
             let (all, most) = shown(&table, &SweepPosition::new(), round);
