@@ -1,9 +1,9 @@
-//! The anchor: an identity that is a field of a value, and its weak handle.
+//! The anchor: an identity that is a field of a value, and the weak handle to the anchor.
 //!
-//! * **A1** The word of an anchor is null, or the place of a block of ours, whose object has no
-//!   payload and is alive until the anchor is dropped. It changes once, from null. The object's
-//!   count is one, and no strong pointer to it is ever made. So the anchor's drop is its death, and
-//!   the count goes from one to `DEAD` at once (B2).
+//! * **A1** The word of an anchor is null, or the place of a block of ours. The block's object has
+//!   no payload and is alive until the anchor is dropped. The word changes once, from null. The
+//!   object's count is one, and no strong pointer to the object is ever made. So the drop of the
+//!   anchor is the object's death, and the count goes from one to `DEAD` at once (B2).
 
 use alloc::boxed::Box;
 use core::alloc::Layout;
@@ -24,23 +24,25 @@ use super::weak::Weak;
 use crate::sync::Ordering::*;
 
 /// A field that gives its value an identity, wherever the value is: in a `Box`, a `Vec`, an arena,
-/// on the stack. Weak collections take it as a key, and its drop is the death of the value.
+/// on the stack. Weak collections take the anchor as a key, and the anchor's drop is the death of
+/// the value.
 ///
 /// Use it as [`Anchor`](crate::Anchor), or as [`local::Anchor`](crate::local::Anchor) for values
 /// that stay on one thread.
 ///
-/// An anchor is one word, and nothing else until somebody watches it: an entry, an
-/// [`AnchorRef`](crate::AnchorRef) or a finalizer. From there on it
-/// [costs](crate::guide::costs#memory) what a [`Strong`](crate::Strong) object costs. To make and
-/// drop an anchor that nobody watches allocates nothing, and takes no locked instruction; nor does
-/// looking it up.
+/// An anchor is one word, and nothing else until an entry, an [`AnchorRef`](crate::AnchorRef) or a
+/// finalizer watches it. From there on an anchor [costs](crate::guide::costs#memory) as much as a
+/// [`Strong`](crate::Strong) object. Making, looking up and dropping an unwatched anchor allocates
+/// nothing, and takes no locked instruction.
 ///
-/// It is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and
-/// [`WeakPairMap`](crate::WeakPairMap), of the same in [`concurrent`](crate::concurrent), of
-/// [`Attributes`](crate::Attributes), and an input of [`Memo`](crate::Memo)s: with all of their
-/// methods that return no strong handle to a key. An [`AnchorRef`](crate::AnchorRef) stands for it
-/// where a weak handle does, as in `iter_weak` and `get_or_insert_with`.
-/// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers its death.
+/// An anchor is a key of [`WeakMap`](crate::WeakMap), [`WeakSet`](crate::WeakSet) and
+/// [`WeakPairMap`](crate::WeakPairMap), of the collections of the same names in
+/// [`concurrent`](crate::concurrent), of [`Attributes`](crate::Attributes), and an input of
+/// [`Memo`](crate::Memo)s. All methods of these types take anchors, except the methods that return
+/// a strong handle to a key. An [`AnchorRef`](crate::AnchorRef) takes the place of a weak handle,
+/// as in `iter_weak` and `get_or_insert_with`.
+/// [`ReferenceQueue::register_anchor`](crate::ReferenceQueue::register_anchor) delivers the
+/// anchor's death.
 ///
 /// ```
 /// use weakly::{Anchor, WeakMap};
@@ -59,7 +61,7 @@ use crate::sync::Ordering::*;
 ///
 /// # An anchor says nothing about its value
 ///
-/// So `derive` on the value means what it meant without the anchor: two anchors are always equal,
+/// So `derive` on the value means the same as without the anchor: two anchors are always equal,
 /// they hash to nothing, and the clone of an anchor is a **new identity**, without the attributes
 /// of the first. To compare identities, use [`ptr_eq`](Self::ptr_eq), or compare
 /// [`AnchorRef`](crate::AnchorRef)s.
@@ -67,32 +69,32 @@ use crate::sync::Ordering::*;
 /// # What to look out for
 ///
 /// * **Declare the anchor last.** Fields are dropped in the order of their declaration, after the
-///   value's own `Drop::drop`. The attributes live until the anchor is dropped, so what is dropped
-///   before it still finds them.
-/// * What is forgotten, or leaked, never dies. Its entries stay until they are removed.
+///   value's own `Drop::drop`. The attributes live until the anchor is dropped, so fields that are
+///   dropped before the anchor still find the attributes.
+/// * A forgotten or leaked anchor never dies. Its entries stay until they are removed.
 /// * The identity is the anchor. Swapping two anchors swaps the attributes of their values;
-///   assigning a new anchor is the death of the old one; [`mem::take`](core::mem::take) leaves a
+///   assigning a new anchor is the death of the old anchor; [`mem::take`](core::mem::take) leaves a
 ///   new identity and returns the old one. Swapping or moving whole values changes nothing.
-/// * A map's value that owns the anchor which is its key keeps its own entry, as with every weak
-///   key.
+/// * If a map's value owns the anchor that is the value's key, the value keeps its own entry, as
+///   with every weak key.
 ///
 /// # At the drop
 ///
-/// What [happens at the death](crate::ptr::Strong#what-happens-at-the-death) of an object happens
-/// when the anchor is dropped: its weak handles are dead, no collection finds an entry for it, and
-/// its finalizers run, newest first. If a finalizer panics, the others still run, and the panic
-/// propagates from the drop.
+/// When an anchor is dropped, the same [happens as at the
+/// death](crate::ptr::Strong#what-happens-at-the-death) of an object: its weak handles are dead, no
+/// collection finds an entry for the anchor, and its finalizers run, newest first. If a finalizer
+/// panics, the others still run, and the panic propagates from the drop.
 pub struct Anchor<F: Flavour> {
     /// See A1.
     object: F::Link,
 }
 
-/// A weak handle to a value with an [`Anchor`](crate::Anchor): it can be compared, hashed, and
-/// asked whether the value is still there. It never leads to the value.
+/// A weak handle to a value with an [`Anchor`](crate::Anchor). The handle can be compared, hashed,
+/// and asked whether the value is still there. It never leads to the value.
 ///
 /// Use it as [`AnchorRef`](crate::AnchorRef) or [`local::AnchorRef`](crate::local::AnchorRef). Two
-/// are equal, and hash equal, exactly if they were made from the same anchor; this stays so after
-/// the anchor's drop. In a lookup it identifies its anchor; a dead one finds nothing.
+/// handles are equal, and hash equal, exactly if they were made from the same anchor, also after
+/// the anchor's drop. In a lookup a handle identifies its anchor; a dead handle finds nothing.
 ///
 /// ```
 /// use weakly::Anchor;
@@ -107,7 +109,7 @@ pub struct Anchor<F: Flavour> {
 pub struct AnchorRef<F: Flavour>(Weak<(), F>);
 
 impl<F: Flavour> Anchor<F> {
-    /// Creates an identity that nobody watches. Allocates nothing.
+    /// Creates an identity that nothing watches. Allocates nothing.
     #[cfg(not(weakly_loom))]
     #[must_use]
     #[inline]
@@ -115,7 +117,7 @@ impl<F: Flavour> Anchor<F> {
         Anchor { object: F::NULL }
     }
 
-    /// As above: loom's types are made at run time.
+    /// Creates an identity at run time, since loom's types cannot be constants.
     #[cfg(weakly_loom)]
     pub fn new() -> Self {
         Anchor {
@@ -123,12 +125,12 @@ impl<F: Flavour> Anchor<F> {
         }
     }
 
-    /// Returns a weak handle. O(1). Allocates if nobody watched the anchor before, or if only one
+    /// Returns a weak handle. O(1). Allocates if nothing watched the anchor before, or if only one
     /// entry does.
     #[must_use]
     pub fn downgrade(&self) -> AnchorRef<F> {
         let object = self.object();
-        // SAFETY: the anchor keeps the object alive; the share that is made is the weak pointer's.
+        // SAFETY: the anchor keeps the object alive; the new share is the weak pointer's.
         AnchorRef(unsafe {
             object.block().downgrade();
             Weak::from_counted(object.place())
@@ -142,7 +144,7 @@ impl<F: Flavour> Anchor<F> {
         ptr::eq(self, other)
     }
 
-    /// The object, which is made if there is none.
+    /// Returns the object, which is made if there is none.
     #[inline]
     pub(crate) fn object(&self) -> ObjectRef<'_, (), F> {
         // (An acquire, as in `make`.)
@@ -159,11 +161,12 @@ impl<F: Flavour> Anchor<F> {
     #[inline(never)]
     fn make(&self) -> NonNull<()> {
         let new = memory::allocate::<F>(Layout::new::<()>(), 1, state::NONE).cast::<()>();
-        // Release: the block is initialised for those that find it. Acquire on failure: likewise.
+        // Release: the block is initialised for the threads that find it.
+        // Acquire on failure: the other thread's block is initialised.
         let there = (self.object).compare_exchange(ptr::null_mut(), new.as_ptr(), Release, Acquire);
         match there.map_err(NonNull::new) {
             Err(Some(there)) => {
-                // SAFETY: no other thread knows it.
+                // SAFETY: no other thread knows the new object.
                 unsafe { end::<F>(new) };
                 there
             }
@@ -171,19 +174,19 @@ impl<F: Flavour> Anchor<F> {
         }
     }
 
-    /// The address of the object, or null if there is none.
+    /// Returns the address of the object, or null if there is none.
     #[inline(always)]
     pub(crate) fn known_addr(&self) -> *const () {
-        // Relaxed: it is only compared. An entry that happens before this call was made with this
-        // address.
+        // Relaxed: the address is only compared. An entry that happens before this call was made
+        // with this address.
         self.object.load(Relaxed)
     }
 }
 
 impl Anchor<Atomic> {
-    /// Registers `f` to run once, when the anchor is dropped, on that thread, when no collection
-    /// finds an entry for it any more. As [`Strong::finalize`](crate::ptr::Strong::finalize), which
-    /// tells the rest. O(1).
+    /// Registers `f` to run once, when the anchor is dropped, on the dropping thread, when no
+    /// collection finds an entry for the anchor any more. See
+    /// [`Strong::finalize`](crate::ptr::Strong::finalize) for the details. O(1).
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -201,7 +204,7 @@ impl Anchor<Atomic> {
 }
 
 impl Anchor<Local> {
-    /// Registers `f` to run once, when the anchor is dropped. As
+    /// Registers `f` to run once, when the anchor is dropped. Does the same as
     /// [`Anchor::finalize`](crate::Anchor::finalize), for one thread: `f` need not be `Send`.
     pub fn finalize(&self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
         register(self.object(), Box::new(f))
@@ -209,23 +212,22 @@ impl Anchor<Local> {
 }
 
 impl<F: Flavour> Drop for Anchor<F> {
-    /// One load, if nobody watches. Otherwise it pays for the death: O(entries for the anchor), and
-    /// the finalizers.
+    /// Costs one load, if nothing watches the anchor. Otherwise the drop pays for the death:
+    /// O(entries for the anchor), and the finalizers.
     #[inline]
     fn drop(&mut self) {
-        // Relaxed: whoever gave us `&mut self` has synchronised with the thread that made the
-        // object.
+        // Relaxed: `&mut self` has synchronised with the thread that made the object.
         if let Some(object) = NonNull::new(self.object.load(Relaxed)) {
-            // SAFETY: A1: nobody can reach it through this anchor any more.
+            // SAFETY: A1: no thread can reach the object through this anchor any more.
             unsafe { end::<F>(object) };
         }
     }
 }
 
-/// The death of an object. Out of line: most anchors are never watched.
+/// Ends an object. Out of line, since most anchors are never watched.
 ///
 /// # Safety
-/// `place` is that of an object as in A1, and it is not used afterwards.
+/// `place` is the place of an object as in A1, and is not used afterwards.
 #[cold]
 #[inline(never)]
 unsafe fn end<F: Flavour>(place: NonNull<()>) {
@@ -236,19 +238,19 @@ unsafe fn end<F: Flavour>(place: NonNull<()>) {
         payload: place.cast(),
         layout: Layout::new::<()>(),
     };
-    // (The count is not decremented first: that would be one more locked instruction.)
+    // (To decrement the count first would be one more locked instruction.)
     end.run();
 }
 
 impl<F: Flavour> Default for Anchor<F> {
-    /// A new identity.
+    /// Creates a new identity.
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl<F: Flavour> Clone for Anchor<F> {
-    /// A new identity: the clone of a value is another value.
+    /// Creates a new identity: the clone of a value is another value.
     fn clone(&self) -> Self {
         Self::new()
     }
@@ -294,7 +296,7 @@ impl<F: Flavour> fmt::Debug for Anchor<F> {
     }
 }
 
-// Nothing of the value can be broken by it.
+// A panic cannot break the anchor of a value.
 impl<F: Flavour> UnwindSafe for Anchor<F> {}
 impl<F: Flavour> RefUnwindSafe for Anchor<F> {}
 
@@ -311,8 +313,8 @@ impl<F: Flavour> AnchorRef<F> {
         self.0.is_expired()
     }
 
-    /// Returns whether this was made from that anchor. O(1), and allocates nothing, as comparing
-    /// with [`downgrade`](Anchor::downgrade) would.
+    /// Returns whether this handle was made from the given anchor. O(1), and allocates nothing,
+    /// unlike a comparison with [`downgrade`](Anchor::downgrade).
     ///
     /// ```
     /// use weakly::Anchor;
@@ -324,18 +326,18 @@ impl<F: Flavour> AnchorRef<F> {
     #[must_use]
     #[inline]
     pub fn is(&self, anchor: &Anchor<F>) -> bool {
-        // Our share keeps the block: no later object is at its place. An anchor that nobody watched
-        // has none.
+        // Our share keeps the block, so no later object is at its place. An anchor that nothing
+        // watched has no block.
         ptr::eq(self.0.as_ptr(), anchor.known_addr())
     }
 
-    /// The address of the object, live or dead.
+    /// Returns the address of the object, live or dead.
     #[inline]
     pub(crate) fn identity(&self) -> *const () {
         self.0.identity()
     }
 
-    /// The address of the object, or null if it is dead.
+    /// Returns the address of the object, or null if it is dead.
     #[inline]
     pub(crate) fn addr_if_live(&self) -> *const () {
         if self.is_expired() {

@@ -1,11 +1,11 @@
 //! The finalizers of an object, in its record: a list of nodes, each shared by the list and a
 //! token.
 //!
-//! The gate of the record decides which thread takes the callback, so it runs or is returned
-//! exactly once.
+//! The gate of the record decides which thread takes the callback, so the callback runs or is
+//! returned exactly once.
 //!
-//! * **F1** `callback` and `links` are used under the gate while that is open, and by the dying
-//!   thread once it has taken the list. The callback is there exactly while the node is linked.
+//! * **F1** `callback` and `links` are used under the gate while the gate is open, and by the dying
+//!   thread once it has taken the list. The callback is present exactly while the node is linked.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
@@ -18,17 +18,17 @@ struct Links<F: Flavour> {
     next: *mut FinalizerNode<F>,
 }
 
-/// What the list and the token share.
+/// A node, which the list and the token share.
 pub(super) struct FinalizerNode<F: Flavour> {
     links: UnsafeCell<Links<F>>,
     callback: UnsafeCell<Option<Box<F::Callback>>>,
-    /// The list and the token. The last of them frees the node.
+    /// The list and the token. The last of the two frees the node.
     owners: F::Word,
     live: Live,
 }
 
 impl<F: Flavour> FinalizerNode<F> {
-    /// A node that is in no list yet, owned by the list and the token.
+    /// Makes a node that is in no list yet, owned by the list and the token.
     pub(super) fn new(callback: Box<F::Callback>) -> Box<Self> {
         Box::new(FinalizerNode {
             links: UnsafeCell::new(Links {
@@ -44,8 +44,8 @@ impl<F: Flavour> FinalizerNode<F> {
     /// # Safety
     /// The caller is one of the owners, and gives its ownership up.
     pub(super) unsafe fn release(node: NonNull<Self>) {
-        // SAFETY: an owner is left. Release and acquire: the other owner's uses happen before the
-        // end.
+        // SAFETY: an owner is left.
+        // Release and acquire: the other owner's uses happen before the end.
         unsafe {
             node.as_ref().live.check();
             if node.as_ref().owners.fetch_sub(1, Release) == 1 {
@@ -63,7 +63,7 @@ impl<F: Flavour> FinalizerNode<F> {
         self.callback.with_mut(|place| unsafe { (*place).take() })
     }
 
-    /// Whether the node is in a list.
+    /// Returns whether the node is in a list.
     ///
     /// # Safety
     /// F1 allows the caller to use the callback.
@@ -114,10 +114,10 @@ impl<F: Flavour> FinalizerNode<F> {
     }
 }
 
-/// Runs a list of finalizers. If one panics, the others run all the same.
+/// Runs a list of finalizers. If a finalizer panics, the others still run.
 ///
 /// # Safety
-/// The caller owns the list: that of an object whose gate it has closed.
+/// The caller owns the list of an object whose gate the caller has closed.
 pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
     struct Rest<F: Flavour>(*mut FinalizerNode<F>);
     impl<F: Flavour> Rest<F> {
@@ -136,7 +136,8 @@ pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
     }
     impl<F: Flavour> Drop for Rest<F> {
         fn drop(&mut self) {
-            // Something is left only after a panic. (A second panic while it unwinds aborts.)
+            // Finalizers are left only after a panic. (A second panic while the first unwinds
+            // aborts.)
             self.run();
         }
     }

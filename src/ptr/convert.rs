@@ -1,5 +1,5 @@
-//! Strong pointers from values, boxes, strings and vectors; the way to `dyn Trait`, and back from
-//! `dyn Any`.
+//! Strong pointers from values, boxes, strings and vectors; conversions to `dyn Trait`, and back
+//! from `dyn Any`.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -22,7 +22,7 @@ impl<T, F: Flavour> From<T> for Strong<T, F> {
 }
 
 /// Moves the value, sized or not, out of its box. O(size of the value). This is one way to
-/// `Strong<dyn Trait>`; for the other, without a second allocation, see [`unsize!`](crate::unsize).
+/// `Strong<dyn Trait>`; the other, without a second allocation, is [`unsize!`](crate::unsize).
 impl<T: ?Sized, F: Flavour> From<Box<T>> for Strong<T, F> {
     #[cfg_attr(feature = "holders", track_caller)]
     fn from(value: Box<T>) -> Self {
@@ -115,8 +115,8 @@ impl<T, F: Flavour> Default for Strong<[T], F> {
 macro_rules! downcast {
     ($(dyn Any $(+ $auto:ident)*, $example:literal;)*) => {$(
         impl<F: Flavour> Strong<dyn Any $(+ $auto)*, F> {
-            /// Returns the same handle to a payload of type `T`, if it is one. O(1); identity,
-            /// counts and attributes stay the same.
+            /// Returns the same handle to a payload of type `T`, if the payload has this type.
+            /// O(1); identity, counts and attributes stay the same.
             ///
             /// # Errors
             /// The handle itself, if the payload is of another type.
@@ -146,11 +146,11 @@ downcast! {
     dyn Any + Send + Sync, "let some = unsize!(Strong::new(5) => dyn Any + Send + Sync);";
 }
 
-/// Converts a pointer, strong or weak, to a sized type into one to an unsized type that the
-/// compiler can coerce it to: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. It costs
-/// nothing; identity, counts and attributes stay the same. (On stable Rust only the standard
-/// library's pointers coerce implicitly. A closure instead of a macro would let safe code return
-/// any pointer.)
+/// Converts a strong or weak handle to a sized type into a handle to an unsized type, to which the
+/// compiler can coerce the sized type: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. The
+/// conversion costs nothing; identity, counts and attributes stay the same. (On stable Rust only
+/// the standard library's pointers coerce implicitly. With a closure instead of a macro, safe code
+/// could return any pointer.)
 ///
 /// ```
 /// use std::fmt::Display;
@@ -165,7 +165,7 @@ downcast! {
 /// assert_eq!(weak.upgrade().unwrap().to_string(), "5");
 /// ```
 ///
-/// A weak pointer that never had an object needs a sized type to be made; any will do:
+/// A weak handle that never had an object needs a sized type to be made; any sized type will do:
 ///
 /// ```
 /// # use std::fmt::Display;
@@ -174,7 +174,7 @@ downcast! {
 /// assert!(none.upgrade().is_none());
 /// ```
 ///
-/// It accepts only what the compiler coerces:
+/// The macro accepts only conversions that the compiler coerces:
 ///
 /// ```compile_fail
 /// # use weakly::{Strong, unsize};
@@ -190,7 +190,8 @@ macro_rules! unsize {
     };
 }
 
-/// What [`unsize!`](crate::unsize) takes: `Strong` and `Weak`. Sealed, since it has no public name.
+/// The types that [`unsize!`](crate::unsize) takes: `Strong` and `Weak`. Sealed, since the trait
+/// has no public name.
 #[diagnostic::on_unimplemented(
     message = "`unsize!` takes a `Strong` or a `Weak` of this crate, by value, not `{Self}`",
     label = "neither `Strong` nor `Weak`",
@@ -199,7 +200,7 @@ macro_rules! unsize {
 pub trait Unsize {
     #[doc(hidden)]
     type Target: ?Sized;
-    /// The same pointer to another type.
+    /// The same handle to another type.
     #[doc(hidden)]
     type Of<U: ?Sized>;
     /// # Safety

@@ -1,5 +1,5 @@
-//! Everything after the payload's destructor: the end of the entries, the finalizers, and the end
-//! of the memory.
+//! The death after the payload's destructor: the entries end, the finalizers run, and the memory is
+//! freed.
 
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
@@ -19,10 +19,11 @@ use super::state::{self, State};
 use super::waker::{Pushed, Wakes};
 use crate::sync::{self, Ordering::*};
 
-/// How many hooks a death takes off before it lets other threads through the gate.
+/// The number of hooks that a death takes off before it lets other threads through the gate.
 const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 64 };
 
-/// The end of a dead object that nothing weak refers to, done by this guard's destructor.
+/// The end of a dead object without weak pointers and entries. The destructor of this guard ends
+/// the object.
 pub(super) struct Free<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
@@ -30,8 +31,8 @@ pub(super) struct Free<F: Flavour> {
 }
 
 impl<F: Flavour> Free<F> {
-    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but where
-    /// the layout is known, this is one `free`.
+    /// Ends an object whose destructor has not panicked. Does the same as a drop of the guard; but
+    /// where the layout is known, this is one `free`.
     #[inline(always)]
     pub(super) fn run(self) {
         let this = ManuallyDrop::new(self);
@@ -48,8 +49,8 @@ impl<F: Flavour> Drop for Free<F> {
     }
 }
 
-/// The end of any other dead object, or of one whose maker panicked, done by this guard's
-/// destructor.
+/// The end of any other dead object, or of an object whose maker panicked. The destructor of this
+/// guard ends the object.
 pub(super) struct Disposal<F: Flavour> {
     pub(super) block: Block<F>,
     pub(super) payload: NonNull<u8>,
@@ -57,8 +58,8 @@ pub(super) struct Disposal<F: Flavour> {
 }
 
 impl<F: Flavour> Disposal<F> {
-    /// Ends an object whose destructor has not panicked. The same as dropping the guard; but short
-    /// in the common case, where the layout is known and there is one entry.
+    /// Ends an object whose destructor has not panicked. Does the same as a drop of the guard, but
+    /// is short in the common case: the layout is known, and there is one entry.
     #[inline(always)]
     pub(super) fn run(self) {
         let this = ManuallyDrop::new(self);
@@ -77,8 +78,8 @@ impl<F: Flavour> Disposal<F> {
         this.end(now);
     }
 
-    /// As [`run`](Self::run), where one entry alone is not likely. The count was zero when the
-    /// state was `now`.
+    /// Does the same as [`run`](Self::run), where one entry alone is not likely. The count was zero
+    /// when the state was `now`.
     #[inline(always)]
     pub(super) fn run_from(self, now: *mut ()) {
         let this = ManuallyDrop::new(self);
@@ -90,21 +91,21 @@ impl<F: Flavour> Disposal<F> {
     /// Marks the block as dead, and loads its state.
     #[inline(always)]
     fn begin(&self) -> *mut () {
-        // SAFETY: B2: we took the count to zero (or it never left it), and the payload is gone.
-        // Written before the transitions below publish that others may free the block.
+        // SAFETY: B2: we took the count to zero (or it never left zero), and the payload is gone.
+        // The layout is written before the transitions below allow other threads to free the block.
         unsafe { self.block.set_dead(self.layout) };
         self.block.header().state.first_load(state::guess())
     }
 
-    /// Notifies the one entry that there is. The error is the state, if it has changed.
+    /// Notifies the owner of the one entry. The error is the state, if it has changed.
     #[inline(always)]
     fn notify(&self, stack: StackRef<F>, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
-        // Release: the entry's owner sees the whole death done. Acquire on failure: the entry has
-        // been removed, or a weak pointer been made of it.
+        // Release: the entry's owner sees the whole death done.
+        // Acquire on failure: the entry has been removed, or a weak pointer has been made from it.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: N1, the registration's notice. The memory of a payload apart is freed only after
-        // the push; where it is comes from `self`, as the block may not be used any more.
+        // the push; its address comes from `self`, since the block may not be used any more.
         let pushed = unsafe {
             let pushed = stack.push(Notice::of_block(self.block));
             self.free_payload();
@@ -116,21 +117,21 @@ impl<F: Flavour> Disposal<F> {
         Ok(())
     }
 
-    /// Unlinks the one entry that there is, of a collection that threads share. The error is the
-    /// state, if it has changed.
+    /// Unlinks the one entry, which is in a collection that threads share. The error is the state,
+    /// if it has changed.
     fn unlink(&self, core: CoreRef, now: *mut ()) -> Result<(), *mut ()> {
         let state = &self.block.header().state;
-        // Release: whoever has the last share frees the block after this. Acquire on failure: as in
-        // `notify`.
+        // Release: the thread that has the last share frees the block after this step.
+        // Acquire on failure: as in `notify`.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
-        // SAFETY: C1: ended by us just now.
+        // SAFETY: C1: we have ended the registration just now.
         let (found, waker) = unsafe {
             let block = self.block;
             core.unlink(RegistrationId::of_block(block), self.payload, block.hash())
         };
-        // SAFETY: no entry leads to the payload any more. The block is the entry's now, unless that
-        // was unlinked by another thread: then it has a share, which its watch has or will have
-        // seen to, and we give up ours.
+        // SAFETY: no entry leads to the payload any more. If the entry was found, it owns the block
+        // now. Otherwise another thread has unlinked the entry: the block then has a share for the
+        // entry's watch, and a share for us, which we give up.
         unsafe {
             self.free_payload();
             if !found {
@@ -157,10 +158,10 @@ impl<F: Flavour> Disposal<F> {
                     Ok(()) => return,
                     Err(other) => now = other,
                 },
-                // SAFETY: B1, R1: the object's share, which is the last thing it gives up.
+                // SAFETY: B1, R1: the share of the object, which the object gives up last.
                 State::Record(record) => return unsafe { self.reclaim_with(record) },
                 State::Weak(_) => unsafe {
-                    // SAFETY: likewise.
+                    // SAFETY: B1, as above.
                     self.free_payload();
                     return self.block.release_weak();
                 },
@@ -185,7 +186,7 @@ impl<F: Flavour> Disposal<F> {
     }
 }
 
-/// The end of a death with one notice: its wake-up, if it owes that.
+/// Ends a death with one notice: makes the wake-up that the death owes, if any.
 #[cold]
 #[inline(never)]
 fn finish<S>(pushed: Pushed<S>) {
@@ -203,15 +204,15 @@ impl<F: Flavour> Drop for Disposal<F> {
 }
 
 impl<F: Flavour> Disposal<F> {
-    /// Ends an object that returns, with its payload.
+    /// Ends an object that returns, together with its payload.
     ///
     /// # Safety
-    /// Called in place of the payload's destructor; the record is the object's, and has its home
-    /// (G2).
+    /// Called in place of the payload's destructor. The record is the object's, and has the
+    /// object's home (G2).
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn run_returning(self, record: RecordRef<F>) {
-        /// What keeps the block after the object's own reference; and the memory of a payload
+        /// Keeps the block beyond the object's own reference, and keeps the memory of a payload
         /// apart.
         struct Last<F: Flavour>(ManuallyDrop<Disposal<F>>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<F> {
@@ -232,11 +233,11 @@ impl<F: Flavour> Disposal<F> {
         record.add_ref();
         drop(gate);
         let last = Last(ManuallyDrop::new(self), record);
-        // SAFETY: G2: this guard is dropped after the last use of the payload, and before its
-        // memory is freed.
+        // SAFETY: G2: this guard is dropped after the last use of the payload, and before the
+        // payload's memory is freed.
         let _payload = unsafe { Returning::new(home, last.0.payload) };
-        // SAFETY: B2: as in `begin`. All else is as in `end`, but that no memory of a payload is
-        // freed there: as if it had no size.
+        // SAFETY: B2: as in `begin`. All else is as in `end`, except that `reclaim_with` frees no
+        // memory of a payload: the layout has no size.
         unsafe {
             last.0.block.set_dead_before_payload(last.0.layout);
             let layout = Layout::new::<()>();
@@ -248,7 +249,7 @@ impl<F: Flavour> Disposal<F> {
     /// Called once, by the dying thread; the record is the object's.
     #[inline(never)]
     unsafe fn reclaim_with(&self, record: RecordRef<F>) {
-        /// The last step, even if a finalizer panics.
+        /// The last step, which happens even if a finalizer panics.
         struct Last<'a, F: Flavour>(&'a Disposal<F>, RecordRef<F>);
         impl<F: Flavour> Drop for Last<'_, F> {
             fn drop(&mut self) {
@@ -271,17 +272,17 @@ impl<F: Flavour> Disposal<F> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// Gives up the share of an object that was `SHARED`, and whose entry somebody else has
-    /// unlinked: at once if the watch has turned `DEAD` into `WEAK`; otherwise by leaving the one
-    /// share of the watch, which finds that.
+    /// Gives up the object's share after the state was `SHARED` and another thread has unlinked the
+    /// entry. If the watch has already turned `DEAD` into `WEAK`, the share is given up at once.
+    /// Otherwise `WEAK` with one share is left, which the watch finds as its own.
     ///
     /// # Safety
     /// Called once, by the dying thread.
     #[cold]
     #[inline(never)]
     unsafe fn leave_to_watch(self) {
-        // AcqRel: our uses of the block happen before its end, and those of the watch's thread
-        // before ours.
+        // Release: our uses of the block happen before its end.
+        // Acquire: the uses by the watch's thread happen before ours.
         let state = &self.header().state;
         let left =
             state.compare_exchange(state::dead(state::NONE), state::weak(1), AcqRel, Acquire);
@@ -292,11 +293,11 @@ impl<F: Flavour> Block<F> {
     }
 }
 
-/// Registrations with collections that threads share, which a death has taken out of the record. It
+/// Registrations with collections that threads share, taken out of the record by a death. The death
 /// unlinks their entries when the gate is open, and then frees the hooks.
 struct Unlinking<F: Flavour> {
     hooks: Off<F>,
-    /// Those in the record.
+    /// The two registrations in the record.
     slots: [Option<CoreRef>; 2],
 }
 
@@ -309,8 +310,8 @@ impl<F: Flavour> Unlinking<F> {
     }
 
     /// # Safety
-    /// Under no lock. C1: by the dying thread, which has ended the registrations; it has its
-    /// reference to the record.
+    /// The caller holds no lock. C1: the caller is the dying thread, has ended the registrations,
+    /// and has its reference to the record.
     unsafe fn run(self, record: RecordRef<F>, wakes: &mut Wakes) {
         let block = record.block();
         let mut unlink = |core: CoreRef, of, hash| {
@@ -338,10 +339,10 @@ impl<F: Flavour> Unlinking<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Pushes all notices of the dead object, and unlinks its entries in collections that threads
-    /// share; closes the gate. Takes at most [`BATCH`] hooks off at a time, so that an object with
-    /// a million registrations keeps no thread waiting for long. Returns the list of finalizers,
-    /// newest first, which the caller owns.
+    /// Pushes all notices of the dead object, unlinks its entries in collections that threads
+    /// share, and closes the gate. Takes at most [`BATCH`] hooks off at a time, so that an object
+    /// with a million registrations keeps no thread waiting for long. Returns the list of
+    /// finalizers, newest first, which the caller owns.
     ///
     /// # Safety
     /// Called once, by the dying thread.
@@ -352,13 +353,13 @@ impl<F: Flavour> RecordRef<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { gate.begin_death() };
         loop {
-            // What has to wait: under the gate nothing is allocated or freed.
+            // Postponed until the gate is open: under the gate nothing is allocated or freed.
             let (mut left, mut other) = (None, None);
             let mut unlinking = Unlinking::new();
             let mut is_last = false;
-            // SAFETY, of all pushes: N1, H1, R3: registered until here. Under the gate: a thread
-            // that finds a registration fired may go on, for its stack stays until the notice has
-            // come.
+            // SAFETY, of all pushes: N1, H1, R3: each registration is registered until its push.
+            // The pushes are under the gate: a thread that finds a registration fired may go on,
+            // for its stack stays until the notice has come.
             for _ in 0..BATCH {
                 let Some(hook) = gate.pop() else {
                     is_last = true;

@@ -1,6 +1,6 @@
-//! The delivery of notices: the dying thread pushes them, the owner of the stack takes and finishes
-//! them, and notices that come after the owner's end finish themselves. The invariants, N1 to N3,
-//! are in `stack`.
+//! The delivery of notices: the dying thread pushes them, and the owner of the stack takes and
+//! finishes them. A notice that comes after the owner's end is finished by the pusher. The
+//! invariants, N1 to N3, are in `stack`.
 
 use alloc::sync::Arc;
 use core::ptr::{self, NonNull};
@@ -11,24 +11,24 @@ use super::stack::StackRef;
 use super::waker::{Pushed, WakerCell};
 use crate::sync::{self, Ordering::*};
 
-/// The top of a stack whose owner is gone: no notice has this address.
+/// The top of a stack whose owner has ended: no notice has this address.
 const CLOSED: usize = 2;
-/// The top of an armed stack: nothing is on it, and the next notice wakes (W1).
+/// The top of an armed stack: the stack is empty, and the next notice wakes (W1).
 const ARMED: usize = 4;
 
-/// Whether the top is one of the marks.
+/// Returns whether the top is one of the marks.
 #[inline(always)]
 fn is_mark(top: *mut ()) -> bool {
     top.addr().wrapping_sub(1) < ARMED
 }
 
-/// The notice that is the top of a stack, if there is one.
+/// Returns the notice that is the top of a stack, if there is one.
 #[inline(always)]
 fn newest<F: Flavour>(top: *mut ()) -> NoticeLink<F> {
     NoticeLink::from_ptr(if is_mark(top) { ptr::null_mut() } else { top })
 }
 
-/// A stack that nobody uses any more (N2): it is freed when this is dropped.
+/// A stack that no thread uses any more (N2): the drop of this guard frees the stack.
 pub(super) struct Ended<F: Flavour>(StackRef<F>);
 
 impl<F: Flavour> Drop for Ended<F> {
@@ -39,12 +39,12 @@ impl<F: Flavour> Drop for Ended<F> {
 }
 
 impl<F: Flavour> StackRef<F> {
-    /// Pushes a notice. The caller passes the result to its [`Wakes`](super::waker::Wakes): nothing
-    /// is freed here, which may be under a gate.
+    /// Pushes a notice. The caller passes the result to its [`Wakes`](super::waker::Wakes): the
+    /// push frees nothing, since the caller may hold a gate.
     ///
     /// # Safety
     /// N1: the notice is of a registration with this stack, and is pushed once. (N2, N3: neither
-    /// stack nor notice may be used after this.)
+    /// stack nor notice may be used after the push.)
     #[inline]
     #[must_use]
     pub(super) unsafe fn push(self, notice: Notice<F>) -> Option<Pushed<Ended<F>>> {
@@ -56,9 +56,10 @@ impl<F: Flavour> StackRef<F> {
                 return unsafe { self.push_on_mark(notice, top) };
             }
             notice.link_to(top);
-            // Release: pairs with the swap in `take`: the owner sees the notice as we left it, and
-            // the death up to here before it. Acquire on failure: an owner that is gone may have
-            // marked as late the notice that we finish.
+            // Release: with the swap in `take`: the owner sees the notice as we left it, and all of
+            // the death before the push.
+            // Acquire on failure: an owner that has ended may have marked the notice as late before
+            // we finish it.
             match stack
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
@@ -69,7 +70,7 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// As [`push`](Self::push), if a mark was found.
+    /// Pushes a notice as [`push`](Self::push) does, if the top is a mark.
     ///
     /// # Safety
     /// As for `push`.
@@ -87,7 +88,7 @@ impl<F: Flavour> StackRef<F> {
             }
             let is_armed = top.addr() == ARMED;
             if is_armed && cell.is_none() {
-                // SAFETY: W1, it was set before the stack was armed, which we have acquired.
+                // SAFETY: W1, the cell was set before the stack was armed, which we have acquired.
                 cell = stack.waker.with(|waker| unsafe { (*waker).clone() });
             }
             notice.link_to(newest::<F>(top).as_ptr());
@@ -110,27 +111,30 @@ impl<F: Flavour> StackRef<F> {
     #[cold]
     #[inline(never)]
     unsafe fn push_closed(self, notice: Notice<F>) -> Option<Ended<F>> {
-        // SAFETY: N3 without an owner: it is ours to finish. (Of a record, that does not give up
-        // the last reference: the object has its own until its death ends.)
+        // SAFETY: N3 without an owner: the notice is ours to finish. (For a notice of a record, the
+        // end does not give up the last reference: the object has its own references until its
+        // death ends.)
         if let Some(hook) = unsafe { notice.end() } {
-            // The slab is freed with the stack; a pusher may not touch it.
+            // The slab is freed with the stack; a pusher may not touch the slab.
             hook.retire();
         }
         // N2: one of the notices that were to come after the owner's end.
-        // Release: our uses of the stack happen before its end. Acquire: so do all other threads'.
+        // Release: our uses of the stack happen before its end.
+        // Acquire: the uses by all other threads happen before its end, too.
         let is_last = self.get().inflight.fetch_sub(1, AcqRel) == 1;
         is_last.then(|| Ended(self))
     }
 
-    /// The newest notice. A snapshot; but the notices stay while the caller keeps the owner from
-    /// draining them. Acquire: the release of each push, so that the notices can be read.
+    /// Returns the newest notice. A snapshot; but the notices stay while the caller keeps the owner
+    /// from draining them.
+    /// Acquire: the Release of each push, so that the notices can be read.
     #[inline]
     pub(crate) fn top(self) -> NoticeLink<F> {
         newest(self.get().top.load(Acquire))
     }
 
-    /// Whether there is no notice. Relaxed is enough: a death that happens before this call has
-    /// pushed before it.
+    /// Returns whether there is no notice.
+    /// Relaxed is enough: a death that happens before this call has pushed before this call.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.get().top.load(Relaxed).addr() <= ARMED
@@ -139,38 +143,39 @@ impl<F: Flavour> StackRef<F> {
     /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
     pub(crate) fn take(self) -> NoticeLink<F> {
-        // Acquire: the release of each push, whose successors are part of its release sequence.
+        // Acquire: the Release of each push, whose successors are part of its release sequence.
         NoticeLink::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
     }
 
-    /// The cell of the waker, if one has ever been set. The caller is the owner.
+    /// Returns the cell of the waker, if a waker has ever been set. The caller is the owner.
     #[inline]
     pub(crate) fn waker<'a>(self) -> Option<&'a Arc<WakerCell>> {
-        // SAFETY: only the owner writes it.
+        // SAFETY: only the owner writes the cell.
         self.get().waker.with(|waker| unsafe { (*waker).as_ref() })
     }
 
     /// Attaches the cell of a waker, for ever. The stack is not armed yet.
     ///
     /// # Safety
-    /// The caller is the owner, and none is attached.
+    /// The caller is the owner, and no cell is attached.
     pub(crate) unsafe fn attach(self, cell: Arc<WakerCell>) {
-        // Before a notice can be the first.
+        // The stack is counted before any notice can be the first.
         cell.count();
-        // SAFETY: the owner; pushers do not read it before the stack is armed.
+        // SAFETY: the caller is the owner; pushers do not read the cell before the stack is armed.
         let set = |waker: *mut Option<_>| unsafe { *waker = Some(cell) };
         self.get().waker.with_mut(set);
     }
 
-    /// Arms a stack with a waker, if nothing is on it. Returns whether it is armed. The caller is
-    /// the owner, and has finished what it had taken out.
+    /// Arms a stack with a waker, if the stack is empty. Returns whether the stack is armed. The
+    /// caller is the owner, and has finished the notices that it had taken out.
     pub(crate) fn arm(self) -> bool {
         let stack = self.get();
         let Some(cell) = self.waker() else {
             return false;
         };
-        // What is armed stays so until a push, and what is pushed stays until the owner takes it.
-        // Acquire: if there is a notice that woke nobody, its push is seen, and its count.
+        // An armed stack stays armed until a push, and a pushed notice stays until the owner takes
+        // it.
+        // Acquire: if there is a notice whose push woke no task, the push is seen, and its count.
         let top = stack.top.load(Acquire);
         if !top.is_null() {
             return top.addr() == ARMED;
@@ -178,8 +183,8 @@ impl<F: Flavour> StackRef<F> {
         // W2
         cell.count_off();
         let armed = ptr::without_provenance_mut(ARMED);
-        // Release: the pusher that finds it armed reads the cell. Acquire on failure: as for the
-        // load.
+        // Release: the pusher that finds the stack armed reads the cell.
+        // Acquire on failure: as for the load.
         let result = stack.top.compare_exchange(top, armed, Release, Acquire);
         if result.is_err() {
             cell.count();
@@ -188,15 +193,16 @@ impl<F: Flavour> StackRef<F> {
     }
 
     /// Ends the owner: `owed` registrations have neither ended nor brought their notice. Finishes
-    /// the notices on the stack; a notice that comes later finishes itself, and the last one frees
-    /// the stack. Waits for no thread.
+    /// the notices on the stack; a notice that comes later is finished by its pusher, and the last
+    /// pusher frees the stack. Waits for no thread.
     ///
     /// # Safety
-    /// The caller is the owner, and does not use the stack after this; no entry is left that a
-    /// notice may be of, but for leaked ones.
+    /// The caller is the owner, and does not use the stack after this call. No entry is left to
+    /// which a notice may belong, except leaked entries.
     pub(crate) unsafe fn close(self, owed: usize) {
         let stack = self.get();
-        // Acquire: as in `take`. Release: what the owner did to the slab happens before the end.
+        // Acquire: as in `take`.
+        // Release: the owner's uses of the slab happen before the end.
         let closed = ptr::without_provenance_mut(CLOSED);
         let mut owed = owed;
         for notice in newest::<F>(stack.top.swap(closed, AcqRel)) {
@@ -216,7 +222,7 @@ impl<F: Flavour> StackRef<F> {
     unsafe fn free(self) {
         debug_assert!(!sync::in_critical(), "nothing is freed under a lock");
         let stack = self.get();
-        // SAFETY: the owner is gone, and all its hooks have brought their notices.
+        // SAFETY: the owner has ended, and all its hooks have brought their notices.
         unsafe {
             stack.slab.with_mut(|slab| (*slab).free());
             // W5
@@ -229,7 +235,7 @@ impl<F: Flavour> StackRef<F> {
     /// Finishes a notice: frees its block, or gives up its reference, and takes its hook back.
     ///
     /// # Safety
-    /// N3: the caller is the owner, has taken the notice out, and its entry is gone.
+    /// N3: the caller is the owner, has taken the notice out, and the entry is gone.
     #[inline(always)]
     pub(crate) unsafe fn finish(self, notice: Notice<F>) {
         // SAFETY: the caller's promise.

@@ -1,5 +1,5 @@
-//! The word of a record that has the finalizers of a live object, and the depths of a dead one's
-//! notices.
+//! A word of a record: it has the finalizers of a live object, and then the depths of a dead
+//! object's notices.
 
 #[cfg(not(weakly_loom))]
 use core::mem::ManuallyDrop;
@@ -9,17 +9,18 @@ use super::callbacks::FinalizerNode;
 use super::flavour::{Flavour, Variable};
 use crate::sync::UnsafeCell;
 
-/// What is of use at the end only: finalizers, until the death has taken them, and then depths of
-/// notices (R4).
+/// The finalizers, until the death has taken them, and then the depths of the notices (R4). Both
+/// are of use only at the end of an object.
 #[cfg(not(weakly_loom))]
 #[repr(C)]
 pub(super) union Ends<F: Flavour> {
-    /// Newest first; or the home, where they are then (G1).
+    /// Newest first; or the home, which then has the finalizers (G1).
     finalizers: ManuallyDrop<UnsafeCell<*mut FinalizerNode<F>>>,
     depths: ManuallyDrop<[F::Half; 2]>,
 }
 
-/// (loom's atomics cannot lie in raw memory. The cell shows who uses the depths too early.)
+/// (loom's atomics cannot lie in raw memory. The cell shows uses of the depths that come too
+/// early.)
 #[cfg(weakly_loom)]
 pub(super) struct Ends<F: Flavour> {
     finalizers: UnsafeCell<*mut FinalizerNode<F>>,

@@ -8,7 +8,8 @@ use super::flavour::Flavour;
 use super::strong::Strong;
 use super::weak::Weak;
 
-/// The object of a weak handle is dead. The message names the type, and what to look for.
+/// The error of an upgrade: the object of a weak handle is dead. The message names the type, and
+/// tells where to look for the cause.
 ///
 /// ```
 /// use weakly::{Strong, Weak};
@@ -37,7 +38,7 @@ impl Expired {
         self.type_name
     }
 
-    /// Returns what was found of a `T`, or panics.
+    /// Returns the value found for a `T`, or panics.
     #[inline]
     #[track_caller]
     pub(crate) fn expect<T: ?Sized, R>(found: Option<R>) -> R {
@@ -69,7 +70,7 @@ impl fmt::Display for Expired {
 
 impl fmt::Debug for Expired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What `unwrap` prints.
+        // `unwrap` prints this form.
         fmt::Display::fmt(self, f)
     }
 }
@@ -78,7 +79,7 @@ impl Error for Expired {}
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// Upgrades to a strong handle, or returns an error that explains itself. On success it costs
-    /// what [`upgrade`](Self::upgrade) does.
+    /// as much as [`upgrade`](Self::upgrade).
     ///
     /// # Errors
     /// If the object is dead, in its destructor, or never existed.
@@ -88,12 +89,12 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         self.upgrade().ok_or_else(Expired::of::<T>)
     }
 
-    /// Upgrades to a strong handle that has to exist: `reason` says why. On success it costs what
-    /// [`upgrade`](Self::upgrade) does.
+    /// Upgrades to a strong handle that has to exist: `reason` says why. On success it costs as
+    /// much as [`upgrade`](Self::upgrade).
     ///
     /// # Panics
-    /// If the object is dead, in its destructor, or never existed: with the reason, the type of the
-    /// object, and what to look for.
+    /// If the object is dead, in its destructor, or never existed. The message has the reason, the
+    /// type of the object, and where to look for the cause.
     ///
     /// ```should_panic
     /// use weakly::{Strong, Weak};

@@ -14,24 +14,24 @@ use super::object_ref::ObjectRef;
 use super::record::RecordRef;
 use super::strong::Strong;
 
-/// The token of a [finalizer](Strong::finalize): cancels it, or runs it early.
+/// The token of a [finalizer](Strong::finalize): cancels the finalizer, or runs it early.
 ///
 /// Use it as [`Finalizer`](crate::Finalizer) or [`local::Finalizer`](crate::local::Finalizer).
 /// Dropping the token changes nothing: the finalizer stays registered.
 ///
 /// In the object's own destructor the finalizer is still pending, and can be cancelled or run
 /// early: so a destructor can do the cleaning itself. (As in Python's `__del__`.) When the
-/// destructor has returned, the finalizer belongs to the dying thread, and every method here
-/// reports it as gone, even if it has not run yet.
+/// destructor has returned, the finalizer belongs to the dying thread, and every method of the
+/// token reports the finalizer as gone, even if it has not run yet.
 pub struct FinalizerToken<F: Flavour> {
     node: NonNull<FinalizerNode<F>>,
-    /// Owns a reference, as a bystander.
+    /// A reference owned by the token, which is a bystander.
     record: RecordRef<F>,
 }
 
 // SAFETY: the callback is `Send`, and one thread takes it (F1).
 unsafe impl Send for FinalizerToken<Atomic> {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for FinalizerToken<Atomic> {}
 
 pub(super) fn register<T: ?Sized, F: Flavour>(
@@ -59,16 +59,16 @@ impl<T: ?Sized> Strong<T, Atomic> {
     /// Registers `f` to run once, when the object has died: after its destructor, when every weak
     /// handle is expired and no collection finds the object, on the thread that dropped the last
     /// strong handle. The finalizers of one object run newest first. O(1), two allocations (three
-    /// for the object's first). What `f` captured is freed right after it has run.
+    /// for the object's first finalizer). The captures of `f` are freed right after `f` has run.
     ///
     /// `f` must not own a strong handle to the same object: the object would never die. (As with
     /// JavaScript's `FinalizationRegistry` and Java's `Cleaner`. A weak handle is of no use either:
-    /// it is expired by then.)
+    /// it is expired when `f` runs.)
     ///
-    /// If `f` drops the last strong handle to another object, that one's finalizers run inside: a
-    /// chain of objects, each owned by the finalizer of the one before, recurses. A stack of 2 MiB
-    /// has room for some 300 of them unoptimised, and some 8,000 optimised. Messages to a
-    /// [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
+    /// If `f` drops the last strong handle to another object, the finalizers of the other object
+    /// run inside `f`: a chain of objects, each owned by the finalizer of the one before, recurses.
+    /// A stack of 2 MiB has room for a chain of some 300 objects unoptimised, and of some 8,000
+    /// optimised. Messages to a [`ReferenceQueue`](crate::ReferenceQueue) do not recurse.
     ///
     /// # Panics
     /// If `f` panics, the other finalizers still run; then the panic propagates to the caller that
@@ -92,7 +92,7 @@ impl<T: ?Sized> Strong<T, Atomic> {
 }
 
 impl<T: ?Sized> Strong<T, Local> {
-    /// Registers `f` to run once, when the object has died. As
+    /// Registers `f` to run once, when the object has died. Does the same as
     /// [`Strong::finalize`](Strong::finalize), for one thread: `f` need not be `Send`.
     pub fn finalize(this: &Self, f: impl FnOnce() + 'static) -> FinalizerToken<Local> {
         register(this.into(), Box::new(f))
@@ -135,8 +135,8 @@ impl<F: Flavour> FinalizerToken<F> {
     /// ```
     pub fn detach(&self) -> Option<Box<F::Callback>> {
         let gate = self.record.lock().filter(Gate::is_open)?;
-        // SAFETY: our share of the node; F1, under the gate. While the callback is there, the node
-        // is linked; with the callback goes the list's share.
+        // SAFETY: our share of the node; F1, under the gate. While the callback is present, the
+        // node is linked; the list gives up its share of the node together with the callback.
         unsafe {
             let callback = self.node.as_ref().take()?;
             gate.finalizers(|head| FinalizerNode::unlink(self.node, head));
@@ -146,8 +146,8 @@ impl<F: Flavour> FinalizerToken<F> {
         }
     }
 
-    /// Runs the finalizer now, if it is still pending. Returns whether it was; it does not run
-    /// again.
+    /// Runs the finalizer now, if it is still pending. Returns whether it was pending. The
+    /// finalizer does not run again.
     pub fn run_now(&self) -> bool {
         let callback = self.detach();
         let pending = callback.is_some();
@@ -168,7 +168,7 @@ impl<F: Flavour> FinalizerToken<F> {
 
 impl<F: Flavour> Drop for FinalizerToken<F> {
     fn drop(&mut self) {
-        // First off the bystanders, then the reference: see `RecordRef::is_unwatched`.
+        // First the bystander, then the reference: see `RecordRef::is_unwatched`.
         if let Some(mut gate) = self.record.lock() {
             gate.remove_bystander();
         }

@@ -1,4 +1,4 @@
-//! Thread-safe or not: the two flavours of each pointer.
+//! The two flavours of each pointer: thread-safe, and for one thread.
 //!
 //! The protocol is written once, over [`Variable`] and [`Counter`]. [`Atomic`] maps them to
 //! atomics, [`Local`] to plain cells, which compile to plain increments. In cells the orderings are
@@ -30,14 +30,14 @@ pub trait Flavour: sealed::Sealed + Copy + Eq + Hash + fmt::Debug + 'static {
     /// A tagged pointer.
     #[doc(hidden)]
     type Link: Variable<*mut ()>;
-    /// What a constant begins with. (loom's types are made at run time.)
+    /// The null pointer, for the first value of a constant. (loom's types are made at run time.)
     #[cfg(not(weakly_loom))]
     #[doc(hidden)]
     const NULL: Self::Link;
     /// The type of a finalizer.
     #[doc(hidden)]
     type Callback: ?Sized;
-    /// Calls it.
+    /// Calls a finalizer.
     #[doc(hidden)]
     fn call(callback: alloc::boxed::Box<Self::Callback>);
 }
@@ -87,7 +87,7 @@ impl Flavour for Local {
     }
 }
 
-/// The operations that the protocol uses on a word: a counter, a tagged pointer.
+/// The operations of the protocol on a word: a counter, or a tagged pointer.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -104,12 +104,12 @@ pub trait Variable<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// The load before a loop of compare-exchanges: relaxed for a counter, an acquire for a
+    /// Loads the word before a loop of compare-exchanges: relaxed for a counter, an acquire for a
     /// pointer; see [`sync::first_load`].
     fn first_load(&self, guess: N) -> N;
 }
 
-/// Those on a counter only.
+/// The operations on a counter only.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"

@@ -1,5 +1,5 @@
-//! The gate of a record: the lock of its lists, and what its threads read and change under it. The
-//! invariants, R1 to R4, are in `record`.
+//! The gate of a record: the lock of its lists, with all that threads read and change under the
+//! lock. The invariants, R1 to R4, are in `record`.
 
 use alloc::boxed::Box;
 use core::{mem, ptr};
@@ -21,14 +21,15 @@ const DYING: u32 = 2;
 const CLOSED: u32 = 4;
 /// A flag: the object returns (G1).
 const RETURNING: u32 = 8;
-/// One bystander, in the bits of the gate above the flags. They are counted up to `MAX_BYSTANDERS`.
+/// One bystander, in the bits of the gate above the flags. Bystanders are counted up to
+/// `MAX_BYSTANDERS`.
 const BYSTANDER: u32 = 1 << 8;
 pub(super) const MAX_BYSTANDERS: u32 = u32::MAX / BYSTANDER;
 
 /// A guard of the gate. R2.
 pub(super) struct Gate<F: Flavour> {
     record: RecordRef<F>,
-    /// What the gate will be.
+    /// The value that the gate gets when the guard is dropped.
     word: u32,
     _critical: Critical,
 }
@@ -42,16 +43,16 @@ impl<F: Flavour> Drop for Gate<F> {
 }
 
 impl<F: Flavour> Gate<F> {
-    /// Whether the death has not begun to end registrations.
+    /// Returns whether the death has not begun to end registrations.
     pub(super) fn is_open(&self) -> bool {
         self.word & (DYING | CLOSED) == OPEN
     }
 
-    /// R4: the death begins to end registrations. Returns the list of finalizers.
+    /// Begins to end registrations, as part of the death (R4). Returns the list of finalizers.
     ///
     /// # Safety
-    /// Called once, by the dying thread, which has [taken](Self::take_home) the home out, if there
-    /// is one.
+    /// Called once, by the dying thread. If the object has a home, the thread has
+    /// [taken](Self::take_home) it out.
     pub(super) unsafe fn begin_death(&mut self) -> *mut FinalizerNode<F> {
         debug_assert_eq!(self.word & RETURNING, 0);
         // SAFETY: R4, the caller's promise.
@@ -66,7 +67,7 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// R4: all registrations have ended. The caller is the dying thread.
+    /// Marks all registrations as ended (R4). The caller is the dying thread.
     pub(super) fn set_closed(&mut self) {
         self.word = CLOSED;
     }
@@ -100,10 +101,10 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// The object returns from now on.
+    /// Makes the object return from now on.
     ///
     /// # Safety
-    /// G1: nobody but the caller has a handle to the object, which has no home and no finalizer.
+    /// G1: no thread but the caller has a handle to the object, which has no home and no finalizer.
     /// G3: this home is for the type of the payload.
     pub(super) unsafe fn set_home(&mut self, home: Box<Home<F>>) {
         self.word |= RETURNING;
@@ -116,17 +117,17 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// The object does not return any more. Returns its home, if it has one.
+    /// Makes the object not return any more. Returns its home, if it has one.
     ///
     /// # Safety
-    /// G1, R4: the count of the object is zero, and this is the thread that has taken it there; the
-    /// death has not begun.
+    /// G1, R4: the count of the object is zero, and the caller is the thread that has taken it to
+    /// zero; the death has not begun.
     pub(super) unsafe fn take_home(&mut self) -> Option<Box<Home<F>>> {
         if !is_returning::<F>(self.word) {
             return None;
         }
         self.word &= !RETURNING;
-        // SAFETY: the caller's promise; G1, `set_home` has put it there.
+        // SAFETY: the caller's promise; G1, `set_home` has put the home there.
         unsafe {
             self.ends(|head| {
                 let mut home = Box::from_raw(head.cast::<Home<F>>());
@@ -136,11 +137,12 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// What a registration of the record itself is with, if it is registered (R3).
+    /// Returns the recipient of a registration in the record itself, if there is such a
+    /// registration (R3).
     #[inline]
     pub(super) fn target(&self, slot: RecordSlot) -> Option<Recipient<F>> {
-        // Relaxed: R2, we have the gate. SAFETY: R3, a target that is not null is that of a
-        // collection.
+        // Relaxed: R2, we have the gate.
+        // SAFETY: R3, a pointer that is not null leads to the recipient of a registration.
         unsafe { Recipient::decode(self.record.slot(slot).load(Relaxed)) }
     }
 
@@ -151,7 +153,7 @@ impl<F: Flavour> Gate<F> {
         place.store(Recipient::encode(target), Relaxed);
     }
 
-    /// Registers the second, whose slot is free.
+    /// Registers the second entry, whose slot is free.
     #[inline]
     pub(super) fn set_second(&self, target: Recipient<F>, hash: u32) {
         // Relaxed: every reader has synchronised with the registration.
@@ -159,12 +161,12 @@ impl<F: Flavour> Gate<F> {
         self.set_target(RecordSlot::Second, Some(target));
     }
 
-    /// The newest hook.
+    /// Returns the newest hook.
     pub(super) fn newest(&self) -> Option<HookRef<F>> {
         self.hooks(|newest| *newest)
     }
 
-    /// How many registrations there are.
+    /// Returns how many registrations there are.
     pub(super) fn count(&self) -> u32 {
         self.registered(|registered| *registered)
     }
@@ -186,14 +188,14 @@ impl<F: Flavour> Gate<F> {
         });
     }
 
-    /// Counts a registration off that has ended. R1: it was the caller's, who does not use the
-    /// record after the gate.
+    /// Counts off a registration that has ended. R1: the registration was the caller's, and the
+    /// caller does not use the record after the gate.
     #[inline]
     pub(super) fn end_registration(&self) {
         self.registered(|registered| *registered -= 1);
     }
 
-    /// Counts a registration off that has ended, and gives its watch a reference. R1: the gate is
+    /// Counts off a registration that has ended, and gives its watch a reference. R1: the gate is
     /// open, and the registration was the caller's.
     #[cfg(feature = "std")]
     #[inline]
@@ -234,7 +236,8 @@ impl<F: Flavour> Gate<F> {
         self.word / BYSTANDER
     }
 
-    /// Counts a bystander. (Past the largest number, its reference looks like a weak pointer.)
+    /// Counts a bystander. (Past the largest number, the reference of a bystander counts like a
+    /// weak pointer.)
     pub(super) fn add_bystander(&mut self) {
         if self.bystanders() < MAX_BYSTANDERS {
             self.word += BYSTANDER;
@@ -254,37 +257,39 @@ impl<F: Flavour> Gate<F> {
     }
 }
 
-/// Whether a gate has the flag. (No object of one thread returns.)
+/// Returns whether a gate has the flag of a returning object. (No object of one thread returns.)
 #[inline(always)]
 fn is_returning<F: Flavour>(gate: u32) -> bool {
     F::SHARED && gate & RETURNING != 0
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Whether the object returns. The caller has a strong pointer, or has dropped the last.
+    /// Returns whether the object returns. The caller has a strong pointer, or has dropped the last
+    /// one.
     #[inline]
     pub(super) fn is_returning(self) -> bool {
         // Relaxed: G1.
         is_returning::<F>(self.get().gate.load(Relaxed))
     }
 
-    /// Whether the object returns to the [destination](super::home::Destination) at this address.
-    /// The caller has a strong pointer.
+    /// Returns whether the object returns to the [destination](super::home::Destination) at this
+    /// address. The caller has a strong pointer.
     pub(super) fn returns_to(self, destination: *const ()) -> bool {
         self.is_returning()
             && self.lock().is_some_and(|gate| {
-                // SAFETY: R4: the object is alive. G1: the flag is set, so this is its home.
+                // SAFETY: R4: the object is alive. G1: the flag is set, so the pointer is the
+                // object's home.
                 unsafe { gate.ends(|head| (*head.cast::<Home<F>>()).destination == destination) }
             })
     }
 
-    /// Takes the gate. None if the object is dead and all its registrations have ended.
+    /// Takes the gate. Returns `None` if the object is dead and all its registrations have ended.
     #[inline]
     pub(super) fn lock(self) -> Option<Gate<F>> {
         let gate = &self.get().gate;
         let (mut word, mut turn) = (OPEN, 0);
         loop {
-            // Acquire: the release of the thread that left the gate open, dying or closed.
+            // Acquire: the Release of the thread that left the gate open, dying or closed.
             match gate.compare_exchange(word, word | LOCKED, Acquire, Acquire) {
                 Ok(_) => {
                     return Some(Gate {
@@ -300,18 +305,19 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Whether the death has not yet ended the registrations with collections that threads share
-    /// (R4).
+    /// Returns whether the death has not yet ended the registrations with collections that threads
+    /// share (R4).
     #[cfg(feature = "std")]
     #[inline]
     pub(super) fn is_open(self) -> bool {
-        // Acquire: with the gate: a death that has looked for an entry, and not found it, has ended
-        // them before.
+        // Acquire: with the gate: a death that has looked for an entry, and has not found it, had
+        // ended the registrations before.
         self.get().gate.load(Acquire) & (DYING | CLOSED) == 0
     }
 
-    /// Whether nothing weak could be upgraded, and `alone` returns true: that the caller's strong
-    /// pointer is the only one. No weak pointer can come while `alone` runs.
+    /// Returns whether the object has nothing weak that could be upgraded, and `alone` returns
+    /// true, which says that the caller's strong pointer is the only one. No weak pointer can come
+    /// while `alone` runs.
     pub(super) fn is_unwatched(self, alone: impl FnOnce() -> bool) -> bool {
         let Some(gate) = self.lock() else {
             return false;
@@ -322,8 +328,8 @@ impl<F: Flavour> RecordRef<F> {
         let unwatched = OWN + gate.bystanders();
         let refs = &self.get().refs;
         // A token takes itself out of the bystanders before it gives its reference up, so an
-        // equality proves that there is no other reference. Acquire: what the former references'
-        // owners did.
+        // equality proves that there is no other reference.
+        // Acquire: the uses by the owners of former references.
         if refs
             .compare_exchange(unwatched, unwatched | CHECKING, Acquire, Relaxed)
             .is_err()
@@ -331,26 +337,27 @@ impl<F: Flavour> RecordRef<F> {
             return false;
         }
         let alone = alone();
-        // Not a store: downgrades wait, counted. Relaxed: see `add_ref_by_strong`.
+        // Not a store: downgrades wait, counted.
+        // Relaxed: see `add_ref_by_strong`.
         refs.fetch_sub(CHECKING, Relaxed);
         alone
     }
 
-    /// The number of weak pointers and entries. A snapshot.
+    /// Returns the number of weak pointers and entries. A snapshot.
     pub(super) fn weak_count(self) -> usize {
         // Under the gate, so that no registration is counted twice or not at all.
         let gate = self.lock();
         let refs = self.get().refs.load(Relaxed) & !CHECKING;
         let (registered, bystanders) =
             gate.map_or((0, 0), |gate| (gate.count(), gate.bystanders()));
-        // Saturating: not of a dead object.
+        // Saturating, since a dead object has given up its own references.
         (refs + registered).saturating_sub(OWN + bystanders) as usize
     }
 
-    /// The depth of a notice and its flags; none if there is no notice yet.
+    /// Returns the depth of a notice and its flags; `None` if there is no notice yet.
     #[inline]
     pub(super) fn depth<'a>(self, slot: RecordSlot) -> Option<&'a F::Half> {
-        // Acquire: with `begin_death`. A notice that the caller has found comes after that.
+        // Acquire: with `begin_death`. A notice that the caller has found comes after that step.
         if self.get().gate.load(Acquire) & (DYING | CLOSED) == 0 {
             return None;
         }

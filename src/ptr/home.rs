@@ -1,24 +1,26 @@
-//! Where the payload of a *returning* object goes at its death, in place of its destructor.
+//! The home of a *returning* object, which receives the payload at the death, in place of the
+//! payload's destructor.
 //!
-//! The type that makes a last handle drop its payload need not be the one that the object was made
-//! with, and knows of a `dyn Trait` only how to destroy it. So a function that moves the payload
-//! out is stored with the object.
+//! The type by which a last handle drops its payload need not be the type with which the object was
+//! made, and of a `dyn Trait` the last handle only knows the destructor. So a function that moves
+//! the payload out is stored with the object.
 //!
-//! * **G1** The gate of a returning object's record has a flag, and then the record has the
-//!   object's [`Home`] in place of its list of finalizers, which is in the home. Flag and home come
-//!   before the object's first handle is handed out, and go when its count is zero: so they do not
-//!   change while it lives, and who has a strong pointer, or has dropped the last one, sees them.
+//! * **G1** The gate of a returning object's record has a flag. With the flag, the record has the
+//!   object's [`Home`] in place of its list of finalizers, and the list is in the home. Flag and
+//!   home are set before the object's first handle is handed out, and are removed when the object's
+//!   count is zero. So they do not change while the object lives, and a thread that has a strong
+//!   pointer, or has dropped the last one, sees both.
 //! * **G2** The death that finds the flag takes the home out, and destroys nothing. The payload
-//!   stays whole until the finalizers have run. Then the home receives it, once, and after that its
-//!   memory is freed. Who moves the payload out instead takes the home out, too, which then
-//!   receives nothing.
+//!   stays whole until the finalizers have run. Then the home receives the payload, once, and after
+//!   that the payload's memory is freed. A caller that moves the payload out instead takes the home
+//!   out, too, and the home receives nothing.
 //! * **G3** The payload of a returning object is always a valid value of the type `T` that the home
 //!   was made for. A handle may know the object by a supertype of `T`, since handles are covariant;
-//!   a value of the supertype, written by that handle, would be received as a `T`. So no handle
+//!   a value of the supertype, written by the handle, would be received as a `T`. So no handle
 //!   gives mutable access to the payload on its own ([`is_unique`](super::header::Block::is_unique)
 //!   refuses). The [`Destination`] gives the access: the destination knows `T` exactly, being
-//!   invariant in `T`, and the home has its address, which a weak reference in the home keeps from
-//!   being another destination's.
+//!   invariant in `T`, and the home has the destination's address. A weak reference in the home
+//!   keeps the address from being another destination's.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -58,10 +60,10 @@ impl<T, Q> Deref for Destination<T, Q> {
     }
 }
 
-/// The part of a returning object that is beside its record. (In the record it would be an eighth
-/// word, for all objects.)
+/// The part of a returning object that is beside its record. (In the record, the home would be an
+/// eighth word, for all objects.)
 pub(super) struct Home<F: Flavour> {
-    /// Those of the object, newest first.
+    /// The finalizers of the object, newest first.
     pub(super) finalizers: *mut FinalizerNode<F>,
     /// The address of the destination (G3).
     pub(super) destination: *const (),
@@ -69,8 +71,9 @@ pub(super) struct Home<F: Flavour> {
 }
 
 impl<F: Flavour> Home<F> {
-    /// The home of a `T`. At the death `open` returns a function that puts the payload into the
-    /// destination, or none, if the destination has gone: then the payload is destroyed in place.
+    /// Makes the home of a `T`. At the death `open` returns a function that puts the payload into
+    /// the destination, or `None`, if the destination has gone. Without a function the payload is
+    /// destroyed in place.
     pub(super) fn new<T, Q, R: FnOnce(T)>(
         destination: &Arc<Destination<T, Q>>,
         open: impl FnOnce(&Weak<Destination<T, Q>>) -> Option<R> + Send + 'static,
@@ -83,9 +86,9 @@ impl<F: Flavour> Home<F> {
         let receive = move |payload: NonNull<u8>| {
             let payload = payload.cast::<T>();
             match open(&weak) {
-                // SAFETY: G3: a `T`, which nothing else uses, by the promise made to `receive`.
+                // SAFETY: G3: a `T`, which no other code uses, by the promise made to `receive`.
                 Some(receive) => receive(unsafe { payload.read() }),
-                // SAFETY: likewise.
+                // SAFETY: as above.
                 None => unsafe { payload.drop_in_place() },
             }
         };
@@ -99,14 +102,14 @@ impl<F: Flavour> Home<F> {
     /// Moves the payload to the destination.
     ///
     /// # Safety
-    /// G2: this is the payload of the object that the home was made for. Nobody uses the payload,
-    /// now or later.
+    /// G2: `payload` is the payload of the object for which the home was made. No other code uses
+    /// the payload, now or later.
     unsafe fn receive(self, payload: NonNull<u8>) {
         (self.receive)(payload);
     }
 }
 
-/// A payload that goes home when this is dropped.
+/// A payload that its home receives when this guard is dropped.
 pub(super) struct Returning<F: Flavour> {
     home: Option<Box<Home<F>>>,
     payload: NonNull<u8>,
@@ -114,7 +117,7 @@ pub(super) struct Returning<F: Flavour> {
 
 impl<F: Flavour> Returning<F> {
     /// # Safety
-    /// As for [`Home::receive`], from when this is dropped on.
+    /// As for [`Home::receive`], from the drop of this guard on.
     pub(super) unsafe fn new(home: Option<Box<Home<F>>>, payload: NonNull<u8>) -> Self {
         Returning { home, payload }
     }

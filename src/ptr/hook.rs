@@ -1,19 +1,19 @@
 //! Hooks: the registrations of an object's third and further entries. (The first two are with the
-//! block and the record.) The memory of those of a collection of one owner is in `stack`.
+//! block and the record.) The memory of the hooks of a collection of one owner is in `stack`.
 //!
 //! Invariants:
 //!
-//! * **H1** The collection that registers with a hook makes it and takes it back. In between the
-//!   hook is linked in the list of a record, or it is fired: pushed as a notice, or about to be.
-//!   The gate of the record decides which. (With a collection that threads share, the death that
-//!   has taken it off the list frees it.) (A hook with no target is no registration: it marks a
-//!   place in the list of a living object, see `reverse`.)
+//! * **H1** The collection that registers with a hook makes the hook and takes it back. In between
+//!   the hook is linked in the list of a record, or it is fired: pushed as a notice, or about to be
+//!   pushed. The gate of the record decides which. (In a collection that threads share, a death
+//!   that takes a hook off the list frees the hook.) (A hook without a recipient is no
+//!   registration: it marks a place in the list of a living object, see `reverse`.)
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change
-//!   until it is taken back. `offset` bytes before the hook is its [target](super::recipient): what
-//!   it registers with.
+//!   until it is taken back. The pointer `offset` bytes before the hook is its
+//!   [recipient](super::recipient).
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong
-//!   to the thread that has the gate; `prev` of the newest is [`HEAD`]. Once it is fired, `prev` is
-//!   null or the marked depth of the notice, and `next` is the notice below.
+//!   to the thread that has the gate; `prev` of the newest hook is [`HEAD`]. Once the hook is
+//!   fired, `prev` is null or the marked depth of the notice, and `next` is the notice below.
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -23,7 +23,7 @@ use super::flavour::{Atomic, Flavour, Variable};
 use super::header::Block;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
-/// The place of a target. What is there is up to `target`.
+/// The place of a recipient. `recipient` encodes and decodes the pointer there.
 pub(super) type TargetCell = UnsafeCell<*mut ()>;
 
 /// A node in the list of a record; at the death of the object, its notice.
@@ -37,8 +37,8 @@ pub(crate) struct Hook<F: Flavour> {
     live: Live,
 }
 
-/// A pointer to a hook, with the provenance of the allocation from the hook's target on: a chunk of
-/// hooks, or a lone hook.
+/// A pointer to a hook, with the provenance of the allocation from the pointer to the recipient on:
+/// a chunk of hooks, or a lone hook.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
@@ -48,7 +48,7 @@ const DEPTH: usize = 1;
 const HEAD: usize = 2;
 
 impl<F: Flavour> Hook<F> {
-    /// A hook `offset` bytes after its target.
+    /// Makes a hook `offset` bytes after the place of its recipient.
     pub(super) fn new(block: Block<F>, offset: usize) -> Self {
         Hook {
             prev: F::Link::new(ptr::null_mut()),
@@ -75,7 +75,8 @@ impl<F: Flavour> HookRef<F> {
         self.0.cast()
     }
 
-    /// The hook. H1: the collection does not take it back while this reference is in use.
+    /// Returns the hook. H1: the collection does not take the hook back while this reference is in
+    /// use.
     #[inline(always)]
     fn get<'a>(self) -> &'a Hook<F> {
         // SAFETY: H1.
@@ -84,14 +85,14 @@ impl<F: Flavour> HookRef<F> {
         hook
     }
 
-    /// The block of the object.
+    /// Returns the block of the object.
     #[inline(always)]
     pub(crate) fn block(self) -> Block<F> {
         // SAFETY: H2.
         unsafe { Block::from_ptr(self.get().block.as_ptr()) }
     }
 
-    /// The hash of the entry, in its short form.
+    /// Returns the hash of the entry, in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
         self.get().hash
@@ -112,7 +113,7 @@ impl<F: Flavour> HookRef<F> {
     /// Links the hook at the front of a list. H3: the caller has the gate.
     #[inline]
     pub(super) fn link_to(self, head: &mut Option<HookRef<F>>) {
-        // All relaxed: the gate orders them.
+        // Relaxed, here and below: the gate orders all accesses.
         let next = head.replace(self);
         if let Some(next) = next {
             next.get().prev.store(self.0.as_ptr().cast(), Relaxed);
@@ -123,9 +124,9 @@ impl<F: Flavour> HookRef<F> {
         self.get().prev.store(first, Relaxed);
     }
 
-    /// Links the hook behind another of a list. H3: the caller has the gate.
+    /// Links the hook behind another hook of a list. H3: the caller has the gate.
     pub(super) fn link_behind(self, before: HookRef<F>) {
-        // All relaxed: as in `link_to`.
+        // Relaxed, here and below: as in `link_to`.
         let (this, link) = (self.0.as_ptr().cast(), &before.get().next);
         let next = link.load(Relaxed);
         if let Some(next) = Self::in_list(next) {
@@ -136,7 +137,7 @@ impl<F: Flavour> HookRef<F> {
         link.store(this, Relaxed);
     }
 
-    /// Unlinks the hook from its list; it then counts as fired. H3: the caller has the gate.
+    /// Unlinks the hook from its list; the hook then counts as fired. H3: the caller has the gate.
     #[inline]
     pub(super) fn unlink(self, head: &mut Option<HookRef<F>>) {
         let hook = self.get();
@@ -152,39 +153,39 @@ impl<F: Flavour> HookRef<F> {
         hook.prev.store(ptr::null_mut(), Relaxed);
     }
 
-    /// The hook that a link leads to.
+    /// Returns the hook that a link leads to.
     #[inline]
     pub(super) fn in_list(hook: *mut ()) -> Option<HookRef<F>> {
         NonNull::new(hook).map(|hook| HookRef(hook.cast()))
     }
 
-    /// The next older hook of a list. H3: the caller has the gate, and the hook is linked.
+    /// Returns the next older hook of a list. H3: the caller has the gate, and the hook is linked.
     #[inline]
     pub(super) fn next_in_list(self) -> Option<HookRef<F>> {
         Self::in_list(self.get().next.load(Relaxed))
     }
 
-    /// Whether the hook is fired. The caller has the gate, or has found it closed.
+    /// Returns whether the hook is fired. The caller has the gate, or has found it closed.
     #[inline]
     pub(super) fn is_fired(self) -> bool {
         let prev = self.get().prev.load(Relaxed);
         prev.is_null() || prev.addr() & DEPTH != 0
     }
 
-    /// The link to the notice below: H3, the hook is fired.
+    /// Returns the link to the notice below. H3: the hook is fired.
     #[inline(always)]
     pub(super) fn link<'a>(self) -> &'a F::Link {
         &self.get().next
     }
 
-    /// The depth of the notice and its flags; zero if nothing is known.
+    /// Returns the depth of the notice and its flags; zero if no depth is known.
     #[inline]
     pub(super) fn depth(self) -> usize {
         let prev = self.get().prev.load(Relaxed).addr();
         if prev & DEPTH == 0 { 0 } else { prev >> 1 }
     }
 
-    /// H3: the hook is fired.
+    /// Sets the depth of the notice and its flags. H3: the hook is fired.
     #[inline]
     pub(super) fn set_depth(self, depth: usize) {
         let marked = ptr::without_provenance_mut(depth << 1 | DEPTH);
@@ -201,34 +202,35 @@ impl<F: Flavour> HookRef<F> {
     /// [`reuse`](Self::reuse) may follow.
     ///
     /// # Safety
-    /// H1: the hook is the caller's and is not linked, and no thread uses it any more.
+    /// H1: the hook is the caller's and is not linked, and no thread uses the hook any more.
     #[inline(always)]
     pub(super) unsafe fn put_back(self, next: Option<HookRef<F>>) {
-        // Relaxed: no other thread uses it.
+        // Relaxed: no other thread uses the hook.
         self.get().prev.store(ptr::null_mut(), Relaxed);
         self.retire();
-        // SAFETY: put back now.
+        // SAFETY: the hook has been put back just now.
         unsafe { self.set_next_unused(next) };
     }
 
-    /// The next of the unused hooks.
+    /// Returns the next of the unused hooks.
     ///
     /// # Safety
     /// H1: the hook is the caller's, and was [put back](Self::put_back) last.
     #[inline(always)]
     pub(super) unsafe fn next_unused(self) -> Option<HookRef<F>> {
-        // SAFETY: H1. (It is not in use, so `get` would fail its check.) Relaxed: no other thread
-        // uses it.
+        // SAFETY: H1. (The hook is not in use, so the check in `get` would fail.)
+        // Relaxed: no other thread uses the hook.
         Self::in_list(unsafe { self.0.as_ref() }.next.load(Relaxed))
     }
 
-    /// Goes on in a list of unused hooks, in front of `next`.
+    /// Sets the next of the unused hooks to `next`.
     ///
     /// # Safety
     /// As for [`next_unused`](Self::next_unused).
     pub(super) unsafe fn set_next_unused(self, next: Option<HookRef<F>>) {
         let next = next.map_or(ptr::null_mut(), |next| next.0.as_ptr().cast());
-        // SAFETY: as there. Relaxed: likewise.
+        // SAFETY: as in `next_unused`.
+        // Relaxed: as in `next_unused`.
         unsafe { self.0.as_ref() }.next.store(next, Relaxed);
     }
 
@@ -247,10 +249,10 @@ impl<F: Flavour> HookRef<F> {
         }
     }
 
-    /// The address of the target (H2). The hook may be unused.
+    /// Returns the address of the pointer to the recipient (H2). The hook may be unused.
     #[inline(always)]
     pub(super) fn target_place(self) -> NonNull<()> {
-        // SAFETY: H2: it stays what it was when the hook was made.
+        // SAFETY: H2: the offset does not change after the hook was made.
         let offset = unsafe { self.0.as_ref() }.offset as usize;
         // SAFETY: H2, and the provenance that this type promises.
         unsafe { self.0.cast::<u8>().sub(offset).cast() }
@@ -258,7 +260,7 @@ impl<F: Flavour> HookRef<F> {
 }
 
 /// A hook in an allocation of its own, for collections that threads share: any thread makes and
-/// frees them.
+/// frees such hooks.
 #[repr(C, align(8))]
 pub(super) struct LoneHook<F: Flavour> {
     target: TargetCell,
@@ -296,8 +298,8 @@ impl<F: Flavour> LoneHook<F> {
     }
 }
 
-/// Lone hooks that were taken out of their records, until this is dropped, which frees them: under
-/// no lock.
+/// Lone hooks that were taken out of their records. The drop of this list frees them: under no
+/// lock.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Off<F: Flavour = Atomic>(Option<HookRef<F>>);
 
@@ -311,7 +313,7 @@ impl<F: Flavour> Off<F> {
     /// The hook is the caller's, and is freed here.
     #[inline]
     pub(super) unsafe fn add(&mut self, hook: HookRef<F>) {
-        // Relaxed: no other thread uses it.
+        // Relaxed: no other thread uses the hook.
         let below = self
             .0
             .map_or(ptr::null_mut(), |hook| hook.as_ptr().as_ptr());
@@ -319,7 +321,7 @@ impl<F: Flavour> Off<F> {
         self.0 = Some(hook);
     }
 
-    /// Shows them.
+    /// Shows the hooks.
     pub(super) fn each(&self, mut look: impl FnMut(HookRef<F>)) {
         let mut next = self.0;
         while let Some(hook) = next {
@@ -335,7 +337,7 @@ impl<F: Flavour> Drop for Off<F> {
     fn drop(&mut self) {
         while let Some(hook) = self.0 {
             self.0 = HookRef::in_list(hook.link().load(Relaxed));
-            // SAFETY: `add` was promised that it is ours.
+            // SAFETY: the caller of `add` has promised that the hook is ours.
             unsafe { LoneHook::free(hook) };
         }
     }

@@ -1,5 +1,5 @@
-//! Strong pointers from counted ones, each listed as a holder of its object. (Without the feature
-//! `holders` there is nothing to list.)
+//! Strong pointers from counted pointers, each listed as a holder of its object. (Without the
+//! feature `holders` nothing is listed.)
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -21,7 +21,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this
     }
 
-    /// The first pointer to a new object.
+    /// Makes the first pointer to a new object.
     ///
     /// # Safety
     /// As for `from_counted`; no other thread knows the object.
@@ -34,7 +34,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this
     }
 
-    /// As `from_counted`, if the holder has been made already.
+    /// Makes a pointer as `from_counted` does, if the holder has been made already.
     ///
     /// # Safety
     /// As for `from_counted`.
@@ -47,7 +47,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// A pointer whose holder is made next: if that fails, the count is given up again.
+    /// Makes a pointer whose holder is made next: if making the holder fails, the count is given up
+    /// again.
     ///
     /// # Safety
     /// As for `from_counted`.
@@ -60,7 +61,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// The same pointer to an unsized payload.
+    /// Returns the same pointer to an unsized payload.
     ///
     /// # Safety
     /// `coerce` returns its argument, unsized by the compiler.
@@ -75,8 +76,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Returns where the handles to this object were made that exist, oldest first. See
-    /// [`holders`](crate::holders). O(handles). A snapshot, if other threads have some.
+    /// Returns where the present handles to this object were made, oldest first. See
+    /// [`holders`](crate::holders). O(handles). A snapshot, if other threads have handles.
     #[cfg(feature = "holders")]
     #[must_use]
     pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {

@@ -1,5 +1,5 @@
-//! The memory of blocks and of payloads apart: layouts, allocation, and how a block is freed
-//! without its type. The picture is in [`header`](super::header).
+//! The memory of blocks and of payloads apart: layouts, allocation, and freeing a block without its
+//! type. The picture is in [`header`](super::header).
 
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
@@ -12,7 +12,7 @@ use crate::sync::Ordering::*;
 /// The shift of the alignment in a dead object's `count`; the size is below it.
 const ALIGN_AT: u32 = 16;
 
-/// Where the payload of an inline block begins; the header is right before it.
+/// Returns the place where the payload of an inline block begins; the header is right before it.
 #[inline(always)]
 const fn offset<F: Flavour>(align: usize) -> usize {
     round_up(
@@ -25,17 +25,17 @@ const fn offset<F: Flavour>(align: usize) -> usize {
     )
 }
 
-/// The layout of an inline block. The payload has at least one word, for a notice's depth. That
-/// word also gives each zero-sized object an address of its own.
+/// Returns the layout of an inline block. The payload has at least one word, for a notice's depth.
+/// The word also gives each zero-sized object an address of its own.
 #[inline(always)]
 fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
     let align = payload.align().max(align_of::<Header<F>>());
     let size = offset::<F>(payload.align()) + payload.size().max(size_of::<usize>());
-    // SAFETY: not apart, so it is far below `isize::MAX`; either alignment is valid.
+    // SAFETY: not apart, so the size is far below `isize::MAX`; either alignment is valid.
     unsafe { Layout::from_size_align_unchecked(size, align) }
 }
 
-/// The layout of the block of a payload apart.
+/// Returns the layout of the block of a payload apart.
 #[inline(always)]
 fn outer_layout<F: Flavour>() -> Layout {
     // SAFETY: a header is a multiple of its alignment; two words follow.
@@ -47,8 +47,8 @@ fn outer_layout<F: Flavour>() -> Layout {
     }
 }
 
-/// The layout of a payload apart, with the pointer to its block before it, and the payload's
-/// offset.
+/// Returns the layout of a payload apart, with the pointer to its block before it, and the
+/// payload's offset.
 #[inline(always)]
 #[track_caller]
 fn apart_layout(payload: Layout) -> (Layout, usize) {
@@ -73,8 +73,8 @@ fn memory(layout: Layout) -> NonNull<u8> {
     }
 }
 
-/// Memory for a payload, and before it a header that counts `count` strong pointers and is in
-/// `state`.
+/// Allocates memory for a payload, and before it a header that counts `count` strong pointers and
+/// is in `state`.
 ///
 /// # Panics
 /// If the size exceeds `isize::MAX` bytes.
@@ -102,7 +102,7 @@ fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> No
     struct Undo(NonNull<u8>, Layout);
     impl Drop for Undo {
         fn drop(&mut self) {
-            // SAFETY: allocated with this layout, and no other thread knows it.
+            // SAFETY: allocated with this layout, and no other thread knows the memory.
             unsafe { dealloc(self.0.as_ptr(), self.1) };
         }
     }
@@ -127,7 +127,7 @@ impl<F: Flavour> Block<F> {
     /// the address of a payload apart is no longer the object's.
     ///
     /// # Safety
-    /// B2: called once, by the dying thread; `payload` is the layout of its payload.
+    /// B2: called once, by the dying thread; `payload` is the layout of the object's payload.
     #[inline(always)]
     pub(super) unsafe fn set_dead(self, payload: Layout) {
         if !is_apart(payload) {
@@ -138,11 +138,11 @@ impl<F: Flavour> Block<F> {
         unsafe { self.set_dead_before_payload(payload) };
     }
 
-    /// As [`set_dead`](Self::set_dead), of an object whose payload is still there. So the block
-    /// must not be a notice, and is none: what returns has a record (G1).
+    /// Does the same as [`set_dead`](Self::set_dead), for an object whose payload is still there.
+    /// So the block must not be a notice, and is none: an object that returns has a record (G1).
     ///
     /// # Safety
-    /// As there, but for the payload.
+    /// As for [`set_dead`](Self::set_dead), except that the payload is still there.
     #[inline(always)]
     pub(super) unsafe fn set_dead_before_payload(self, payload: Layout) {
         let block = if is_apart(payload) {
@@ -152,15 +152,15 @@ impl<F: Flavour> Block<F> {
             inline_layout::<F>(payload)
         };
         let layout = block.size() as u32 | block.align().trailing_zeros() << ALIGN_AT;
-        // Relaxed: the thread that frees the block has synchronised with what this thread gave up
-        // last.
+        // Relaxed: the thread that frees the block has synchronised with the step by which this
+        // thread gives up its last share.
         self.header().count.store(DEAD | layout, Relaxed);
     }
 
     /// Frees the block of a dead object.
     ///
     /// # Safety
-    /// B1: the caller's was the last share, and all other threads' uses happen before.
+    /// B1: the caller's share was the last, and the uses by all other threads happen before.
     #[inline]
     pub(super) unsafe fn free(self) {
         let code = self.header().count.load(Relaxed);
@@ -203,10 +203,11 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Frees a block to which nothing weak refers, and its payload if that is apart.
+    /// Frees a block without weak pointers and entries, and its payload if the payload is apart.
     ///
     /// # Safety
-    /// No thread uses them any more; `payload` comes from [`allocate`] with this layout.
+    /// No thread uses block or payload any more; `payload` comes from [`allocate`] with this
+    /// layout.
     #[inline(always)]
     pub(super) unsafe fn free_all(self, payload: NonNull<u8>, layout: Layout) {
         self.header().live.end();

@@ -1,38 +1,40 @@
 //! The pointers: strong and weak, the block of an object, and the notices of its death.
 //!
 //! A file uses only files above it in this table. The protocol is in docs/PROTOCOLS.md; each
-//! invariant is in the file that it belongs to.
+//! invariant is at the head of the file to which it belongs.
 //!
-//! | file | what it is | invariants |
+//! | file | contents | invariants |
 //! |---|---|---|
 //! | `flavour` | atomics or plain cells | |
-//! | `header` | a block: counts, hash, state, and where the payload is | B1 to B4 |
+//! | `header` | a block: counts, hash, state, and the place of the payload | B1 to B4 |
 //! | `memory` | allocates and frees blocks and payloads | |
 //! | `callbacks` | the list of an object's finalizers | F1 |
-//! | `home` | where the payload of a returning object goes | G1 to G3 |
-//! | `hook` | the registration of a third entry, or a further one | H1 to H3 |
+//! | `home` | the receiver of the payload of a returning object | G1 to G3 |
+//! | `hook` | the registration of a third or further entry | H1 to H3 |
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
-//! | `stack` | where a collection's notices go, and the memory of its hooks | N1 to N3 |
-//! | `stripe` | a lock, and the entries that deaths have unlinked under it | |
-//! | `shared` | where the deaths of a shared collection's objects unlink their entries | C1 to C4 |
-//! | `target` | what an entry is registered with: a stack or a core | |
+//! | `stack` | the stack of a collection's notices, and the memory of its hooks | N1 to N3 |
+//! | `stripe` | a lock, and the entries that deaths have unlinked under the lock | |
+//! | `shared` | the core of a shared collection, where the deaths of its objects unlink their entries | C1 to C4 |
+//! | `recipient` | the recipient of a registration: a stack or a core | |
 //! | `ends` | the word of a record for finalizers, and then for depths of notices | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
-//! | `gate` | the lock of a record, and what is changed under it | |
-//! | `state` | the state word, which names what is weak | |
-//! | `mark` | whether strong pointers were made meanwhile | P1 |
+//! | `gate` | the lock of a record, and all that is changed under the lock | |
+//! | `state` | the state word, which names weak pointers and entries | |
+//! | `mark` | whether strong pointers were made during a check | P1 |
 //! | `share` | makes, counts and drops weak pointers | |
-//! | `register` | registers entries, and deregisters those of one owner | |
+//! | `register` | registers entries, and deregisters the entries of one owner | |
 //! | `notice` | a block, a record or a hook as the notice of a death | |
 //! | `delivery` | pushes, takes and finishes notices | |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
-//! | `object_ref` | a live object, whatever keeps it alive | |
-//! | `reverse` | the entries of an object, from its end | |
-//! | `shared_watch` | how an entry of a shared collection keeps its registration | |
+//! | `object_ref` | a live object, kept alive by any means | |
+//! | `reverse` | the way from an object to its entries | |
+//! | `shared_watch` | keeps the registration of an entry of a shared collection | |
 //! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `uninit` | how an object is made before its payload | |
-//! | `raw` | how a pointer becomes a raw one, and back | |
+//! | `raw` | how a pointer becomes a raw pointer, and back | |
+//! | `finalize`, `convert`, `traits`, `expired` | further methods and traits of the pointers | |
+//! | `anchor` | an identity that is a field of a value | A1 |
 //! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 //! | `anchor` | an object of ours behind a field of a value | A1 |
 

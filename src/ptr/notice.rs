@@ -1,5 +1,5 @@
-//! A notice: a block, a slot of a record, or a hook, linked to the notice below it; and its depth,
-//! from which a collection computes how many are pending.
+//! A notice: a block, a slot of a record, or a hook, linked to the notice below it. Each notice has
+//! a depth, from which a collection computes how many notices are pending.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -14,9 +14,9 @@ use crate::sync::Ordering::*;
 
 /// The mark of a hook in a [`Notice`].
 const HOOK: usize = 1;
-/// The mark of a record in a [`Notice`], whose first registration it is.
+/// The mark of a record in a [`Notice`] of the record's first registration.
 const FIRST: usize = 2;
-/// Its second.
+/// The mark of a record in a [`Notice`] of the record's second registration.
 const SECOND: usize = 3;
 const MARKS: usize = 3;
 
@@ -28,7 +28,7 @@ pub(crate) struct NoticeLink<F: Flavour>(*mut (), PhantomData<F>);
 #[derive(Clone, Copy)]
 pub(crate) struct Notice<F: Flavour>(NonNull<()>, PhantomData<F>);
 
-/// What a notice consists of.
+/// The three kinds of notice.
 pub(super) enum Kind<F: Flavour> {
     /// The block of an object whose only registration was with this collection.
     Block(Block<F>),
@@ -73,8 +73,8 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(super) fn of_block(block: Block<F>) -> Self {
         let block = block.as_ptr();
-        // SAFETY: a header is aligned to eight bytes. (So the kind of this notice is known where it
-        // is pushed.)
+        // SAFETY: a header is aligned to eight bytes. (So the code that pushes this notice knows
+        // its kind.)
         unsafe { core::hint::assert_unchecked(block.addr() & MARKS == 0) };
         Self::new(block, 0)
     }
@@ -103,7 +103,8 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(super) fn kind(self) -> Kind<F> {
         let node = self.0.as_ptr();
-        // (A block is not unmarked: that would delay every load from it.)
+        // (The pointer of a block is used as it is: removing a mark would delay every load from the
+        // block.)
         let without = |mark| node.map_addr(|addr| addr ^ mark);
         // SAFETY: notices are made of these pointers; the mark is removed.
         unsafe {
@@ -116,22 +117,22 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// Links the notice to the one below it, before it is pushed.
+    /// Links the notice to the notice below it, before the push.
     #[inline(always)]
     pub(super) fn link_to(self, below: *mut ()) {
         match self.kind() {
-            // Release: the entry's owner may find it before it is pushed, and mark it as late; the
-            // death's step to `DEAD` released what it did to the block, and this store overwrites
-            // that step.
+            // Release: the entry's owner may find the notice before the push, and mark it as late.
+            // The death's step to `DEAD` released the death's uses of the block, and this store
+            // overwrites the step.
             Kind::Block(block) => block.header().state.store(state::dead(below), Release),
-            // Relaxed, also below: the compare-exchange publishes it, and the gate keeps the owner
-            // out until then.
+            // Relaxed, also below: the compare-exchange publishes the link, and the gate keeps the
+            // owner out until then.
             Kind::RecordSlot(record, slot) => record.slot(slot).store(below, Relaxed),
             Kind::Hook(hook) => hook.link().store(below, Relaxed),
         }
     }
 
-    /// The registration whose notice it is.
+    /// Returns the registration to which the notice belongs.
     #[inline(always)]
     pub(crate) fn registration(self) -> Registration<F> {
         match self.kind() {
@@ -141,7 +142,7 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// The block of the dead object.
+    /// Returns the block of the dead object.
     #[inline(always)]
     pub(crate) fn block(self) -> Block<F> {
         match self.kind() {
@@ -151,7 +152,7 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// The hash of the entry, in its short form.
+    /// Returns the hash of the entry, in its short form.
     #[inline(always)]
     pub(crate) fn hash(self) -> u32 {
         match self.kind() {
@@ -161,12 +162,13 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// The notice below. The notice has been pushed, and the caller is the owner, or keeps the
-    /// owner from draining it.
+    /// Returns the notice below. The notice has been pushed, and the caller is the owner, or keeps
+    /// the owner from draining the stack.
     #[inline(always)]
     pub(crate) fn below(self) -> NoticeLink<F> {
         match self.kind() {
-            // Relaxed: written before the push, with which the caller has synchronised.
+            // Relaxed: the link was written before the push, with which the caller has
+            // synchronised.
             Kind::Block(block) => {
                 NoticeLink::from_ptr(state::below(block.header().state.load(Relaxed)))
             }
@@ -178,7 +180,7 @@ impl<F: Flavour> Notice<F> {
     #[inline]
     fn depth(self) -> usize {
         match self.kind() {
-            // SAFETY: B4, it is a notice.
+            // SAFETY: B4, the block is a notice.
             Kind::Block(block) => unsafe { block.depth() }.load(Relaxed),
             Kind::RecordSlot(record, slot) => record
                 .depth(slot)
@@ -190,7 +192,7 @@ impl<F: Flavour> Notice<F> {
     #[inline]
     fn set_depth(self, depth: usize) {
         match self.kind() {
-            // SAFETY: B4, it is a notice.
+            // SAFETY: B4, the block is a notice.
             Kind::Block(block) => unsafe { block.depth() }.store(depth, Relaxed),
             Kind::RecordSlot(record, slot) => {
                 if let Some(half) = record.depth(slot) {
@@ -201,10 +203,11 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    /// Ends the notice. Returns its hook, if it is one, whose memory is still to be freed.
+    /// Ends the notice. Returns its hook, if the notice is a hook, whose memory is still to be
+    /// freed.
     ///
     /// # Safety
-    /// N3: the notice is the caller's, and its entry is gone.
+    /// N3: the notice is the caller's, and the entry is gone.
     #[inline]
     pub(super) unsafe fn end(self) -> Option<HookRef<F>> {
         // SAFETY: the caller's promise.
@@ -228,7 +231,8 @@ impl<F: Flavour> Notice<F> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// The notice of the registration that is the block itself, if the object may have died.
+    /// Returns the notice of the registration that is the block itself, if the object may have
+    /// died.
     ///
     /// # Safety
     /// The registration is the caller's, and its notice, if any, is not finished.
@@ -240,7 +244,7 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The notice of the registration that is the record's second.
+    /// Returns the notice of the registration that is the record's second.
     ///
     /// # Safety
     /// As for [`notice`](Self::notice).
@@ -252,11 +256,11 @@ impl<F: Flavour> Block<F> {
 
 /// A flag beside a depth: the owner has taken the notice out, in a batch; see [`number`].
 pub(super) const TAKEN: usize = 1 << (usize::BITS - 3);
-/// A flag beside a depth: the entry was gone before its notice came.
+/// A flag beside a depth: the entry was removed before its notice came.
 pub(super) const LATE: usize = 1 << (usize::BITS - 4);
 const FLAGS: usize = TAKEN | LATE;
-/// How far down the flags are in half a word. A depth that does not fit below them there is not
-/// known.
+/// The distance by which the flags are lower in half a word. A depth that does not fit below the
+/// flags there is stored as unknown.
 const SHORTER: u32 = usize::BITS - u32::BITS;
 
 pub(super) fn long(depth: u32) -> usize {
@@ -270,12 +274,13 @@ pub(super) fn short(depth: usize) -> u32 {
     (flags >> SHORTER) as u32 | if fits { known as u32 } else { 0 }
 }
 
-/// How many notices there are from this one down, in a stack or a batch that is not drained
-/// meanwhile. O(notices pushed since the last call): what was counted once is not counted again.
+/// Returns how many notices there are from this notice down, in a stack or a batch that is not
+/// drained meanwhile. O(notices pushed since the last call): a notice that was counted once is not
+/// counted again.
 ///
 /// Threads that read the same collection may count at the same time: each writes depths, and all
-/// write the same. So a depth always comes with the mark of what has been `taken` out of the stack:
-/// another thread may be [numbering](number) it.
+/// write the same depths. So each depth is written with the mark of a notice `taken` out of the
+/// stack, since another thread may be [numbering](number) the notices.
 pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;
@@ -296,8 +301,8 @@ pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     above
 }
 
-/// As [`depth`], and notes in each notice its own; with a mark, if the notices were `taken` out of
-/// the stack. O(notices).
+/// Returns the same number as [`depth`], and notes in each notice its own depth; with a mark, if
+/// the notices were `taken` out of the stack. O(notices).
 pub(crate) fn number<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let total = depth(top, taken);
     let mark = if taken { TAKEN } else { 0 };
@@ -309,7 +314,7 @@ pub(crate) fn number<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     total
 }
 
-/// From the top down.
+/// Iterates from the top down.
 impl<F: Flavour> IntoIterator for NoticeLink<F> {
     type Item = Notice<F>;
     type IntoIter = Notices<F>;
@@ -319,8 +324,8 @@ impl<F: Flavour> IntoIterator for NoticeLink<F> {
     }
 }
 
-/// Notices, from the top down. It reads the link of a notice before it yields it, as that may be
-/// finished then.
+/// Notices, from the top down. The iterator reads the link of a notice before it yields the notice,
+/// since the caller may finish the notice.
 pub(crate) struct Notices<F: Flavour>(NoticeLink<F>);
 
 impl<F: Flavour> Iterator for Notices<F> {
@@ -339,21 +344,21 @@ impl<F: Flavour> Notice<F> {
         self.depth() & !FLAGS
     }
 
-    /// Notes a depth, or a flag; keeps the flags that are there.
+    /// Notes a depth, or a flag; keeps the flags noted before.
     #[inline]
     fn note(self, known: usize) {
         self.set_depth(known | self.depth() & FLAGS);
     }
 
-    /// Whether the notice was [numbered](number), and is not above the `top` of its stack: it came
-    /// before the caller looked.
+    /// Returns whether the notice was [numbered](number), and is not above the `top` of its stack:
+    /// the notice came before the caller looked.
     pub(crate) fn is_within(self, top: usize) -> bool {
         let known = self.known_depth();
         self.depth() & TAKEN != 0 || (known != 0 && known <= top)
     }
 
-    /// Marks the notice as late: its entry is gone, and the drain skips it. The caller is the owner
-    /// of the collection, and has found the registration fired.
+    /// Marks the notice as late: the entry is gone, and the drain skips the notice. The caller is
+    /// the owner of the collection, and has found the registration fired.
     #[inline]
     pub(crate) fn mark_late(self) {
         self.note(LATE);
@@ -364,7 +369,7 @@ impl<F: Flavour> Notice<F> {
         self.depth() & LATE != 0
     }
 
-    /// Passes the known depth on to the next notice, now that this one is taken out of a batch.
+    /// Passes the known depth on to the next notice, since this notice is taken out of a batch.
     #[inline]
     pub(crate) fn pass_on_depth(self) {
         let known = self.known_depth();

@@ -1,4 +1,4 @@
-//! A live object, whatever keeps it alive: what a registration or a weak pointer is made from.
+//! A live object, kept alive by any means: registrations and weak pointers are made from it.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -7,8 +7,8 @@ use super::flavour::Flavour;
 use super::header::Block;
 use super::strong::Strong;
 
-/// An object that the caller keeps alive meanwhile: by a strong handle, or by an anchor. It is no
-/// handle of its own, and none can be made from it.
+/// An object that the caller keeps alive by a strong handle or by an anchor. An `ObjectRef` is not
+/// a handle of its own, and no strong handle can be made from it.
 pub struct ObjectRef<'a, T: ?Sized, F: Flavour> {
     /// The place of an inline payload in the block, with the metadata of the type.
     place: NonNull<T>,
@@ -27,7 +27,7 @@ impl<T: ?Sized, F: Flavour> Copy for ObjectRef<'_, T, F> {}
 
 impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
     /// # Safety
-    /// The place is that of the block, and the object lives as long as this.
+    /// `place` is the place of `block`, and the object lives as long as this `ObjectRef`.
     #[inline(always)]
     pub(super) unsafe fn new(place: NonNull<T>, block: Block<F>) -> Self {
         ObjectRef {
@@ -51,7 +51,7 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
 impl<'a, T: ?Sized, F: Flavour> From<&'a Strong<T, F>> for ObjectRef<'a, T, F> {
     #[inline(always)]
     fn from(strong: &'a Strong<T, F>) -> Self {
-        // SAFETY: the strong pointer keeps it alive.
+        // SAFETY: the strong pointer keeps the object alive.
         unsafe { ObjectRef::new(strong.place(), strong.block()) }
     }
 }

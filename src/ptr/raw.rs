@@ -9,7 +9,8 @@ use super::weak::Weak;
 use crate::holders::Holder;
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// Gives up the pointer but not its count: a raw pointer for [`from_raw`](Self::from_raw).
+    /// Gives up the handle but not its count, and returns a raw pointer for
+    /// [`from_raw`](Self::from_raw).
     #[must_use = "the object is leaked unless `from_raw` takes the handle back"]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -18,11 +19,11 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         ManuallyDrop::new(this).ptr.as_ptr()
     }
 
-    /// Makes a strong handle from a raw one.
+    /// Makes a strong handle from a raw pointer.
     ///
     /// # Safety
     /// `ptr` is from [`into_raw`](Self::into_raw) of a strong handle of the same flavour, unchanged
-    /// but for unsizing coercions of the compiler, and is used for one call.
+    /// except by unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -40,9 +41,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Aborts the process as [`clone`](Self::clone) does.
     ///
     /// # Safety
-    /// `ptr` is what [`into_raw`](Self::into_raw) or [`as_ptr`](Self::as_ptr) of a strong handle of
-    /// the same flavour has returned, unchanged but for unsizing coercions of the compiler. The
-    /// object has a strong handle, or a raw one, during the call.
+    /// `ptr` was returned by [`into_raw`](Self::into_raw) or [`as_ptr`](Self::as_ptr) of a strong
+    /// handle of the same flavour, and is unchanged except by unsizing coercions of the compiler.
+    /// The object has a strong handle, or a counted raw pointer, during the call.
     ///
     /// ```
     /// use weakly::Strong;
@@ -60,18 +61,18 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub unsafe fn increment_strong_count(ptr: *const T) {
-        // SAFETY: the caller's promise: a pointer that is counted. It is borrowed only.
+        // SAFETY: the caller's promise: the pointer is counted. It is only borrowed here.
         let this = unsafe { Self::unlisted(NonNull::new_unchecked(ptr.cast_mut())) };
         let this = ManuallyDrop::new(this);
         _ = Self::into_raw(Self::clone(&this));
     }
 
-    /// Gives up the count of a raw pointer, and costs what the drop of a strong handle does: if it
-    /// was the last, the object dies here.
+    /// Gives up the count of a raw pointer, and costs as much as the drop of a strong handle: if
+    /// the count was the last, the object dies here.
     ///
     /// # Safety
-    /// As [`from_raw`](Self::from_raw); or `ptr` is from [`as_ptr`](Self::as_ptr), for a count that
-    /// [`increment_strong_count`](Self::increment_strong_count) has made.
+    /// As for [`from_raw`](Self::from_raw); or `ptr` is from [`as_ptr`](Self::as_ptr), for a count
+    /// that [`increment_strong_count`](Self::increment_strong_count) has made.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub unsafe fn decrement_strong_count(ptr: *const T) {
@@ -81,14 +82,14 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
-    /// Gives up the handle but not its share in the object's memory: a raw pointer for
-    /// [`from_raw`](Self::from_raw), of an object that lives, is dead, or never was.
+    /// Gives up the handle but not its share in the object's memory, and returns a raw pointer for
+    /// [`from_raw`](Self::from_raw). The object may be alive or dead, or may never have existed.
     ///
-    /// **It does not lead to the payload**, unlike that of `Arc`: a larger payload is elsewhere,
-    /// and is freed at the death. Before the handle is given up, [`as_ptr`](Self::as_ptr) returns
-    /// the payload's address. But it identifies the object: those of equal handles are equal, and
-    /// while one of them has not been taken back, it is that of no other object, even after the
-    /// death.
+    /// **The raw pointer does not lead to the payload**, unlike the raw pointer of `Arc`'s weak
+    /// handle: a larger payload is elsewhere, and is freed at the death. Before the handle is given
+    /// up, [`as_ptr`](Self::as_ptr) returns the payload's address. But the raw pointer identifies
+    /// the object: the raw pointers of equal handles are equal, and until the last one has been
+    /// taken back, no other object has an equal pointer, even after the death.
     ///
     /// ```
     /// use weakly::{Strong, Weak};
@@ -106,16 +107,16 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         ManuallyDrop::new(self).place.as_ptr()
     }
 
-    /// Makes a weak handle from a raw one.
+    /// Makes a weak handle from a raw pointer.
     ///
     /// # Safety
     /// `ptr` is from [`into_raw`](Self::into_raw) of a weak handle of the same flavour, unchanged
-    /// but for unsizing coercions of the compiler, and is used for one call.
+    /// except by unsizing coercions of the compiler, and is used for one call.
     #[must_use]
     #[inline]
     pub unsafe fn from_raw(ptr: *const T) -> Self {
-        // SAFETY: the caller's promise: the place of a block, with a share in it, or `NOWHERE`.
-        // Neither is null.
+        // SAFETY: the caller's promise: `ptr` is the place of a block, with a share in it, or
+        // `NOWHERE`. Neither is null.
         unsafe { Self::from_counted(NonNull::new_unchecked(ptr.cast_mut())) }
     }
 }

@@ -1,5 +1,5 @@
-//! What an entry is registered with: the stack of a collection of one owner, or the core of one
-//! that threads share.
+//! The recipient of a registration: the stack of a collection of one owner, or the core of a
+//! collection that threads share.
 
 use core::ptr;
 
@@ -9,7 +9,7 @@ use super::hook::{HookRef, LoneHook, TargetCell};
 use super::shared::CoreRef;
 use super::stack::StackRef;
 
-/// The mark of a core in an encoded target.
+/// The mark of a core in an encoded recipient.
 const CORE: usize = 1;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ impl<F: Flavour> Recipient<F> {
     }
 
     /// # Safety
-    /// `target` is from [`encode`](Self::encode), and what it leads to is not freed.
+    /// `target` is from [`encode`](Self::encode), and the stack or core is not freed.
     #[inline(always)]
     pub(super) unsafe fn decode(target: *mut ()) -> Option<Self> {
         // SAFETY: the caller's promise; the mark is removed.
@@ -47,10 +47,10 @@ impl<F: Flavour> Recipient<F> {
         }
     }
 
-    /// A hook for a further registration, if there is one without an allocation.
+    /// Returns a hook for a further registration, if there is one without an allocation.
     ///
     /// # Safety
-    /// The caller is the owner of the stack, if it is one.
+    /// If the recipient is a stack, the caller is its owner.
     #[inline]
     pub(super) unsafe fn spare_hook(self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         match self {
@@ -60,7 +60,7 @@ impl<F: Flavour> Recipient<F> {
         }
     }
 
-    /// A hook for a further registration.
+    /// Returns a hook for a further registration.
     ///
     /// # Safety
     /// As for [`spare_hook`](Self::spare_hook).
@@ -72,7 +72,7 @@ impl<F: Flavour> Recipient<F> {
         }
     }
 
-    /// Takes a hook from [`hook`](Self::hook) back.
+    /// Takes back a hook from [`hook`](Self::hook).
     ///
     /// # Safety
     /// As for `hook`; and no thread uses the hook any more.
@@ -89,23 +89,23 @@ impl<F: Flavour> Recipient<F> {
 }
 
 impl<F: Flavour> HookRef<F> {
-    /// What the collection is registered with.
+    /// Returns the recipient with which the hook is registered.
     ///
     /// # Safety
     /// The caller has the gate, or owns the hook (H1).
     #[inline]
     pub(super) unsafe fn target(self) -> Recipient<F> {
-        // SAFETY: H2, the caller's promise; a registration is with something.
+        // SAFETY: H2, the caller's promise; a registration has a recipient.
         unsafe { self.target_if_any().unwrap_unchecked() }
     }
 
-    /// The same; `None` of a hook that marks a place in a list.
+    /// Returns the recipient, or `None` for a hook that marks a place in a list.
     ///
     /// # Safety
     /// As for [`target`](Self::target).
     #[inline]
     pub(super) unsafe fn target_if_any(self) -> Option<Recipient<F>> {
-        // SAFETY: H2; a chunk or a lone hook is made with its target.
+        // SAFETY: H2; a chunk or a lone hook is made with its recipient.
         unsafe {
             let target = self.target_place().cast::<TargetCell>();
             let target = target.as_ref().with(|target| *target);

@@ -1,29 +1,32 @@
-//! The record of an object: for more weak pointers, entries and finalizers than the state word can
-//! name.
+//! The record of an object: it holds the weak pointers, entries and finalizers that the state word
+//! cannot name.
 //!
 //! Invariants:
 //!
-//! * **R1** `refs` counts those that may use record and block: the object until the end of its
-//!   death, every weak pointer, every finalizer token, and every registration until it is
-//!   unregistered or its notice is finished (for a collection that threads share, until its watch
-//!   is dropped). The thread that takes it to zero frees both. A block never loses its record.
+//! * **R1** `refs` counts the references of all that may use record and block: the object until the
+//!   end of its death, every weak pointer, every finalizer token, and every registration until it
+//!   is unregistered or its notice is finished (for a collection that threads share, until its
+//!   watch is dropped). The thread that takes `refs` to zero frees both. A block never loses its
+//!   record.
 //!
-//!   The object has [`OWN`] references, and one of these is each registration's: only `registered`
-//!   counts them. A registration that is taken off by its owner is counted off there, and its
-//!   watch, if that goes on, has a reference made for it. What the death takes off, or pushes,
-//!   stays counted, and gives up its reference when it is finished; and at its end, when the gate
-//!   is closed, the object gives up all but those, in one step.
-//! * **R2** Bystanders, finalizers, `registered`, the targets in `slots`, and the hooks with their
-//!   links are used only by the thread that has the gate; once the gate is `CLOSED`, only by the
-//!   thread that closed it. No code of a user runs under it.
+//!   The object has [`OWN`] references, and lends one of them to each registration: only
+//!   `registered` counts the registrations. If an owner takes a registration off, it counts the
+//!   registration off there; if the registration's watch goes on, a reference is made for the
+//!   watch. A registration that the death takes off, or pushes as a notice, stays counted, and
+//!   gives up its reference when it is finished. At the end of the death, when the gate is closed,
+//!   the object gives up all its references but those lent to counted registrations, in one step.
+//! * **R2** Bystanders, finalizers, `registered`, the recipients in `slots`, and the hooks with
+//!   their links are used only by the thread that has the gate; once the gate is `CLOSED`, only by
+//!   the thread that closed it. No user code runs under the gate.
 //! * **R3** Two registrations are in the record itself: the first, which is the block, with its
 //!   hash in the header (B3), and the second, with its hash here. Each is registered while its slot
 //!   is not null, until the gate is closed. Then the slot is the link of its notice.
-//! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all are pushed or
-//!   taken off. No registration comes meanwhile: that takes a strong pointer. By the step to
-//!   `DYING` the death ends the registrations with collections that threads share (C1 of `shared`),
-//!   and takes the finalizers; their place has the depths of the two notices from then on. (Of an
-//!   object that returns, it has the home before: see G1 of `home`.)
+//! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all registrations
+//!   are pushed or taken off. No registration comes meanwhile: to register takes a strong pointer.
+//!   By the step to `DYING` the death ends the registrations with collections that threads share
+//!   (C1 of `shared`), and takes the finalizers; from then on the word of the finalizers has the
+//!   depths of the two notices. (If the object returns, the death has taken the home before: see G1
+//!   of `home`.)
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
@@ -36,17 +39,17 @@ use super::hook::HookRef;
 use super::recipient::Recipient;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
-/// What the gate is at first: a thread may take it.
+/// The first value of the gate: a thread may take the gate.
 pub(super) const OPEN: u32 = 0;
 
 /// The flag in `refs` by which `get_mut` makes new weak pointers wait while it checks. No count
-/// reaches it.
+/// reaches the flag.
 pub(super) const CHECKING: u32 = 1 << 31;
-/// How many references the object has.
+/// The number of the object's own references.
 pub(super) const OWN: u32 = 1 << 30;
-/// Past this many registrations the process aborts.
+/// The largest number of registrations; one more aborts the process.
 pub(super) const MAX_REGISTERED: u32 = OWN / 2;
-/// Past this many references the process aborts.
+/// The largest number of references; one more aborts the process.
 pub(super) const MAX_REFS: u32 = OWN + OWN / 2;
 
 /// One of the two registrations in a record.
@@ -56,25 +59,25 @@ pub(crate) enum RecordSlot {
     Second,
 }
 
-/// See the module documentation.
-// Seven words of 64 bits: an allocator that aligns to 16 bytes, and has a word of its own, gives it
-// a cache line.
+/// The record of an object. See the module documentation.
+// Seven words of 64 bits: an allocator that aligns to 16 bytes, and has a word of its own, gives
+// the record a cache line.
 #[repr(C, align(8))]
 pub(crate) struct Record<F: Flavour> {
     pub(super) refs: F::Half,
-    /// Its flags, and the bystanders: the part of `refs` that can never be upgraded, tokens of
-    /// finalizers.
+    /// The flags of the gate, and the number of bystanders: the references in `refs` that can never
+    /// be upgraded, which are the tokens of finalizers.
     pub(super) gate: F::Half,
     block: NonNull<()>,
     /// The further registrations, newest first.
     pub(super) hooks: UnsafeCell<Option<HookRef<F>>>,
-    /// Targets; then links.
+    /// Recipients; then links.
     slots: [F::Link; 2],
     pub(super) ends: Ends<F>,
-    /// Of the second registration. Written under the gate before it is registered, and constant
-    /// until it ends.
+    /// The hash of the second registration. Written under the gate before the registration, and
+    /// constant until the registration ends.
     pub(super) hash: F::Half,
-    /// How many registrations have one of the object's references.
+    /// The number of registrations that have one of the object's references.
     pub(super) registered: UnsafeCell<u32>,
     live: Live,
 }
@@ -83,10 +86,10 @@ pub(crate) struct Record<F: Flavour> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct RecordRef<F: Flavour>(NonNull<Record<F>>);
 
-/// A record that no other thread knows yet. Freed on drop, unless it is
+/// A record that no other thread knows yet. Its drop frees the record, unless the record was
 /// [published](NewRecord::publish).
 // (Not a box: once `state` has the pointer, to move a box would be to claim that no other thread
-// uses it.)
+// uses the record.)
 pub(super) struct NewRecord<F: Flavour>(RecordRef<F>);
 
 impl<F: Flavour> NewRecord<F> {
@@ -109,28 +112,28 @@ impl<F: Flavour> NewRecord<F> {
         }))
     }
 
-    /// Sets the number of shares besides the object's, and the first registration, with which the
-    /// record is published.
+    /// Sets the number of shares besides the object's, and the first registration. The record is
+    /// published with both.
     pub(super) fn set(&mut self, others: usize, target: Option<Recipient<F>>) {
         if others > (MAX_REFS - OWN) as usize {
             abort();
         }
-        // Relaxed: the publication releases it.
+        // Relaxed: the publication releases the record.
         let record = self.0.get();
         record.refs.store(OWN + others as u32, Relaxed);
         record.slots[0].store(Recipient::encode(target), Relaxed);
         let registered = u32::from(target.is_some());
-        // SAFETY: no other thread knows it.
+        // SAFETY: no other thread knows the record.
         let set = |place: *mut u32| unsafe { *place = registered };
         record.registered.with_mut(set);
     }
 
-    /// The record, for `state` to point to.
+    /// Returns the record, for `state` to point to.
     pub(super) fn record(&self) -> RecordRef<F> {
         self.0
     }
 
-    /// `state` points to the record now.
+    /// Notes that `state` points to the record now.
     pub(super) fn publish(self) -> RecordRef<F> {
         ManuallyDrop::new(self).0
     }
@@ -138,7 +141,7 @@ impl<F: Flavour> NewRecord<F> {
 
 impl<F: Flavour> Drop for NewRecord<F> {
     fn drop(&mut self) {
-        // SAFETY: made from a box, and no other thread knows it.
+        // SAFETY: made from a box, and no other thread knows the record.
         drop(unsafe { Box::from_raw(self.0.0.as_ptr()) });
     }
 }
@@ -150,15 +153,16 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// # Safety
-    /// `record` is what [`as_ptr`](Self::as_ptr) has returned.
+    /// `record` was returned by [`as_ptr`](Self::as_ptr).
     #[inline(always)]
     pub(super) unsafe fn from_ptr(record: *mut ()) -> Self {
         // SAFETY: the caller's promise.
         RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
     }
 
-    /// The record. R1: the caller has a reference, or is about to give it up by the one access that
-    /// follows. (After that, only fields that are cells are used through this reference.)
+    /// Returns the record. R1: the caller has a reference, or is about to give it up by the next
+    /// access. (After that access, only fields that are cells are used through the returned
+    /// reference.)
     #[inline(always)]
     pub(super) fn get<'a>(self) -> &'a Record<F> {
         // SAFETY: R1.
@@ -167,22 +171,22 @@ impl<F: Flavour> RecordRef<F> {
         record
     }
 
-    /// The block.
+    /// Returns the block.
     #[inline]
     pub(crate) fn block(self) -> Block<F> {
-        // SAFETY: R1: it does not change.
+        // SAFETY: R1: the field does not change.
         unsafe { Block::from_ptr(self.get().block.as_ptr()) }
     }
 
-    /// The hash of the entry with the second registration, in its short form.
+    /// Returns the hash of the entry with the second registration, in its short form.
     #[inline]
     pub(crate) fn second_hash(self) -> u32 {
-        // Relaxed: written before the registration that the caller knows of, and constant until
-        // that ends.
+        // Relaxed: the hash was written before the registration that the caller knows of, and is
+        // constant until the registration ends.
         self.get().hash.load(Relaxed)
     }
 
-    /// The hash of an entry whose registration is in the record, in its short form.
+    /// Returns the hash of an entry whose registration is in the record, in its short form.
     #[inline]
     pub(super) fn hash(self, slot: RecordSlot) -> u32 {
         match slot {
@@ -191,28 +195,28 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// The target or, once the notice is pushed or about to be, its link (R3).
+    /// Returns the recipient or, once the notice is pushed or about to be pushed, its link (R3).
     #[inline(always)]
     pub(super) fn slot<'a>(self, slot: RecordSlot) -> &'a F::Link {
         &self.get().slots[slot as usize]
     }
 
-    /// Adds a reference, for a caller that has one, or a registration.
+    /// Adds a reference, for a caller that has a reference or a registration.
     #[inline]
     pub(crate) fn add_ref(self) {
-        // Relaxed: the caller's reference, or that which its registration relies on.
+        // Relaxed: the caller's reference, or the reference on which its registration relies.
         if self.get().refs.fetch_add(1, Relaxed) & !CHECKING > MAX_REFS {
             abort();
         }
     }
 
     /// Adds a reference for a caller that has only a strong pointer. Waits for `get_mut`, which may
-    /// be checking that there is none.
+    /// be checking that there is no such reference.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
-        // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees it.
-        // What we do before that drop then happens before the end of its check, so we cannot have
-        // seen that end.
+        // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees the
+        // drop. All that we do before the drop then happens before the end of the check of
+        // `get_mut`, so we cannot have seen the end of the check.
         let before = self.get().refs.fetch_add(1, Relaxed);
         if before & !CHECKING > MAX_REFS {
             abort();
@@ -224,7 +228,7 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Gives a reference up; the last frees record and block.
+    /// Gives a reference up; the last reference frees record and block.
     ///
     /// # Safety
     /// R1: the caller owns a reference, and gives it up.
@@ -234,14 +238,14 @@ impl<F: Flavour> RecordRef<F> {
         unsafe { self.give_up(1) };
     }
 
-    /// Gives the object's references up, but for those that its registrations have.
+    /// Gives the object's references up, except the references lent to its registrations.
     ///
     /// # Safety
     /// R1: called once, by the dying thread, at the end of the death.
     #[inline]
     pub(super) unsafe fn release_object(self) {
         let registered = &self.get().registered;
-        // SAFETY: R1: it does not change any more.
+        // SAFETY: R1: the number does not change any more.
         unsafe {
             let registered = registered.with(|registered| *registered);
             self.give_up(OWN - registered);
@@ -249,15 +253,17 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// # Safety
-    /// R1: the caller owns so many references.
+    /// R1: the caller owns this many references.
     #[inline(always)]
     unsafe fn give_up(self, count: u32) {
-        // Release: our uses happen before the end. Acquire: so do all other threads'.
+        // Release: our uses happen before the end.
+        // Acquire: the uses by all other threads happen before the end, too.
         if self.get().refs.fetch_sub(count, Release) == count {
             self.get().refs.load(Acquire);
             let block = self.block();
             self.get().live.end();
-            // SAFETY: R1, no reference is left; the object gave its own up after it was dead.
+            // SAFETY: R1, no reference is left; the object gave up its own references after it was
+            // dead.
             unsafe {
                 sync::free(self.0);
                 block.free();

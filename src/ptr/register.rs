@@ -1,5 +1,5 @@
 //! Registrations: how an entry registers with an object (with the block, with its record, or with a
-//! hook), and how one of a collection of one owner deregisters.
+//! hook), and how an entry of a collection of one owner deregisters.
 
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
@@ -10,24 +10,24 @@ use super::stack::StackRef;
 use super::state::{MAX_WEAK, NONE, State, guess, locked, weak};
 use crate::sync::{Critical, Ordering::*};
 
-/// What an entry is registered with. See [`Block::register`].
+/// The place of a registration. See [`Block::register`].
 #[derive(Clone, Copy)]
 pub(crate) enum Registration<F: Flavour> {
     /// The block itself.
     Block,
-    /// The record, as the second.
+    /// The record's second slot.
     Second,
     /// A hook.
     Hook(HookRef<F>),
 }
 
 impl<F: Flavour> Block<F> {
-    /// Registers an entry with this hash, if that has to be stored: the object's death pushes a
+    /// Registers an entry, with this hash if the hash has to be stored. The object's death pushes a
     /// notice, or unlinks the entry. O(1); allocates if there are weak pointers, other
     /// registrations or finalizers already.
     ///
     /// # Safety
-    /// The caller has a strong pointer, and is the owner of the stack, if it is one.
+    /// The caller has a strong pointer. If the recipient is a stack, the caller is its owner.
     #[inline]
     pub(crate) unsafe fn register(
         self,
@@ -43,8 +43,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The same, if nothing is registered with the object, and no weak pointer refers to it. The
-    /// error is the state.
+    /// Registers an entry as [`register`](Self::register) does, if the object has no registration
+    /// and no weak pointer. The error is the state.
     ///
     /// # Safety
     /// As for [`register`](Self::register).
@@ -59,9 +59,9 @@ impl<F: Flavour> Block<F> {
         let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
-            // Acquire: a weak pointer that is gone, or an entry that is gone and whose hash is
-            // overwritten. Release: passes that on, where this is the last step. (The thread that
-            // reaches the target through the state has synchronised with our strong pointer's
+            // Acquire: the end of a weak pointer, or of an entry whose hash is overwritten.
+            // Release: passes on all that was acquired, where this is the last step. (A thread that
+            // reaches the recipient through the state has synchronised with our strong pointer's
             // drop.)
             match state.compare_exchange(now, step, AcqRel, Acquire) {
                 Ok(_) => {
@@ -69,7 +69,8 @@ impl<F: Flavour> Block<F> {
                         let _critical = Critical::enter();
                         // SAFETY: B3, the state is locked.
                         unsafe { self.set_hash(hash) };
-                        // Release: passes on what the lock acquired, as a store does not by itself.
+                        // Release: passes on all that the lock acquired, since a store does not
+                        // pass it on by itself.
                         state.store(entry, Release);
                     }
                     return Ok(());
@@ -80,7 +81,8 @@ impl<F: Flavour> Block<F> {
         Err(now)
     }
 
-    /// As [`register`](Self::register), if the block may not be the registration.
+    /// Registers an entry as [`register`](Self::register) does, if the block may not be the
+    /// registration.
     #[cold]
     #[inline(never)]
     unsafe fn register_further(
@@ -98,8 +100,8 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Ends the registration that is the block itself. False if the object's death came first: then
-    /// the notice has come, or will come. O(1).
+    /// Ends the registration that is the block itself. Returns false if the object's death came
+    /// first: then the notice has come, or will come. O(1).
     ///
     /// # Safety
     /// The registration is the caller's, and is ended once.
@@ -122,20 +124,21 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Ends the registration that is the record's second. As [`unregister`](Self::unregister).
+    /// Ends the registration that is the record's second. See [`unregister`](Self::unregister).
     ///
     /// # Safety
-    /// As there.
+    /// As for [`unregister`](Self::unregister).
     #[inline]
     pub(crate) unsafe fn unregister_second(self) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.known_record().unregister(RecordSlot::Second) }
     }
 
-    /// Ends the registration with a hook. As [`unregister`](Self::unregister).
+    /// Ends the registration with a hook. See [`unregister`](Self::unregister).
     ///
     /// # Safety
-    /// As there; `stack` is the registration's, and the caller its owner.
+    /// As for [`unregister`](Self::unregister); `stack` is the registration's, and the caller is
+    /// the owner of the stack.
     #[inline]
     pub(crate) unsafe fn unregister_hook(hook: HookRef<F>, stack: StackRef<F>) -> bool {
         // SAFETY: the caller's promise.
@@ -148,13 +151,14 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Makes one more weak pointer for who looks at the watch of a registration that is the block
-    /// itself, or of a shared collection. False if the object is dead and the block its notice or
-    /// its entry's: there is nothing left to share.
+    /// Makes one more weak pointer, for a thread that looks at the watch of a registration. The
+    /// registration is the block itself, or is with a shared collection. Returns false if the
+    /// object is dead and the block is its notice or belongs to its entry: then there is nothing
+    /// left to share.
     ///
     /// # Safety
-    /// The registration of an owner does not end meanwhile; the watch of a shared entry is not
-    /// dropped, nor that which has inherited its share.
+    /// An owner's registration does not end during the call. For a shared entry, neither its watch
+    /// nor the watch that has inherited its share is dropped during the call.
     pub(crate) unsafe fn downgrade_registered(self) -> bool {
         let mut new = None;
         let mut now = self.header().state.first_load(guess());
@@ -165,7 +169,8 @@ impl<F: Flavour> Block<F> {
                     self.prepare(&state, 1, &mut new);
                     self.inflate(now, &mut new).map(drop)
                 }
-                // Another thread has unlinked the shared entry; its watch has a share still.
+                // Another thread has unlinked the shared entry; the entry's watch still has a
+                // share.
                 State::Weak(n) if n < MAX_WEAK => self.transition(now, weak(n + 1)).map(drop),
                 State::Record(record) => {
                     record.add_ref();
@@ -184,8 +189,8 @@ impl<F: Flavour> Block<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a target, in the record itself if one of its slots is free. The caller has a
-    /// strong pointer, so the object is alive. O(1).
+    /// Registers with a recipient, in the record itself if one of its slots is free. The caller has
+    /// a strong pointer, so the object is alive. O(1).
     ///
     /// # Safety
     /// As for [`Recipient::hook`].
@@ -225,7 +230,7 @@ impl<F: Flavour> RecordRef<F> {
                 gate.link(hook);
                 return Registration::Hook(hook);
             }
-            // Not under the gate, since it allocates.
+            // Not under the gate, since `hook` allocates.
             drop(gate);
             // SAFETY: the caller's promise.
             spare = Some(unsafe { target.hook(block, hash.unwrap_or(0)) });
@@ -238,7 +243,7 @@ impl<F: Flavour> RecordRef<F> {
     /// R3: the registration is the caller's.
     #[inline]
     unsafe fn unregister(self, slot: RecordSlot) -> bool {
-        // R3: it is registered until the gate is closed.
+        // R3: registered until the gate is closed.
         let Some(gate) = self.lock() else {
             return false;
         };
@@ -247,8 +252,8 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook is
-    /// then the caller's.
+    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook
+    /// then belongs to the caller.
     ///
     /// # Safety
     /// H1: the registration is the caller's.

@@ -1,5 +1,5 @@
-//! The way from an object to its entries: its registrations are its own list of them, and each has
-//! its entry's hash.
+//! The way from an object to its entries: the registrations of an object are a list of its entries,
+//! and each registration has its entry's hash.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -13,16 +13,18 @@ use super::record::{RecordRef, RecordSlot};
 use super::state::State;
 use crate::sync::{self, Ordering::*};
 
-/// How many hooks a thread looks at before it lets others through the gate.
+/// The number of hooks at which a thread looks before it lets other threads through the gate.
 const BATCH: usize = if cfg!(weakly_loom) { 1 } else { 256 };
 
 impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
-    /// The hashes of the entries with which a collection has registered with the object, in their
-    /// short form: each once, in ascending order. An entry that was unlinked a moment ago may still
-    /// be registered; and of one that stores no hash with its registration, this is any.
+    /// Returns the hashes of the entries that a collection has registered with the object, in their
+    /// short form: each hash once, in ascending order. An entry that was unlinked a moment ago may
+    /// still be registered. For an entry that stores no hash with its registration, the result may
+    /// contain any hash.
     ///
     /// O(n log n) for all n registrations of the object, with whatever collections. Other threads
-    /// that register or deregister it wait for [`BATCH`] of them at a time.
+    /// that register with the object or deregister wait for at most [`BATCH`] registrations at a
+    /// time.
     pub(crate) fn hashes_with(self, target: Recipient<F>) -> Vec<u32> {
         let mut hashes = Vec::new();
         let block = self.block();
@@ -30,12 +32,13 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
         let state = block.header().state.load(Acquire);
         match State::<F>::decode(state) {
             State::Record(record) => record.hashes_with(target, &mut hashes),
-            // B3: the hash is not older than this registration. It may be that of a later one: then
-            // this one has ended, and that one, perhaps of another collection, has come while we
-            // look, so it matters neither whether we show it.
+            // B3: the hash is not older than the registration in `state`. The hash may be a
+            // later registration's. In this case the registration has ended, and the later one,
+            // perhaps of another collection, has come during this call; so it matters for neither
+            // of them whether the hash is shown.
             _ if state == State::entry(target).encode() => hashes.push(block.hash()),
-            // The object lives, so it is not `DEAD`; and it is only locked while nothing is
-            // registered.
+            // The object lives, so the state is not `DEAD`; and the state is only locked while
+            // nothing is registered.
             _ => {}
         }
         hashes.sort_unstable();
@@ -45,23 +48,23 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// As for an [object](ObjectRef::hashes_with), but in any order.
+    /// Does the same as for an [object](ObjectRef::hashes_with), but in any order.
     fn hashes_with(self, target: Recipient<F>, into: &mut Vec<u32>) {
         let mut place = Place::new(self);
         loop {
-            // Not under the gate, since it allocates.
+            // Not under the gate, since this allocates.
             into.reserve(BATCH + 2);
-            // `None` only of a dead object.
+            // `None` only for a dead object.
             let Some(gate) = self.lock().filter(Gate::is_open) else {
                 return;
             };
-            // All may be hooks: the first two registrations may have ended.
+            // All registrations may be hooks: the first two may have ended.
             if place.hook.is_none() && gate.count() as usize > BATCH {
                 drop(gate);
                 place.make();
                 continue;
             }
-            // There is room for all that is found before the gate is given back.
+            // There is room for all hashes that are found before the gate is given back.
             let mut look = |of: Option<Recipient<F>>, hash: u32| {
                 if of == Some(target) {
                     into.push(hash);
@@ -82,7 +85,8 @@ impl<F: Flavour> RecordRef<F> {
                 // SAFETY: we have the gate, and the hook is linked.
                 let of = unsafe { hook.target_if_any() };
                 look(of, hook.hash());
-                // The marks of others do not count: two threads could pass each other for ever.
+                // The marks of other threads do not count: two threads could pass each other for
+                // ever.
                 looked += usize::from(of.is_some());
                 (last, next) = (next, hook.next_in_list());
             }
@@ -96,9 +100,9 @@ impl<F: Flavour> RecordRef<F> {
     }
 }
 
-/// The place in the list of a record's hooks up to which a thread has looked, marked by a hook of
-/// its own while others have the gate. That is none of the registrations; the object lives
-/// meanwhile, so its death does not find it.
+/// The place in the list of a record's hooks up to which a thread has looked. A hook of the
+/// thread's own marks the place while other threads have the gate. The mark is not a registration;
+/// the object lives meanwhile, so no death finds the mark.
 struct Place<F: Flavour> {
     record: RecordRef<F>,
     hook: Option<HookRef<F>>,
@@ -119,7 +123,7 @@ impl<F: Flavour> Place<F> {
         self.hook = Some(LoneHook::boxed(nothing, self.record.block(), 0));
     }
 
-    /// Marks that the thread has looked up to this hook.
+    /// Marks the place behind the hook `last`, up to which the thread has looked.
     fn mark(&mut self, _: &Gate<F>, last: Option<HookRef<F>>) {
         if let (Some(hook), Some(last)) = (self.hook, last) {
             hook.link_behind(last);
@@ -127,7 +131,7 @@ impl<F: Flavour> Place<F> {
         }
     }
 
-    /// Takes the mark away, if there is one; returns the hook behind it, if any.
+    /// Takes the mark away, if there is one; returns the hook behind the mark, if any.
     fn take(&mut self, gate: &Gate<F>) -> Option<Option<HookRef<F>>> {
         let hook = self.hook.filter(|_| mem::take(&mut self.is_linked))?;
         let next = hook.next_in_list();
@@ -145,7 +149,7 @@ impl<F: Flavour> Drop for Place<F> {
             }
         }
         if let Some(hook) = self.hook {
-            // SAFETY: ours, and not linked any more.
+            // SAFETY: the hook is ours, and not linked any more.
             unsafe { LoneHook::free(hook) };
         }
     }

@@ -1,5 +1,5 @@
-//! The shares of weak pointers in a block: how they are made, counted and given up; and whether a
-//! strong pointer is unique.
+//! The shares of weak pointers in a block: making, counting and giving up shares; and the check
+//! whether a strong pointer is unique.
 
 use super::flavour::{Flavour, Variable, abort};
 use super::header::Block;
@@ -7,7 +7,7 @@ use super::state::{MAX_WEAK, NONE, State, locked, weak};
 use crate::sync::{Critical, Ordering::*};
 
 impl<F: Flavour> Block<F> {
-    /// Counts one more weak pointer, made from a strong one. O(1).
+    /// Counts one more weak pointer, made from a strong pointer. O(1).
     ///
     /// # Safety
     /// The caller has a strong pointer.
@@ -39,10 +39,11 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Counts one more weak pointer, made from another.
+    /// Counts one more weak pointer, made from another weak pointer.
     ///
     /// # Safety
-    /// The caller has a weak pointer; so the state is `WEAK` or `RECORD`, and stays so.
+    /// The caller has a weak pointer; so the state is `WEAK` or `RECORD`, and stays so during the
+    /// call.
     #[inline]
     pub(super) unsafe fn clone_weak(self) {
         let mut now = self.header().state.first_load(weak(2));
@@ -50,7 +51,8 @@ impl<F: Flavour> Block<F> {
             match State::<F>::decode(now) {
                 State::Record(record) => return record.add_ref(),
                 State::Weak(n) if n < MAX_WEAK => {
-                    // Relaxed: the caller's weak pointer. Acquire on failure: a record.
+                    // Relaxed: the caller has a weak pointer.
+                    // Acquire on failure: the publication of a record.
                     match self
                         .header()
                         .state
@@ -68,7 +70,7 @@ impl<F: Flavour> Block<F> {
     /// Gives up the share of a weak pointer, or of an object at the end of its death.
     ///
     /// # Safety
-    /// B1: the caller owns that share, and gives it up. The state is `WEAK` or `RECORD`.
+    /// B1: the caller owns the share, and gives it up. The state is `WEAK` or `RECORD`.
     #[inline]
     pub(super) unsafe fn release_weak(self) {
         let mut now = self.header().state.first_load(weak(2));
@@ -76,12 +78,12 @@ impl<F: Flavour> Block<F> {
             match State::<F>::decode(now) {
                 // SAFETY: R1, the caller's promise.
                 State::Record(record) => return unsafe { record.release() },
-                // The object has given its share up, and no other share is left from which one
-                // could be made. (Loaded with acquire: all other threads' uses happen before the
-                // end.)
+                // The object has given its share up, and no other share is left from which a
+                // further share could be made. (Loaded with acquire: the uses by all other threads
+                // happen before the end.)
                 // SAFETY: B1, the caller's share is the last.
                 State::Weak(1) => return unsafe { self.free() },
-                // Release: pairs with the acquire of the last share's owner.
+                // Release: with the Acquire of the last share's owner.
                 State::Weak(n) => {
                     match self
                         .header()
@@ -97,8 +99,9 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Whether the caller's strong pointer may give mutable access to the payload: the pointer is
-    /// the only one, weak or strong, there is no entry, and the object does not return (G3).
+    /// Returns whether the caller's strong pointer may give mutable access to the payload: the
+    /// pointer is the only one, weak or strong, there is no entry, and the object does not return
+    /// (G3).
     pub(super) fn is_unique(self) -> bool {
         let alone = || self.has_one_pointer();
         let state = &self.header().state;
@@ -106,16 +109,16 @@ impl<F: Flavour> Block<F> {
         loop {
             match State::<F>::decode(now) {
                 State::None | State::Weak(1) => {
-                    // Acquire: weak pointers that are gone.
+                    // Acquire: the end of former weak pointers.
                     match state.compare_exchange(now, locked(), Acquire, Acquire) {
                         Ok(_) => {
                             let _critical = Critical::enter();
-                            // No weak pointer can come while it is locked, so a count of one stays.
-                            // (A strong pointer whose drop we see cannot have waited for the store
-                            // below.)
+                            // No weak pointer can come while the state is locked, so a count of one
+                            // stays one. (A strong pointer whose drop we see cannot have waited for
+                            // the store below.)
                             let alone = alone();
-                            // Release: passes on what the lock acquired, as a store does not by
-                            // itself.
+                            // Release: passes on all that the lock acquired, since a store does not
+                            // pass it on by itself.
                             state.store(now, Release);
                             return alone;
                         }
@@ -126,7 +129,7 @@ impl<F: Flavour> Block<F> {
                 State::Record(record) => {
                     return !record.is_returning() && record.is_unwatched(alone);
                 }
-                // (Locked: by another strong pointer.)
+                // (A locked state: another strong pointer has locked it.)
                 State::Weak(_)
                 | State::Thin(_)
                 | State::Shared(_)
@@ -138,18 +141,19 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Whether the caller's strong pointer is the only one.
+    /// Returns whether the caller's strong pointer is the only one.
     #[inline(always)]
     fn has_one_pointer(self) -> bool {
-        // Acquire: the release of every other strong pointer's drop, so that their uses of the
+        // Acquire: the Release of every other strong pointer's drop, so that their uses of the
         // object happen before the caller's.
         self.header().count.load(Acquire) == 1
     }
 
-    /// Whether the object returns to the [destination](super::home::Destination) at this address,
-    /// the caller's strong pointer is the only pointer, weak or strong, and there is no entry.
+    /// Returns whether the object returns to the [destination](super::home::Destination) at this
+    /// address, the caller's strong pointer is the only pointer, weak or strong, and there is no
+    /// entry.
     pub(super) fn is_unique_of(self, destination: *const ()) -> bool {
-        // Acquire: a record.
+        // Acquire: the publication of a record.
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::Record(record) => {
                 let alone = || self.has_one_pointer();
@@ -160,7 +164,7 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// The number of weak pointers and entries. A snapshot.
+    /// Returns the number of weak pointers and entries. A snapshot.
     pub(super) fn weak_count(self) -> usize {
         match State::<F>::decode(self.header().state.load(Acquire)) {
             State::None | State::Dead | State::Locked => 0,

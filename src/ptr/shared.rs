@@ -1,27 +1,29 @@
-//! The part of a shared collection that deaths use: where a dying thread finds its entry, and where
-//! it puts what it has unlinked.
+//! The part of a shared collection that deaths use: a dying thread finds its entry here, and leaves
+//! the unlinked entry here.
 //!
-//! A death takes two locks for each entry, both for a few instructions: that of a *stripe* of the
-//! collection's core, and that of the entry's bucket. (Lock striping: any free stripe will do, and
-//! each thread has its own to begin with.)
+//! A death takes two locks for each entry, both for a few instructions: the lock of a *stripe* of
+//! the collection's core, and the lock of the entry's bucket. (This is lock striping: any free
+//! stripe will do, and each thread begins with a stripe of its own.)
 //!
-//! * **C1** A registration with a core is ended once. The death ends it by taking `state` from
-//!   `SHARED` to `DEAD` or, if there is a record, by the step of its gate from open to dying.
-//!   Before that the watch of the entry may end it, by taking `SHARED` to `WEAK`, or the
-//!   registration out of the record while the gate is open.
-//! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts it into
-//!   the list of the stripe, and counts the registration. The unlocking is its last access to the
-//!   core. Meanwhile no code of a user runs, nothing is allocated or freed, and no other lock is
-//!   waited for than that of the bucket and, after it, the gates of the entry's other objects:
-//!   whoever has one of these waits for no stripe.
-//! * **C3** Whoever changes what deaths look at (unlinks an array, arms the waker) does so first,
-//!   and then *passes* the stripes: locks and unlocks each. The deaths that have not seen the
-//!   change have ended then, and later ones see it.
+//! * **C1** A registration with a core is ended once. The death ends the registration by taking
+//!   `state` from `SHARED` to `DEAD` or, if there is a record, by the step of the record's gate
+//!   from open to dying. Before the death, the watch of the entry may end the registration, by
+//!   taking `SHARED` to `WEAK`, or by taking the registration out of the record while the gate is
+//!   open.
+//! * **C2** A death that has ended a registration locks a stripe, unlinks the entry, puts the entry
+//!   into the list of the stripe, and counts the registration. The unlocking is the death's last
+//!   access to the core. Under the lock of the stripe no user code runs, nothing is allocated or
+//!   freed, and the death waits for no lock but the lock of the bucket and, after it, the gates of
+//!   the entry's other objects. A thread holding the lock of a bucket or a gate waits for no
+//!   stripe.
+//! * **C3** A thread that changes something deaths look at (it unlinks an array, or arms the waker)
+//!   makes the change first, and then *passes* the stripes: locks and unlocks each. The deaths that
+//!   have not seen the change have ended then, and later deaths see the change.
 //! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none
-//!   will be: they belong to the end. A death that finds a closed stripe counts itself off
-//!   `inflight`. The thread that brings that to zero, after the end has added the registrations
-//!   that others have still to count, frees the core. So the end waits for a thread that has a
-//!   stripe, and for no others.
+//!   will be: the entries belong to the end. A death that finds a closed stripe counts itself off
+//!   `inflight`. The end adds the registrations that other threads have still to count; the thread
+//!   that then brings `inflight` to zero frees the core. So the end waits for a thread that has a
+//!   stripe, and for no other thread.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -35,14 +37,14 @@ use super::stripe::{Busy, Dead, Locked, Stripe};
 use super::waker::WakerCell;
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
-/// How many deaths may be at the entries of one collection at a time.
+/// The number of deaths that may be at the entries of one collection at a time.
 pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
 
-/// One in so many times a thread looks at the stripes of others first.
+/// Once in this many times, a thread looks at the stripes of other threads first.
 const FOREIGN_INTERVAL: usize = 16;
 
-/// Names a registration: the address of the block (`SHARED`, or the record's first), of the record
-/// (its second), or of a hook. Only compared.
+/// The name of a registration: the address of the block (for `SHARED`, or the record's first), of
+/// the record (for the record's second), or of a hook. Names are only compared.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegistrationId(*mut ());
@@ -69,9 +71,10 @@ impl RegistrationId {
     }
 }
 
-/// Finds the entry that has this registration, and unlinks it under the lock of its bucket. Passed
-/// what [`CoreRef::set_entries`] was, the address of the payload and the hash of the registration,
-/// and a list for the hooks of the entry's other registrations, which it ends.
+/// Finds the entry that has this registration, and unlinks the entry under the lock of its bucket.
+/// The arguments are the pointer set by [`CoreRef::set_entries`], the address of the payload, the
+/// hash of the registration, and a list for the hooks of the entry's other registrations, which the
+/// function ends.
 ///
 /// # Safety
 /// The caller has a stripe.
@@ -87,30 +90,30 @@ pub(crate) type Unlink = unsafe fn(
 #[repr(C)]
 pub(crate) struct Core {
     stripes: [Stripe; STRIPES],
-    /// Where the entries are.
+    /// The place of the entries.
     entries: AtomicPtr<()>,
     unlink: Unlink,
-    /// Registrations, less those that their watches have ended, modulo 2^n. What the participants
-    /// of the table count is not among them.
+    /// Registrations, less the registrations ended by their watches, modulo 2^n. The registrations
+    /// counted by the participants of the table are not among them.
     registered: AtomicUsize,
     /// Whether the next death calls the waker.
     armed: AtomicUsize,
     /// From an `Arc`; null until a waker is set.
     waker: AtomicPtr<WakerCell>,
-    /// After the end: what is still to be counted, less what has been.
+    /// After the end: the registrations still to be counted, less the registrations counted since.
     inflight: AtomicUsize,
     live: Live,
 }
 
-/// A pointer to a core that is not freed: the collection is there, or a registration that nobody
+/// A pointer to a core that is not freed: the collection exists, or a registration that no thread
 /// has counted as ended.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 #[derive(Clone, Copy, PartialEq)]
 pub struct CoreRef(NonNull<Core>);
 
-// SAFETY: a core consists of atomics, and of what the locks of its stripes protect.
+// SAFETY: a core consists of atomics, and of cells that the locks of its stripes protect.
 unsafe impl Send for CoreRef {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for CoreRef {}
 
 impl CoreRef {
@@ -135,7 +138,7 @@ impl CoreRef {
     }
 
     /// # Safety
-    /// `core` is what [`as_ptr`](Self::as_ptr) has returned, and is not freed.
+    /// `core` was returned by [`as_ptr`](Self::as_ptr), and is not freed.
     #[inline(always)]
     pub(crate) unsafe fn from_ptr(core: *mut Core) -> Self {
         // SAFETY: the caller's promise.
@@ -144,46 +147,49 @@ impl CoreRef {
 
     #[inline(always)]
     fn get<'a>(self) -> &'a Core {
-        // SAFETY: it is not freed before the caller's last access.
+        // SAFETY: the core is not freed before the caller's last access.
         let core = unsafe { self.0.as_ref() };
         core.live.check();
         core
     }
 
-    /// Where deaths find the entries to begin with. The error is what another thread has said.
+    /// Sets the first place where deaths find the entries. The error is the place set by another
+    /// thread.
     pub(crate) fn begin_entries(self, entries: *mut ()) -> Result<(), *mut ()> {
         let place = &self.get().entries;
-        // Release: with `unlink`: what is there is initialised. Acquire on failure: likewise.
+        // Release: with `unlink`: the entries there are initialised.
+        // Acquire on failure: as above, for the other thread's place.
         place
             .compare_exchange(ptr::null_mut(), entries, Release, Acquire)
             .map(drop)
     }
 
-    /// Where deaths find the entries from now on. Who retires what was there before
-    /// [passes](Self::pass) the stripes.
+    /// Sets the place where deaths find the entries from now on. A thread that retires the entries'
+    /// previous place [passes](Self::pass) the stripes first.
     #[inline]
     pub(crate) fn set_entries(self, entries: *mut ()) {
-        // Release: with `unlink`: what is there is initialised.
+        // Release: with `unlink`: the entries there are initialised.
         self.get().entries.store(entries, Release);
     }
 
-    /// Counts one more registration, before it is made.
+    /// Counts one more registration, before the registration is made.
     #[inline]
     pub(crate) fn count(self) -> Counted {
-        // Relaxed: read at the end, when no other thread is at the collection.
+        // Relaxed: the number is read at the end, when no other thread is at the collection.
         self.get().registered.fetch_add(1, Relaxed);
         Counted(self)
     }
 
-    /// Counts a registration off that its watch has ended.
+    /// Counts off a registration that its watch has ended.
     #[inline]
     pub(super) fn count_off(self) {
-        // Relaxed: likewise. (The collection is there: its end ends all registrations that are
+        // Relaxed: as in `count`. (The collection exists: its end ends all registrations that are
         // left.)
         self.get().registered.fetch_sub(1, Relaxed);
     }
 
-    /// Locks any free stripe, beginning with this thread's own. `None` if they are closed (C4).
+    /// Locks any free stripe, beginning with this thread's own. `None` if the stripes are closed
+    /// (C4).
     #[inline]
     fn enter(self) -> Option<Locked> {
         let own = own_stripe();
@@ -210,11 +216,11 @@ impl CoreRef {
         }
     }
 
-    /// C2: unlinks the entry of a registration that the caller, a death, has ended. Returns whether
-    /// it was there, and the cell of the waker if that is to be called.
+    /// Unlinks the entry of a registration that the caller, a death, has ended (C2). Returns
+    /// whether the entry was found, and the cell of the waker if the waker is to be called.
     ///
     /// # Safety
-    /// C1; the core is not used by the caller after this.
+    /// C1; the caller does not use the core after this.
     #[inline]
     pub(super) unsafe fn unlink(
         self,
@@ -232,9 +238,9 @@ impl CoreRef {
         let core = self.get();
         // Acquire: with `set_entries`.
         let entries = core.entries.load(Acquire);
-        // (None, if the registration is of an entry that was to be the first, and was not
-        // inserted.)
-        // SAFETY: C3: what is there is not freed before the stripe was passed.
+        // (The pointer is null if the registration is of an entry that was to be the first and was
+        // not inserted.)
+        // SAFETY: C3: the entries there are not freed before the stripe was passed.
         let dead = (!entries.is_null())
             .then(|| unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) })
             .flatten();
@@ -248,22 +254,23 @@ impl CoreRef {
         (true, waker)
     }
 
-    /// C4.
+    /// Counts off a registration after the end of the collection (C4); the last frees the core.
     ///
     /// # Safety
-    /// Once for each registration that has ended and is to be counted, by who found the stripes
-    /// closed.
+    /// Called once for each registration that has ended and is to be counted, by the thread that
+    /// found the stripes closed.
     #[cold]
     #[inline(never)]
     unsafe fn finish_inflight(self) {
-        // Release: our uses of the core happen before its end. Acquire: so do all other threads'.
+        // Release: our uses of the core happen before its end.
+        // Acquire: the uses by all other threads happen before its end, too.
         if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
             // SAFETY: C4.
             unsafe { self.free() };
         }
     }
 
-    /// C3: waits for the deaths that are at the entries now.
+    /// Waits for the deaths that are at the entries now (C3).
     #[cold]
     pub(crate) fn pass(self) {
         self.get()
@@ -272,10 +279,10 @@ impl CoreRef {
             .for_each(|stripe| drop(stripe.lock()));
     }
 
-    /// A stripe in whose list entries wait: this thread's own, if there are some. Every
-    /// [`FOREIGN_INTERVAL`]th time the others come first, so no dead entry waits for a certain
-    /// thread. For a thread that is alone at the collection: the stripe counts how often its thread
-    /// asks.
+    /// Returns a stripe in whose list entries wait: this thread's own, if entries wait there. Every
+    /// [`FOREIGN_INTERVAL`]th time the other stripes come first, so that no dead entry waits for a
+    /// certain thread. For a thread that is alone at the collection: the stripe counts how often
+    /// its thread asks.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
         let stripe = &self.get().stripes[own_stripe()];
@@ -286,52 +293,53 @@ impl CoreRef {
         self.own_due(1).or_else(|| self.any_due())
     }
 
-    /// This thread's own stripe, if so many entries wait in its list.
+    /// Returns this thread's own stripe, if at least this many entries wait in its list.
     #[inline]
     pub(crate) fn own_due(self, least: usize) -> Option<usize> {
         let own = own_stripe();
         (self.waiting_at(own) >= least).then_some(own)
     }
 
-    /// Another stripe in whose list entries wait: the first after this thread's `n`-th next one.
+    /// Returns another stripe in whose list entries wait: the first after this thread's `n`-th next
+    /// stripe.
     pub(crate) fn foreign_due(self, n: usize) -> Option<usize> {
         let first = own_stripe() + n;
         let at = (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
         at.map(|at| at % STRIPES)
     }
 
-    /// How many entries wait in the list of a stripe, and how many deaths have unlinked there,
-    /// modulo 2^n.
+    /// Returns how many entries wait in the list of a stripe, and how many entries deaths have
+    /// unlinked there, modulo 2^n.
     pub(crate) fn progress(self, at: usize) -> (usize, usize) {
         (self.waiting_at(at), self.get().stripes[at].unlinked())
     }
 
-    /// Any stripe in whose list entries wait.
+    /// Returns any stripe in whose list entries wait.
     #[inline]
     pub(crate) fn any_due(self) -> Option<usize> {
         let mut stripes = self.get().stripes.iter();
         stripes.position(|stripe| stripe.waiting() != 0)
     }
 
-    /// How many entries wait in the list of a stripe.
+    /// Returns how many entries wait in the list of a stripe.
     #[inline]
     fn waiting_at(self, at: usize) -> usize {
         self.get().stripes[at % STRIPES].waiting()
     }
 
-    /// How many entries wait in all lists.
+    /// Returns how many entries wait in all lists.
     pub(crate) fn waiting(self) -> usize {
         (0..STRIPES).map(|at| self.waiting_at(at)).sum()
     }
 
-    /// How many entries deaths have unlinked, modulo 2^n.
+    /// Returns how many entries deaths have unlinked, modulo 2^n.
     pub(crate) fn unlinked(self) -> usize {
         let stripes = self.get().stripes.iter();
         stripes.fold(0, |sum: usize, stripe| sum.wrapping_add(stripe.unlinked()))
     }
 
-    /// Takes the newest entries from the list of a stripe, `most` of them. Returns the first and
-    /// how many. `below` returns what the link of an entry says.
+    /// Takes the newest entries from the list of a stripe, at most `most` of them. Returns the
+    /// first entry and their number. `below` returns the entry to which the link of an entry leads.
     pub(crate) fn take(
         self,
         at: usize,
@@ -355,10 +363,11 @@ impl CoreRef {
             .each(most, below, look)
     }
 
-    /// The cell of the waker, if one has ever been set.
+    /// Returns the cell of the waker, if a waker has ever been set.
     #[inline]
     pub(crate) fn waker<'a>(self) -> Option<&'a WakerCell> {
-        // Acquire: with `waker_or_new`. SAFETY: it is there until the core is freed.
+        // Acquire: with `waker_or_new`.
+        // SAFETY: the cell exists until the core is freed.
         unsafe { self.get().waker.load(Acquire).as_ref() }
     }
 
@@ -367,9 +376,10 @@ impl CoreRef {
             return cell;
         }
         let new = Arc::into_raw(WakerCell::new()).cast_mut();
-        // Release: the cell is initialised. Acquire on failure: likewise, the winner's.
+        // Release: the cell is initialised.
+        // Acquire on failure: as above, for the winner's cell.
         let there = (self.get().waker).compare_exchange(ptr::null_mut(), new, Release, Acquire);
-        // SAFETY: ours, which no other thread knows; or the winner's, as in `waker`.
+        // SAFETY: our cell, which no other thread knows; or the winner's, as in `waker`.
         unsafe {
             match there {
                 Ok(_) => &*new,
@@ -381,24 +391,25 @@ impl CoreRef {
         }
     }
 
-    /// A share in the cell of the waker, which is made if there is none.
+    /// Returns a share in the cell of the waker, which is made if there is none.
     pub(crate) fn waker_share(self) -> Arc<WakerCell> {
         self.waker_or_new();
-        // SAFETY: there is one.
+        // SAFETY: the cell exists.
         unsafe { self.get().share() }
     }
 
-    /// The next death calls the waker.
+    /// Arms the core: the next death calls the waker.
     pub(crate) fn arm(self) {
         // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that
-        // comes after the stripes were passed sees it; and one that was before may.)
+        // comes after the caller has passed the stripes sees the flag; an earlier death may see
+        // it.)
         self.get().armed.store(1, Release);
     }
 }
 
 impl Core {
-    /// The cell of the waker, if this death is the first since it was armed. The caller has a
-    /// stripe.
+    /// Returns the cell of the waker, if this death is the first since the core was armed. The
+    /// caller has a stripe.
     #[inline]
     fn owed(&self) -> Option<Arc<WakerCell>> {
         // Relaxed: C3.
@@ -411,18 +422,18 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn owed_if_armed(&self) -> Option<Arc<WakerCell>> {
-        // Acquire: with `arm`: the cell is there, and initialised.
+        // Acquire: with `arm`: the cell exists, and is initialised.
         if self.armed.swap(0, Acquire) == 0 {
             return None;
         }
-        // SAFETY: it is armed after the cell was set.
+        // SAFETY: the core is armed after the cell was set.
         Some(unsafe { self.share() })
     }
 
     /// # Safety
-    /// There is a cell, and the caller has acquired that.
+    /// A cell is set, and the caller has acquired its initialisation.
     unsafe fn share(&self) -> Arc<WakerCell> {
-        // Relaxed: the caller's promise; it is set once.
+        // Relaxed: the caller's promise; the cell is set once.
         let cell = self.waker.load(Relaxed);
         // SAFETY: from an `Arc`, of which the core has a share.
         unsafe {
@@ -432,32 +443,33 @@ impl Core {
     }
 }
 
-/// A registration that is counted, and not made yet, or not any more. The core is there meanwhile,
+/// A registration that is counted, and is not made yet or has already ended. It keeps the core,
 /// even if the collection ends.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Counted(CoreRef);
 
 impl Counted {
-    /// The core, for the registration.
+    /// Returns the core, for the registration.
     #[inline]
     pub(super) fn core(&self) -> CoreRef {
         self.0
     }
 
-    /// The registration is made now: its end counts it off.
+    /// Marks the registration as made: the end of the registration counts it off.
     #[inline]
     pub(super) fn keep(self) {
         _ = ManuallyDrop::new(self);
     }
 
-    /// The registration with this core has ended.
+    /// Returns the count of a registration with this core that has ended.
     pub(super) fn of_ended(core: CoreRef) -> Self {
         Counted(core)
     }
 }
 
 impl Drop for Counted {
-    /// Under no lock. Counts it as a death does, for the collection may be gone (C2, C4).
+    /// Under no lock. Counts the registration as a death does, for the collection may be gone (C2,
+    /// C4).
     fn drop(&mut self) {
         match self.0.enter() {
             Some(stripe) => stripe.count_ended(),
@@ -467,7 +479,8 @@ impl Drop for Counted {
     }
 }
 
-/// The number of this thread's own stripe. Allocates nothing, and needs no number of the thread.
+/// Returns the number of this thread's own stripe. Allocates nothing, and needs no number of the
+/// thread.
 #[inline]
 fn own_stripe() -> usize {
     #[cfg(feature = "std")]
@@ -482,7 +495,7 @@ fn own_stripe() -> usize {
 pub(crate) struct Closed(CoreRef);
 
 impl CoreRef {
-    /// C4: closes the stripes. Waits for the threads that have one.
+    /// Closes the stripes (C4). Waits for the threads that have one.
     ///
     /// # Safety
     /// Called once, by the end of the collection.
@@ -493,17 +506,18 @@ impl CoreRef {
 }
 
 impl Closed {
-    /// Takes the list of a stripe: the newest, and how many there are.
+    /// Takes the list of a stripe. Returns the newest entry and the number of entries.
     pub(crate) fn take(&self, at: usize) -> (*mut (), usize) {
-        // SAFETY: C4: no death uses it any more.
+        // SAFETY: C4: no death uses the list any more.
         unsafe { self.0.get().stripes[at].take_all() }
     }
 
-    /// Leaves the core to those who have still to count a registration. `registered` are those that
-    /// the participants count. All watches have ended theirs, or left them to their deaths.
+    /// Leaves the core to the threads that have still to count a registration. `registered` is the
+    /// number of registrations that the participants count. Every watch has ended its registration,
+    /// or has left it to the death of the object.
     pub(crate) fn leave(self, registered: usize) {
         let core = self.0.get();
-        // SAFETY: C4.
+        // SAFETY: C4: no death has a stripe.
         let ended = |stripe: &Stripe| unsafe { stripe.ended() };
         let all = registered.wrapping_add(core.registered.load(Relaxed));
         let owed = (core.stripes.iter()).fold(all, |owed, stripe| owed.wrapping_sub(ended(stripe)));
@@ -523,7 +537,7 @@ impl CoreRef {
         let core = self.get();
         let cell = core.waker.load(Relaxed);
         if !cell.is_null() {
-            // SAFETY: the share of the core. (W5: no code of a user runs.)
+            // SAFETY: the share of the core. (W5: no user code runs.)
             drop(unsafe { Arc::from_raw(cell) });
         }
         core.live.end();

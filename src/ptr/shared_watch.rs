@@ -1,5 +1,5 @@
-//! Watches: how an entry of a collection that threads share keeps its registration with an object,
-//! and a share of the object's block.
+//! Watches: an entry of a collection that threads share has a watch, which keeps the entry's
+//! registration with an object, and a share of the object's block.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -22,43 +22,43 @@ use crate::sync::{AtomicPtr, Ordering::*};
 
 /// The registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
-/// The watch of an entry on an object. It has a share of the block, so whoever finds the entry may
-/// look at the block: while the state is `SHARED`, the one that this stands for; of a record its
-/// registration, and then a reference (R1).
+/// The watch of an entry on an object. It has a share of the block, so a thread that finds the
+/// entry may look at the block. While the state is `SHARED`, the state stands for the share; with a
+/// record the share is the registration's, and after the registration a reference (R1).
 ///
-/// The place of the block leads to it, and the block to the record: a look at the entry alone reads
-/// neither. (The type of the place does not matter.)
+/// The place of the block leads to the block, and the block to the record: a look at the entry
+/// alone reads neither. (The type of the place does not matter.)
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
-    /// Null before the registration, and if another watch has [inherited](Self::inherit) it: then
-    /// there is no share. The [id](RegistrationId) of the registration, until that ends; then
-    /// `ENDED`, or a link.
+    /// Null before the registration, and after another watch has [inherited](Self::inherit) it:
+    /// then there is no share. The [id](RegistrationId) of the registration, until the registration
+    /// ends; then `ENDED`, or a link.
     word: AtomicPtr<()>,
 }
 
 // SAFETY: a block, a record, its gate and a core are made for many threads; the object is not
 // touched.
 unsafe impl<T: ?Sized> Send for SharedWatch<T> {}
-// SAFETY: likewise; the thread that has unlinked the entry, or has the lock of its bucket, changes
-// the word.
+// SAFETY: as for `Send`; only the thread that has unlinked the entry, or has the lock of its
+// bucket, changes the word.
 unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
 
 /// A watch that can be upgraded to a strong pointer.
 pub(crate) struct SharedWatchOf<T: ?Sized> {
     watch: SharedWatch<T>,
-    /// It crosses threads as a weak pointer does.
+    /// The watch crosses threads as a weak pointer does.
     marker: PhantomData<Weak<T, Atomic>>,
 }
 
-/// A promise: the object of a watch that is about to be registered is kept alive meanwhile, and no
-/// other thread uses the watch.
+/// A promise: the object of a watch that is about to be registered is kept alive during the
+/// registration, and no other thread uses the watch.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct Promise(());
 
 impl Promise {
     /// # Safety
-    /// It is true.
+    /// The promise is true.
     #[inline]
     pub(crate) unsafe fn given() -> Self {
         Promise(())
@@ -66,8 +66,8 @@ impl Promise {
 }
 
 impl<T: ?Sized> SharedWatch<T> {
-    /// A watch that is not registered yet. The caller of [`register`](Self::register) still keeps
-    /// the object alive.
+    /// Makes a watch that is not registered yet. The caller of [`register`](Self::register) still
+    /// keeps the object alive.
     #[inline]
     pub(crate) fn new<'a>(object: impl Into<ObjectRef<'a, T, Atomic>>) -> Self
     where
@@ -79,12 +79,13 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Registers, unless that has been done: the object's death unlinks the entry of this hash, or
-    /// of that of its address. Returns whether it did: the caller counts it. O(1); allocates if
-    /// there are weak pointers, other entries or finalizers.
+    /// Registers the watch, unless it is registered already: the object's death unlinks the entry
+    /// of this hash or, without a hash, of the hash of its address. Returns whether the watch was
+    /// registered now, in which case the caller counts the registration. O(1); allocates if there
+    /// are weak pointers, other entries or finalizers.
     #[inline]
     pub(crate) fn register(&self, core: CoreRef, hash: Option<u32>, _: &Promise) -> bool {
-        // Relaxed, also below: ours alone.
+        // Relaxed, here and below: the word is ours alone.
         if !self.word.load(Relaxed).is_null() {
             return false;
         }
@@ -101,24 +102,24 @@ impl<T: ?Sized> SharedWatch<T> {
         true
     }
 
-    /// As [`register`](Self::register), if nothing is registered with the object, and no weak
-    /// pointer refers to it: then no collection has an entry of it. The hash is that of the
-    /// address.
+    /// Registers the watch as [`register`](Self::register) does, if nothing is registered with the
+    /// object, and no weak pointer refers to it: then no collection has an entry of the object. The
+    /// hash is the hash of the address.
     #[inline]
     pub(crate) fn register_first(&self, core: CoreRef, _: &Promise) -> bool {
         let block = self.block();
         // SAFETY: the promise.
         let is_first = unsafe { block.register_first(Recipient::Core(core), None) }.is_ok();
         if is_first {
-            // Relaxed: ours alone.
+            // Relaxed: the word is ours alone.
             let id = RegistrationId::of_block(block);
             self.word.store(id.as_ptr(), Relaxed);
         }
         is_first
     }
 
-    /// A watch that is registered before there is an entry. A death that finds none leaves it at
-    /// that: so who links the entry looks whether the [registration has
+    /// Makes a watch that is registered before its entry exists. A death that finds no entry does
+    /// nothing further. So the thread that links the entry looks whether the [registration has
     /// ended](Self::is_registered).
     pub(crate) fn registered<'a>(
         object: impl Into<ObjectRef<'a, T, Atomic>>,
@@ -129,9 +130,9 @@ impl<T: ?Sized> SharedWatch<T> {
         T: 'a,
     {
         let watch = Self::new(object);
-        // SAFETY: the caller keeps the object alive; nobody else knows the watch.
+        // SAFETY: the caller keeps the object alive; no other thread knows the watch.
         let kept = unsafe { Promise::given() };
-        // It may allocate, and a failure unwind: then `counted` is counted off.
+        // `register` may allocate, and a failure unwind: then `counted` is counted off.
         watch.register(counted.core(), Some(hash), &kept);
         counted.keep();
         watch
@@ -143,11 +144,11 @@ impl<T: ?Sized> SharedWatch<T> {
         self.end_with(&mut Off::new(), |core| drop(Counted::of_ended(core)));
     }
 
-    /// The same watch, without its type.
+    /// Returns the same watch, without its type.
     #[inline]
     pub(crate) fn untyped(self) -> SharedWatch {
         let this = ManuallyDrop::new(self);
-        // Relaxed: we own it.
+        // Relaxed: the word is ours.
         let word = AtomicPtr::new(this.word.load(Relaxed));
         let place = this.place.cast();
         SharedWatch { place, word }
@@ -159,31 +160,32 @@ impl<T: ?Sized> SharedWatch<T> {
         unsafe { Block::of_place(self.place.cast()) }
     }
 
-    /// Whether both watch the same object.
+    /// Returns whether both watch the same object.
     #[inline]
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.place.addr() == other.place.addr()
     }
 
-    /// The place of the object's block. No other object has it as long as this watch has a share.
+    /// Returns the place of the object's block. No other object has the place as long as this watch
+    /// has a share.
     #[inline]
     pub(crate) fn place(&self) -> usize {
         self.place.addr().get()
     }
 
-    /// Whether it could [inherit](Self::inherit).
+    /// Returns whether the watch has no registration, and so could [inherit](Self::inherit) one.
     #[inline]
     pub(crate) fn is_unregistered(&self) -> bool {
-        // Relaxed: ours alone.
+        // Relaxed: the word is ours alone.
         self.word.load(Relaxed).is_null()
     }
 
-    /// Takes over the registration of the entry that this one's replaces, with the share. The
-    /// caller has the lock of the bucket, the other is linked there, and both are
-    /// [alike](Self::is_like).
+    /// Takes over the registration and the share of the `other` entry's watch, when this watch's
+    /// entry replaces that entry. The caller has the lock of the bucket, the other entry is linked
+    /// there, and both watches are [alike](Self::is_like).
     ///
-    /// Who looks at the other entry may go on: its block stays until this one's grace period has
-    /// ended, which begins later.
+    /// A thread that looks at the other entry may go on: the block stays until the grace period of
+    /// this entry has ended, which begins later.
     #[inline]
     pub(crate) fn inherit(&self, other: &Self) {
         // Relaxed: deaths look under the lock.
@@ -191,26 +193,27 @@ impl<T: ?Sized> SharedWatch<T> {
         other.word.store(ptr::null_mut(), Relaxed);
     }
 
-    /// The word, if this is the watch with that registration: for the link, once its death has
-    /// unlinked the entry. The caller has the lock of the bucket, or has unlinked the entry.
+    /// Returns the word, if this is the watch with the registration `id`: for the link, once the
+    /// object's death has unlinked the entry. The caller has the lock of the bucket, or has
+    /// unlinked the entry.
     #[inline]
     pub(crate) fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        // Relaxed: as above.
+        // Relaxed: as in `inherit`.
         ptr::eq(self.word.load(Relaxed), id.as_ptr()).then_some(&self.word)
     }
 
-    /// The word, if it is a link. The caller has taken the entry from a list.
+    /// Returns the word, if the word is a link. The caller has taken the entry from a list.
     #[inline]
     pub(crate) fn link(&self) -> Option<&AtomicPtr<()>> {
         // Relaxed: written under the lock of the stripe.
         (self.word.load(Relaxed).addr() & LINK != 0).then_some(&self.word)
     }
 
-    /// Whether the death has not ended the registration. If it does after this call, it looks for
-    /// the entry after that.
+    /// Returns whether the death has not ended the registration. If the death ends the registration
+    /// after this call, the death looks for the entry after this call, too.
     pub(crate) fn is_registered(&self) -> bool {
-        // Acquire: with the death: if it has looked for the entry before this call, it had ended
-        // the registration.
+        // Acquire: with the death: if the death has looked for the entry before this call, it had
+        // ended the registration before.
         match State::<Atomic>::decode(self.block().header().state.load(Acquire)) {
             State::Shared(_) => true,
             State::Record(record) => record.is_open(),
@@ -218,8 +221,8 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// Ends the registration, unless that has been done, or is left to the object's death. The
-    /// entry is unlinked, or there is none. O(1).
+    /// Ends the registration, unless the registration has ended, or is left to the object's death.
+    /// The entry is unlinked, or there is none. O(1).
     #[inline]
     pub(crate) fn end(&self, off: &mut Off) {
         self.end_with(off, CoreRef::count_off);
@@ -249,8 +252,8 @@ impl<T: ?Sized> SharedWatch<T> {
                     unreachable!("the entry is registered")
                 }
             };
-            // Release: what was done to the block, for the thread that frees it. Acquire: likewise,
-            // if that is us; and on failure the record.
+            // Release: the uses of the block, for the thread that frees the block.
+            // Acquire: the uses by other threads, if we free the block; and on failure the record.
             match state.compare_exchange(now, to, AcqRel, Acquire) {
                 Ok(_) => {
                     if let State::Shared(core) = State::<Atomic>::decode(now) {
@@ -272,7 +275,7 @@ impl<T: ?Sized> SharedWatch<T> {
         off: &mut Off,
         count_off: impl FnOnce(CoreRef),
     ) {
-        // R4: otherwise the death has ended it, and frees the hook.
+        // R4: otherwise the death has ended the registration, and frees the hook.
         let Some(gate) = record.lock().filter(Gate::is_open) else {
             return;
         };
@@ -302,12 +305,12 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
-    /// The address of the object, live or dead.
+    /// Returns the address of the object, live or dead.
     pub(crate) fn addr(&self) -> *const () {
         self.block().payload().as_ptr().cast_const().cast()
     }
 
-    /// Whether an upgrade would fail.
+    /// Returns whether an upgrade would fail.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.block().is_expired()
@@ -323,9 +326,9 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
         if self.word.load(Relaxed).addr() & (ENDED | LINK) == 0 {
             self.end(&mut Off::new());
         }
-        // Acquire: the thread that has made it so.
+        // Acquire: the thread that has set the state.
         let state = self.block().header().state.load(Acquire);
-        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: its death has
+        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: the death has
         // unlinked our entry.
         unsafe {
             match State::<Atomic>::decode(state) {
@@ -357,31 +360,32 @@ impl<T: ?Sized> SharedWatchOf<T> {
             .then(|| unsafe { Strong::from_place(self.watch.place, block) })
     }
 
-    /// The watch of an entry that is destroyed becomes a weak pointer to its object, live or dead:
-    /// its share is the pointer's. `None` if another watch has [inherited](SharedWatch::inherit)
-    /// that.
+    /// Turns the watch of an entry that is being destroyed into a weak pointer to the watch's
+    /// object, live or dead: the share of the watch becomes the share of the pointer. `None` if
+    /// another watch has [inherited](SharedWatch::inherit) the share.
     pub(crate) fn into_weak(self) -> Option<Weak<T, Atomic>> {
         let watch = self.watch;
         if watch.is_unregistered() {
             return None;
         }
-        // What was a registration is ended, or its death has unlinked the entry.
+        // The registration is ended here, or the object's death has unlinked the entry.
         watch.end(&mut Off::new());
         let (watch, alone) = (ManuallyDrop::new(watch), dead(ptr::null_mut()));
         let state = &watch.block().header().state;
-        // A block that is `DEAD` is ours: as in `drop`. Acquire: likewise. On failure: it is `WEAK`
-        // or `RECORD`, and the last share's owner acquires.
+        // A block that is `DEAD` is ours: as in `drop`.
+        // Acquire: as in `drop`. On failure: the state is `WEAK` or `RECORD`, and the last share's
+        // owner acquires.
         _ = state.compare_exchange(alone, weak(1), Acquire, Relaxed);
-        // SAFETY: our share, and the state is that of a block with weak pointers.
+        // SAFETY: our share, and the state says that the block has weak pointers.
         Some(unsafe { Weak::from_counted(watch.place) })
     }
 
-    /// A weak pointer to the object, unless that is dead and its entry not unlinked yet. For who
-    /// keeps the entry from being destroyed.
+    /// Returns a weak pointer to the object, unless the object is dead and its entry is not
+    /// unlinked yet. For a thread that keeps the entry from being destroyed.
     pub(crate) fn downgrade(&self) -> Option<Weak<T, Atomic>> {
         let block = self.watch.block();
-        // SAFETY: the entry is looked at, so the share of its watch stays. The share that is made
-        // is the weak pointer's.
+        // SAFETY: the caller looks at the entry, so the share of its watch stays. The new share is
+        // the weak pointer's.
         unsafe {
             let is_shared = block.downgrade_registered();
             is_shared.then(|| Weak::from_counted(self.watch.place))

@@ -6,17 +6,18 @@
 //! Programming: Coping with Parallelism", 1986.) The notices of one batch come newest first; no
 //! order is promised.
 //!
-//! `SegQueue` of crossbeam was here before: two read-modify-writes to push, two and a full fence to
-//! pop, and an allocation for every 31 deaths. At churn with 10^3 live keys it cost a twelfth more.
+//! An earlier version used `SegQueue` of crossbeam: two read-modify-writes to push, two and a full
+//! fence to pop, and an allocation for every 31 deaths. At churn with 10^3 live keys it cost a
+//! twelfth more.
 //!
 //! Invariants:
 //!
 //! * **N1** The owner ends each registration with a stack, or the registration brings one notice.
-//!   The owner knows how many have done neither ([`close`](StackRef::close)).
+//!   The owner knows how many registrations have done neither ([`close`](StackRef::close)).
 //! * **N2** A pusher's last access to the stack is the compare-exchange that links its notice or,
-//!   if the stack is closed, the one that counts the notice off `inflight`. The thread that brings
-//!   `inflight` to zero, after the owner has added what was still to come, frees the stack. So the
-//!   end of a collection waits for no thread.
+//!   if the stack is closed, the decrement that counts the notice off `inflight`. The owner adds to
+//!   `inflight` the number of notices that were still to come; the thread that then brings
+//!   `inflight` to zero frees the stack. So the end of a collection waits for no thread.
 //! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a hook with its
 //!   reference to the record.
 //!
@@ -34,18 +35,18 @@ use super::hook::{Hook, HookRef, TargetCell};
 use super::waker::WakerCell;
 use crate::sync::{Live, UnsafeCell};
 
-/// Where the deaths of one collection's objects are pushed.
-// Aligned for the tags in pointers to it.
+/// The stack to which the deaths of one collection's objects push their notices.
+// Aligned for the tags in pointers to a stack.
 #[repr(align(8))]
 pub(crate) struct NoticeStack<F: Flavour> {
     /// The newest notice, or a mark.
     pub(super) top: F::Link,
-    /// After the owner's end: how many notices are still to come, less those that have come.
+    /// After the owner's end: the number of notices still to come, less the notices that have come.
     pub(super) inflight: F::Word,
     /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
-    /// Set once, by the owner, before the stack is first armed. A pusher that finds it armed may
-    /// read it (W1).
+    /// Set once, by the owner, before the stack is first armed. A pusher that finds the stack armed
+    /// may read the waker (W1).
     pub(super) waker: UnsafeCell<Option<Arc<WakerCell>>>,
     pub(super) live: Live,
 }
@@ -73,7 +74,7 @@ impl<F: Flavour> StackRef<F> {
     }
 
     /// # Safety
-    /// `stack` is what [`as_ptr`](Self::as_ptr) has returned.
+    /// `stack` was returned by [`as_ptr`](Self::as_ptr).
     #[inline(always)]
     pub(crate) unsafe fn from_ptr(stack: *mut NoticeStack<F>) -> Self {
         // SAFETY: the caller's promise.
@@ -82,13 +83,14 @@ impl<F: Flavour> StackRef<F> {
 
     #[inline(always)]
     pub(crate) fn get<'a>(self) -> &'a NoticeStack<F> {
-        // SAFETY: N2, it is not freed before the caller's last access.
+        // SAFETY: N2, the stack is not freed before the caller's last access.
         let stack = unsafe { self.0.as_ref() };
         stack.live.check();
         stack
     }
 
-    /// A hook for a further registration with this stack, if there is one without an allocation.
+    /// Returns a hook for a further registration with this stack, if there is one without an
+    /// allocation.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -99,7 +101,7 @@ impl<F: Flavour> StackRef<F> {
         self.get().slab.with_mut(slab)
     }
 
-    /// A hook for a further registration with this stack.
+    /// Returns a hook for a further registration with this stack.
     ///
     /// # Safety
     /// As for [`spare_hook`](Self::spare_hook).
@@ -124,7 +126,7 @@ impl<F: Flavour> StackRef<F> {
         self.get().slab.with_mut(|slab| unsafe { (*slab).shrink() });
     }
 
-    /// Takes a hook from [`hook`](Self::hook) back.
+    /// Takes back a hook from [`hook`](Self::hook).
     ///
     /// # Safety
     /// As for `hook`; and no thread uses the hook any more.
@@ -136,19 +138,19 @@ impl<F: Flavour> StackRef<F> {
     }
 }
 
-/// Several hooks in one allocation, all with the same target.
+/// Several hooks in one allocation, all with the same recipient.
 #[repr(C, align(8))]
 struct Chunk<F: Flavour> {
     target: TargetCell,
     next: Option<NonNull<Chunk<F>>>,
     len: u32,
-    /// How many hooks at the end were never used.
+    /// The number of hooks at the end that were never used.
     unused: u32,
-    /// `len` of them.
+    /// `len` hooks.
     hooks: [Hook<F>; 0],
 }
 
-/// The largest chunk: hooks in a page.
+/// The number of hooks in the largest chunk, which is a page.
 const CHUNK: u32 = (4096 / size_of::<Hook<Local>>() - 1) as u32;
 
 /// The memory of one collection's hooks: chunks that double in size, and a list of hooks taken
@@ -166,7 +168,7 @@ impl<F: Flavour> Slab<F> {
         }
     }
 
-    /// A hook for this block and hash, if there is one without an allocation. O(1).
+    /// Returns a hook for this block and hash, if there is one without an allocation. O(1).
     #[inline]
     pub(super) fn spare(&mut self, block: Block<F>, hash: u32) -> Option<HookRef<F>> {
         if let Some(hook) = self.free {
@@ -175,7 +177,7 @@ impl<F: Flavour> Slab<F> {
             return Some(hook);
         }
         let chunk = self.chunks?;
-        // SAFETY: a chunk of this list; only the owner uses `unused`. So many hooks at the end of
+        // SAFETY: a chunk of this list; only the owner uses `unused`. That many hooks at the end of
         // the chunk have never been used. The pointer keeps the provenance of the chunk.
         unsafe {
             let unused = &raw mut (*chunk.as_ptr()).unused;
@@ -193,7 +195,7 @@ impl<F: Flavour> Slab<F> {
         }
     }
 
-    /// Allocates a chunk for twice as many hooks as the last; no spare hook is left.
+    /// Allocates a chunk for twice as many hooks as the last chunk; no spare hook is left.
     ///
     /// # Safety
     /// `target` is the stack that owns this slab.
@@ -218,7 +220,7 @@ impl<F: Flavour> Slab<F> {
 
     /// Frees the chunks of which no hook is in use. O(hooks taken back, and chunks).
     pub(super) fn shrink(&mut self) {
-        // Hooks that were taken back count as unused of their chunks, until it is known which
+        // Hooks that were taken back count as unused hooks of their chunks, until it is known which
         // chunks stay.
         // SAFETY: H1, hooks in the list are ours, and in chunks of this slab; only the owner uses
         // `unused`.
@@ -238,7 +240,7 @@ impl<F: Flavour> Slab<F> {
                     self.free = Some(hook);
                 }
             }
-            // Of those that are wholly unused, no hook is in the list any more.
+            // The list has no hook of a wholly unused chunk any more.
             self.free_chunks(|chunk| chunk.unused == chunk.len);
         }
     }
@@ -301,7 +303,7 @@ impl<F: Flavour> Chunk<F> {
         chunk
     }
 
-    /// The chunk of a hook.
+    /// Returns the chunk of a hook.
     ///
     /// # Safety
     /// The hook comes from a chunk, which has not been freed.

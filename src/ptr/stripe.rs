@@ -1,11 +1,11 @@
 //! A stripe of a shared collection's core: a lock, and the list of the entries that deaths have
-//! unlinked under it. See [`shared`](super::shared).
+//! unlinked under the lock. See [`shared`](super::shared).
 
 use core::ptr::{self, NonNull};
 
 use crate::sync::{self, AtomicPtr, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
-/// The mark of a link between entries in a list: the word was a registration.
+/// The mark of a link between entries in a list. The word was a registration before.
 pub(super) const LINK: usize = 4;
 
 /// An entry that a death has unlinked.
@@ -15,7 +15,8 @@ pub(crate) struct Dead {
 }
 
 impl Dead {
-    /// `link` is the word of its registration, for the link to the next in a list.
+    /// Makes a dead entry. `link` is the word of the entry's registration, and takes the link to
+    /// the next entry in a list.
     #[inline]
     pub(crate) fn new<N>(entry: *mut N, link: &AtomicPtr<()>) -> Self {
         const {
@@ -31,7 +32,7 @@ impl Dead {
     }
 }
 
-/// The entry that a link leads to. The caller has taken the list, or has the stripe.
+/// Returns the entry that a link leads to. The caller has taken the list, or has the stripe.
 #[inline]
 pub(crate) fn below(link: &AtomicPtr<()>) -> *mut () {
     // Relaxed: written under the lock of the stripe.
@@ -40,31 +41,34 @@ pub(crate) fn below(link: &AtomicPtr<()>) -> *mut () {
 
 /// No thread has the stripe.
 const FREE: usize = 0;
-/// A thread has it.
+/// A thread has the stripe.
 const LOCKED: usize = 1;
-/// C4. Final.
+/// The collection has ended (C4). Final.
 const CLOSED: usize = 2;
 
-/// On cache lines of its own: a thread whose objects die there shares none of them with the deaths
-/// of other threads.
+/// On cache lines of its own: a thread whose objects die there shares no line with the deaths of
+/// other threads.
 #[repr(C, align(128))]
 pub(super) struct Stripe {
     lock: AtomicUsize,
     /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the
     /// lock.
     dead: UnsafeCell<*mut ()>,
-    /// How many there are. Written under the lock.
+    /// The number of these entries. Written under the lock.
     waiting: AtomicUsize,
-    /// How many entries deaths have ever unlinked here, modulo 2^n. Written under the lock.
+    /// The number of entries that deaths have ever unlinked here, modulo 2^n. Written under the
+    /// lock.
     unlinked: AtomicUsize,
-    /// How many registrations deaths have ended here, modulo 2^n. Under the lock.
+    /// The number of registrations that deaths have ended here, modulo 2^n. Under the lock.
     ended: UnsafeCell<usize>,
-    /// How often its threads have asked for something to take, modulo 2^n, each of them alone.
+    /// The number of times that threads have asked for an entry to take, modulo 2^n, each thread
+    /// alone.
     polls: AtomicUsize,
 }
 
-/// A stripe that this thread has locked, until this is dropped. That may be its last access to the
-/// core. (No reference: the core may be freed by then, with the bytes between the cells.)
+/// A stripe that this thread has locked, until this guard is dropped. The drop may be the thread's
+/// last access to the core. (No reference: the core may be freed by then, with the bytes between
+/// the cells.)
 pub(super) struct Locked {
     stripe: NonNull<Stripe>,
     _critical: Critical,
@@ -73,15 +77,16 @@ pub(super) struct Locked {
 impl Drop for Locked {
     #[inline]
     fn drop(&mut self) {
-        // Release: with the lock: what was done under it, and at the entries.
+        // Release: with the Acquire of the next lock: the changes under the lock, and at the
+        // entries.
         self.get().lock.store(FREE, Release);
     }
 }
 
-/// Why a stripe cannot be locked.
+/// The reason why a stripe cannot be locked.
 pub(super) enum Busy {
     Locked,
-    /// For ever.
+    /// The stripe stays closed.
     Closed,
 }
 
@@ -99,7 +104,7 @@ impl Stripe {
 
     #[inline]
     pub(super) fn try_lock(&self) -> Result<Locked, Busy> {
-        // Acquire: with the unlocking: the list; and what was changed before the stripe was passed
+        // Acquire: with the unlocking: the list; and the changes made before the stripe was passed
         // (C3).
         match self.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
             Ok(_) => Ok(Locked {
@@ -111,8 +116,8 @@ impl Stripe {
         }
     }
 
-    /// Waits for the thread that has the stripe. For those who belong to the collection: it is not
-    /// closed.
+    /// Waits for the thread that has the stripe, and locks it. For threads that belong to the
+    /// collection, so the stripe is not closed.
     pub(super) fn lock(&self) -> Locked {
         let mut turn = 0;
         loop {
@@ -123,7 +128,7 @@ impl Stripe {
         }
     }
 
-    /// C4: waits for the thread that has the stripe.
+    /// Waits for the thread that has the stripe, and closes it (C4).
     pub(super) fn close(&self) {
         let mut turn = 0;
         // Acquire: as in `try_lock`.
@@ -135,7 +140,7 @@ impl Stripe {
         }
     }
 
-    /// Counts that a thread asks for something to take.
+    /// Counts that a thread asks for an entry to take.
     #[inline]
     pub(super) fn poll(&self) -> usize {
         // Relaxed: a hint; two threads may count as one.
@@ -144,21 +149,21 @@ impl Stripe {
         polls
     }
 
-    /// How many entries are in the list.
+    /// Returns how many entries are in the list.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
-        // Relaxed: a moment's answer; of the deaths that happen before this call, all.
+        // Relaxed: a snapshot, which contains all deaths that happen before this call.
         self.waiting.load(Relaxed)
     }
 
-    /// How many entries deaths have unlinked, modulo 2^n.
+    /// Returns how many entries deaths have unlinked, modulo 2^n.
     #[inline]
     pub(super) fn unlinked(&self) -> usize {
-        // Relaxed: as above.
+        // Relaxed: as in `waiting`.
         self.unlinked.load(Relaxed)
     }
 
-    /// Takes the list: the newest, and how many there are.
+    /// Takes the list. Returns the newest entry and the number of entries.
     ///
     /// # Safety
     /// The stripe is closed, and the caller is the end of the collection.
@@ -168,7 +173,7 @@ impl Stripe {
         (first, self.waiting.swap(0, Relaxed))
     }
 
-    /// How many registrations deaths have ended.
+    /// Returns how many registrations deaths have ended.
     ///
     /// # Safety
     /// As for [`take_all`](Self::take_all).
@@ -181,7 +186,7 @@ impl Stripe {
 impl Locked {
     #[inline]
     fn get<'a>(&self) -> &'a Stripe {
-        // SAFETY: while it is locked, the core is there.
+        // SAFETY: while the stripe is locked, the core exists.
         unsafe { self.stripe.as_ref() }
     }
 
@@ -210,8 +215,8 @@ impl Locked {
         count(&stripe.unlinked);
     }
 
-    /// Takes the newest entries from the list, `most` of them. Returns the first and how many.
-    /// `below` returns what the link of an entry says.
+    /// Takes the newest entries from the list, at most `most` of them. Returns the first entry and
+    /// their number. `below` returns the entry to which the link of an entry leads.
     #[inline]
     pub(super) fn take(self, most: usize, below: impl Fn(*mut ()) -> *mut ()) -> (*mut (), usize) {
         let stripe = self.get();

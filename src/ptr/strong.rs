@@ -21,11 +21,11 @@ use crate::sync::{self, Arc, Ordering::*, Weak};
 ///
 /// Use it as [`Strong`](crate::Strong) (thread-safe, the counterpart of [`Arc`](std::sync::Arc)) or
 /// [`local::Strong`](crate::local::Strong) (one thread, the counterpart of [`Rc`](std::rc::Rc)).
-/// The interface is that of `Arc`: associated functions, so that they never hide a method of `T`.
+/// The interface is `Arc`'s: associated functions, so that no function hides a method of `T`.
 ///
 /// A strong handle is one word (two for an unsized payload), and nothing weak keeps a payload
-/// alive. What an object takes besides its payload is in the guide's [table of
-/// memory](crate::guide::costs#memory).
+/// alive. The guide's [table of memory](crate::guide::costs#memory) lists the memory of an object
+/// besides its payload.
 ///
 /// # What happens at the death
 ///
@@ -33,10 +33,10 @@ use crate::sync::{self, Arc, Ordering::*, Weak};
 ///
 /// 1. every [`Weak`](crate::Weak) is expired, every upgrade fails;
 /// 2. the payload's destructor runs; maps still find the object by reference (`map.get(&*self)`);
-/// 3. each map with an entry for it gets a notice or, if threads share the map, loses that entry;
-///    then its [finalizers](Strong::finalize) run, newest first;
-/// 4. its memory is freed, except for what [remains](crate::guide::costs#memory) until no weak
-///    handle and no entry is left.
+/// 3. each map with an entry for the object gets a notice or, if threads share the map, loses the
+///    entry; then the object's [finalizers](Strong::finalize) run, newest first;
+/// 4. the object's memory is freed, except for the part that [remains](crate::guide::costs#memory)
+///    until no weak handle and no entry is left.
 ///
 /// The payload of an object made by [`new_returning`](Strong::new_returning) is not destroyed in
 /// step 2, but moved into a queue after step 3.
@@ -44,7 +44,8 @@ use crate::sync::{self, Arc, Ordering::*, Weak};
 /// Steps 3 and 4 also happen if the destructor or a finalizer panics; then the panic propagates to
 /// the caller that dropped the handle. (A second panic while the first unwinds aborts the process,
 /// as with every destructor in Rust.) A death costs O(entries for the object), never O(size of a
-/// map). For maps that threads share, see [what a death does](crate::concurrent#what-a-death-does).
+/// map). For maps that threads share, see [the steps of a
+/// death](crate::concurrent#what-a-death-does).
 ///
 /// ```
 /// use weakly::Strong;
@@ -58,19 +59,19 @@ use crate::sync::{self, Arc, Ordering::*, Weak};
 pub struct Strong<T: ?Sized, F: Flavour> {
     /// The payload, with the provenance of the whole allocation.
     pub(super) ptr: NonNull<T>,
-    /// Without the feature `holders`, nothing.
+    /// Zero-sized without the feature `holders`.
     pub(super) holder: Holder,
     pub(super) owns: PhantomData<(F, T)>,
 }
 
-// SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last may drop
-// the payload on any thread (`Send`). The counts are atomics.
+// SAFETY: as for `Arc`: a strong pointer gives `&T` on any thread (`Sync`), and the last one may
+// drop the payload on any thread (`Send`). The counts are atomics.
 unsafe impl<T: ?Sized + Send + Sync> Send for Strong<T, Atomic> {}
-// SAFETY: likewise; a `&Strong` can be cloned.
+// SAFETY: as for `Send`; a `&Strong` can be cloned.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Strong<T, Atomic> {}
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object and its first strong handle. One allocation.
+    /// Creates an object and its first strong handle. One allocation.
     ///
     /// ```
     /// let five = weakly::Strong::new(5);
@@ -78,7 +79,7 @@ impl<T, F: Flavour> Strong<T, F> {
     /// ```
     ///
     /// `let shown: Strong<dyn Display> = Strong::new(5)` does not compile: on stable Rust only the
-    /// standard library's pointers coerce. Say it with [`unsize!`](crate::unsize):
+    /// standard library's pointers coerce. The macro [`unsize!`](crate::unsize) does the same:
     ///
     /// ```
     /// # use std::fmt::Display;
@@ -96,7 +97,7 @@ impl<T, F: Flavour> Strong<T, F> {
         unsafe { Self::first(ptr) }
     }
 
-    /// Makes an object that cannot be moved. One allocation.
+    /// Creates an object that cannot be moved. One allocation.
     #[must_use]
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn pin(value: T) -> Pin<Self> {
@@ -106,12 +107,12 @@ impl<T, F: Flavour> Strong<T, F> {
     }
 
     /// Takes the value out, if this is the only strong handle. The object is dead afterwards: weak
-    /// handles are expired, no map finds an entry for it, finalizers have run; only the payload's
-    /// destructor has not. Costs what a death costs. (Here, and in
+    /// handles are expired, no map finds an entry for the object, finalizers have run; only the
+    /// payload's destructor has not run. Costs as much as a death. (Here, and in
     /// [`into_inner`](Self::into_inner), nothing [returns](Self::new_returning) to a queue.)
     ///
     /// # Errors
-    /// The strong handle itself, if there are others or an upgrade is under way.
+    /// The strong handle itself, if there are other strong handles or an upgrade is under way.
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         if this.claim() {
             // SAFETY: claimed.
@@ -121,12 +122,12 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Drops the strong handle; takes the value out if it was the last. If this is called on all
-    /// strong handles to an object, exactly one call gets the value (unless a weak handle is
+    /// Drops the strong handle, and returns the value if the handle was the last. If this is called
+    /// on all strong handles to an object, exactly one call gets the value (unless a weak handle is
     /// upgraded meanwhile).
     #[must_use = "this drops the value, if the handle was the last"]
     pub fn into_inner(this: Self) -> Option<T> {
-        // Not `claim` first: of two calls that both find the other's pointer, neither would get the
+        // Not `claim` first: if two calls both found the other's pointer, neither would get the
         // value.
         this.holder.end(this.ptr.as_ptr().cast());
         if this.release() {
@@ -138,7 +139,7 @@ impl<T, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Returns the value, if this is the only strong handle; otherwise a clone of it.
+    /// Returns the value, if this is the only strong handle; otherwise a clone of the value.
     #[must_use]
     pub fn unwrap_or_clone(this: Self) -> T
     where
@@ -154,42 +155,46 @@ impl<T, F: Flavour> Strong<T, F> {
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
         Holder::died(this.ptr.as_ptr().cast());
-        // SAFETY: no other pointer reaches the payload, and it is not used after this: it does not
-        // return.
+        // SAFETY: no other pointer reaches the payload, and the payload is not used after this: it
+        // does not return.
         let value = unsafe {
             drop(this.block().take_home());
             this.ptr.read()
         };
-        // SAFETY: dead, and the payload is gone.
+        // SAFETY: the object is dead, and the payload is gone.
         drop(unsafe { this.reclaim() });
         value
     }
 
     /// Returns mutable access to the value, in a new object if this one is shared.
     ///
-    /// * No other pointer and no entry: in place.
-    /// * The only strong handle, but there are weak handles or entries: the value **moves to a new
-    ///   object**, and the old one dies. Weak handles expire, and **the attributes that maps keep
-    ///   for it are left behind**. Call [`get_mut`](Self::get_mut) first if that matters. (A pair
-    ///   whose other side has died is an entry until its map next changes.)
+    /// * If there is no other handle and no entry: in place.
+    /// * If this is the only strong handle, but there are weak handles or entries: the value
+    ///   **moves to a new object**, and the old one dies. Weak handles expire, and **the attributes
+    ///   that maps keep for the old object are left behind**. If that matters, call
+    ///   [`get_mut`](Self::get_mut) first. (A pair whose other side has died is an entry until its
+    ///   map next changes.)
     /// * Otherwise: in a clone, in a new object.
     ///
     /// A payload that [returns](Self::new_returning) never moves to a new object: `make_mut` clones
-    /// the payload, also where the handle is the only one, and the clone does not return. The
-    /// payload returns when the last handle to the old object goes: here, if this was the last one.
+    /// the payload, also where the handle is the only one, and the clone does not return. The old
+    /// payload returns when the last handle to the old object is dropped: in this call, if this was
+    /// the last handle.
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn make_mut(this: &mut Self) -> &mut T
     where
         T: Clone,
     {
         if !this.is_unique() {
-            // Allocated before anything is given up: that may fail, and the failure unwind.
+            // Allocated before anything is given up: the allocation may fail, and the failure
+            // unwind.
             let memory = Self::new_uninit();
             // SAFETY: a strong pointer.
             let returns = unsafe { this.block().returning() }.is_some();
-            // G3: the payload of an object that returns keeps its type, so it stays where it is.
+            // G3: the payload of an object that returns keeps its type, so the payload stays in its
+            // place.
             let claimed = !returns && this.claim();
-            // SAFETY: if claimed, the payload is ours to move. The memory is that of a `T`.
+            // SAFETY: if claimed, the payload is ours to move. The memory has the layout of a `T`.
             // Finalizers may panic, so the reclamation is last, when `this` is whole.
             unsafe {
                 memory.ptr.cast::<T>().write(if claimed {
@@ -213,8 +218,8 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T: Send + 'static> Strong<T, Atomic> {
-    /// Makes an object that returns: at its death `open` returns a function that puts the payload
-    /// into the destination, or none; see [`home`](super::home).
+    /// Creates an object that returns: at the death `open` returns a function that puts the payload
+    /// into the destination, or `None`; see [`home`](super::home).
     #[cfg_attr(feature = "holders", track_caller)]
     pub(crate) fn returning<Q: Send + Sync + 'static, R: FnOnce(T)>(
         value: T,
@@ -230,7 +235,7 @@ impl<T: Send + 'static> Strong<T, Atomic> {
 
 impl<T> Strong<T, Atomic> {
     /// Returns mutable access to the payload of an object that returns to this destination, if no
-    /// other handle can give any: as [`get_mut`](Self::get_mut).
+    /// other handle can give any. See [`get_mut`](Self::get_mut).
     pub(crate) fn get_mut_of<'a, Q>(
         this: &'a mut Self,
         destination: &Arc<Destination<T, Q>>,
@@ -246,14 +251,14 @@ impl<T> Strong<T, Atomic> {
 }
 
 impl<T: ?Sized, F: Flavour> Strong<T, F> {
-    /// The pointer in a `Pin`. For `cycles`, where it is counted, cloned, and the clone dropped:
-    /// none of that moves the payload, and no user code gets it.
+    /// Returns the pointer in a `Pin`. For `cycles`, which counts the pointer, clones it, and drops
+    /// the clone: no step moves the payload, and no user code gets the pointer.
     pub(crate) fn in_pin(pin: &Pin<Self>) -> &Self {
-        // SAFETY: a `Pin` has the layout of its pointer, which lives as long.
+        // SAFETY: a `Pin` has the layout of its pointer, and the reference lives as long as `pin`.
         unsafe { &*ptr::from_ref(pin).cast::<Self>() }
     }
 
-    /// Returns the number of strong handles. A snapshot, if other threads have some.
+    /// Returns the number of strong handles. A snapshot, if other threads have handles.
     #[must_use]
     #[inline]
     pub fn strong_count(this: &Self) -> usize {
@@ -261,10 +266,12 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// Returns the number of weak handles and of entries in collections. Finalizers do not count,
-    /// nor their tokens (of one object, 2^24 at a time). A snapshot, if other threads change it.
+    /// nor do their tokens (of one object, up to 2^24 at a time). A snapshot, if other threads
+    /// change the number.
     ///
-    /// An entry counts for the objects in it that live until it is destroyed: of a pair, also if
-    /// the other side has died; in a collection that threads share, also if it was removed.
+    /// An entry counts for each object in it that lives, until the entry is destroyed. So a pair
+    /// counts even if the other side has died, and a removed entry counts in a collection that
+    /// threads share.
     #[must_use]
     pub fn weak_count(this: &Self) -> usize {
         this.block().weak_count()
@@ -285,13 +292,13 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// Returns mutable access, if no other handle can give any: this is the only strong handle, and
-    /// there is no weak handle and no entry of a collection (they could be upgraded). Finalizers
+    /// there is no weak handle and no entry of a collection (both could be upgraded). Finalizers
     /// and their tokens do not count. Unlike with `Arc`, a concurrent downgrade that is over, or
-    /// one that failed, does not make it fail. (A pair whose other side has died is an entry until
-    /// its map next changes: `purge` the map first.)
+    /// has failed, does not make `get_mut` fail. (A pair whose other side has died is an entry
+    /// until its map next changes: `purge` the map first.)
     ///
     /// The payload of an object that [returns](Self::new_returning) has to keep its type, which
-    /// this handle may not know: for such an object the result is always `None`, and
+    /// this handle may not know. For such an object the result is always `None`, and
     /// [`ReferenceQueue::get_mut`](crate::ReferenceQueue::get_mut) returns the access.
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
@@ -304,7 +311,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     #[inline(always)]
     fn layout(&self) -> Layout {
-        // SAFETY: the payload is alive, or at least still there. (A constant if its type is sized.)
+        // SAFETY: the payload is alive, or at least still in its memory. (A constant if its type is
+        // sized.)
         Layout::for_value(unsafe { self.ptr.as_ref() })
     }
 
@@ -314,8 +322,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Block::of(self.ptr.cast(), self.layout()) }
     }
 
-    /// What weak pointers and entries keep: the place of an inline payload in the block, with our
-    /// metadata.
+    /// Returns the pointer that weak pointers and entries keep: the place of an inline payload in
+    /// the block, with our metadata.
     #[inline(always)]
     pub(crate) fn place(&self) -> NonNull<T> {
         if is_apart(self.layout()) {
@@ -325,10 +333,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Makes a strong pointer from what [`place`](Self::place) has returned.
+    /// Makes a strong pointer from a pointer returned by [`place`](Self::place).
     ///
     /// # Safety
-    /// `block` is that of the place, its object is alive, and has counted this pointer.
+    /// `block` is the block of `place`, its object is alive, and has counted this pointer.
     #[inline(always)]
     #[cfg_attr(feature = "holders", track_caller)]
     pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
@@ -340,22 +348,22 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         unsafe { Self::from_counted(ptr) }
     }
 
-    /// Ends the object if this is its only strong pointer. True means that no other exists or can
-    /// come to exist.
+    /// Ends the object if this is its only strong pointer. Returns true if no other strong pointer
+    /// exists or can come to exist.
     #[inline]
     fn claim(&self) -> bool {
-        // Acquire: the release of every other strong pointer's drop, so that their uses of the
+        // Acquire: the Release of every other strong pointer's drop, so that their uses of the
         // object happen before ours.
         let count = &self.block().header().count;
         count.compare_exchange(1, 0, Acquire, Relaxed).is_ok()
     }
 
-    /// Whether no other pointer can reach the payload.
+    /// Returns whether no other pointer can reach the payload.
     fn is_unique(&self) -> bool {
         self.block().is_unique()
     }
 
-    /// Gives up this pointer's count. True means that it was the last.
+    /// Gives up this pointer's count. Returns true if the pointer was the last.
     #[inline(always)]
     fn release(&self) -> bool {
         let count = &self.block().header().count;
@@ -364,13 +372,13 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         if count.fetch_sub(1, Release) != 1 {
             return false;
         }
-        // Acquire: the releases of all other strong pointers; what they did to `state` is visible
+        // Acquire: the releases of all other strong pointers; their changes of `state` are visible,
         // too.
         count.load(Acquire);
         true
     }
 
-    /// The guard that does everything after the payload's destructor.
+    /// Returns the guard whose drop does everything after the payload's destructor.
     ///
     /// # Safety
     /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is
@@ -386,8 +394,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// # Safety
     /// `release` has returned true; the pointer is not used afterwards.
-    // Out of line, as `std` has it: a handle is dropped in many places, and in most of them it is
-    // not the last.
+    // Out of line, as in `std`: a handle is dropped in many places, and in most of them the handle
+    // is not the last.
     #[cold]
     #[inline(never)]
     unsafe fn die(&self) {
@@ -397,8 +405,8 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         );
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
-        // Acquire: what is weak. `NONE` is final: only a strong pointer could change it, and the
-        // last is gone.
+        // Acquire: the weak pointers and entries. `NONE` is final: only a strong pointer could
+        // change the state, and the last one is gone.
         let state = block.header().state.load(Acquire);
         if state != state::NONE {
             // SAFETY: the caller's promise. (No object of one thread returns.)
@@ -414,19 +422,20 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
             payload: self.ptr.cast(),
             layout,
         };
-        // SAFETY: the caller's promise. The memory is freed after the destructor, even if that
-        // panics.
+        // SAFETY: the caller's promise. The memory is freed after the destructor, even if the
+        // destructor panics.
         unsafe { ptr::drop_in_place(self.ptr.as_ptr()) };
         free.run();
     }
 
     /// # Safety
-    /// As for `die`, which needs no frame on the stack without this.
-    // The pointer and not a reference to the handle, which would have to be in memory.
+    /// As for `die`. (A separate function, so that `die` needs no frame on the stack.)
+    // A pointer, since a reference to the handle would need the handle in memory.
     #[cold]
     #[inline(never)]
     unsafe fn die_watched(ptr: NonNull<T>) {
-        // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
+        // SAFETY: the caller's promise. The steps after the destructor happen even if the
+        // destructor panics.
         unsafe {
             let this = ManuallyDrop::new(Self::unlisted(ptr));
             let reclaim = this.reclaim();
@@ -435,15 +444,16 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// As `die_watched`, in another [state](state::is_more) than one entry alone: so that such a
-    /// death does not ask whether the object returns.
+    /// Does the same as `die_watched`, in a [state](state::is_more) other than one entry alone. So
+    /// a death with one entry alone does not ask whether the object returns.
     ///
     /// # Safety
     /// As for `die`. The state was `now`.
     #[cold]
     #[inline(never)]
     unsafe fn die_recorded(ptr: NonNull<T>, now: *mut ()) {
-        // SAFETY: the caller's promise. What follows the destructor happens even if that panics.
+        // SAFETY: the caller's promise. The steps after the destructor happen even if the
+        // destructor panics.
         unsafe {
             let this = ManuallyDrop::new(Self::unlisted(ptr));
             let reclaim = this.reclaim();
@@ -457,15 +467,15 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
-    /// Makes one more strong pointer to the same object. O(1).
+    /// Creates one more strong handle to the same object. O(1).
     ///
     /// # Panics
-    /// Aborts the process at about 2^31 strong pointers: only leaked ones get there.
+    /// Aborts the process at about 2^31 strong handles: only leaked handles get there.
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     fn clone(&self) -> Self {
-        // Relaxed: the new pointer is made from an existing one. (The sign of the new count is the
-        // one test for which this compiles to an increment and a branch on the flags.)
+        // Relaxed: the new pointer is made from an existing pointer. (The sign of the new count is
+        // the one test for which this compiles to an increment and a branch on the flags.)
         let before = self.block().header().count.fetch_add(1, Relaxed);
         if (before.wrapping_add(1) as i32) < 0 {
             self.block().cloned_marked();
@@ -476,8 +486,8 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
-    /// O(1). The drop of the last strong pointer pays for the death: the payload's destructor,
-    /// O(entries for the object), and the finalizers.
+    /// Drops the handle. O(1). The drop of the last strong handle pays for the death: the payload's
+    /// destructor, O(entries for the object), and the finalizers.
     #[inline]
     fn drop(&mut self) {
         self.holder.end(self.ptr.as_ptr().cast());
@@ -491,7 +501,7 @@ impl<T: ?Sized, F: Flavour> Drop for Strong<T, F> {
 impl<T: ?Sized, F: Flavour> Deref for Strong<T, F> {
     type Target = T;
 
-    /// The payload. (So with a reference to the pointer, `*reference` is the pointer and
+    /// Returns the payload. (So with a reference to the handle, `*reference` is the handle and
     /// `**reference` the payload.)
     #[inline]
     fn deref(&self) -> &T {

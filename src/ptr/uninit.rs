@@ -10,10 +10,10 @@ use super::{memory, state};
 use crate::holders::Holder;
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object whose payload is written afterwards, in place. One allocation.
+    /// Creates an object whose payload is written afterwards, in place. One allocation.
     ///
-    /// Whoever has a handle to it may watch it meanwhile, by the type that it has so far: weak
-    /// handles, entries and finalizers stay. If it dies before
+    /// Code that has a handle to the object may watch it before the payload is written, by its
+    /// present type: weak handles, entries and finalizers stay. If the object dies before
     /// [`assume_init`](Strong::assume_init), no payload is dropped.
     ///
     /// ```
@@ -30,7 +30,7 @@ impl<T, F: Flavour> Strong<T, F> {
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn new_uninit() -> Strong<MaybeUninit<T>, F> {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
-        // SAFETY: new memory, counted once; it has no payload to be dropped.
+        // SAFETY: new memory, counted once; there is no payload to be dropped.
         let mut memory = unsafe { Strong::unlisted(ptr) };
         memory.holder = Holder::first(ptr.cast::<T>().as_ptr());
         memory
@@ -38,7 +38,7 @@ impl<T, F: Flavour> Strong<T, F> {
 }
 
 impl<T, F: Flavour> Strong<[T], F> {
-    /// Makes a slice of this length, whose elements are written afterwards, in place. One
+    /// Creates a slice of this length, whose elements are written afterwards, in place. One
     /// allocation.
     ///
     /// # Panics
@@ -74,8 +74,8 @@ impl<T, F: Flavour> Strong<MaybeUninit<T>, F> {
     /// Returns the same handle to the payload, which has been written. O(1).
     ///
     /// # Safety
-    /// The payload is initialised. (As with `Arc`, other handles to the object know it by its old
-    /// type.)
+    /// The payload is initialised. (As with `Arc`, other handles to the object know the object by
+    /// its old type.)
     #[must_use = "this drops the handle"]
     #[inline]
     pub unsafe fn assume_init(self) -> Strong<T, F> {
@@ -95,7 +95,7 @@ impl<T, F: Flavour> Strong<[MaybeUninit<T>], F> {
     pub unsafe fn assume_init(self) -> Strong<[T], F> {
         let this = ManuallyDrop::new(self);
         let ptr = NonNull::slice_from_raw_parts(this.ptr.cast::<T>(), this.ptr.len());
-        // SAFETY: as above.
+        // SAFETY: the same pointer, to the same layout; all elements are initialised.
         unsafe { Strong::listed(ptr, this.holder) }
     }
 }

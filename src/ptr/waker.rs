@@ -1,32 +1,34 @@
-//! The waker of a collection, which is called when something becomes pending.
+//! The waker of a collection, which is called when a notice becomes pending.
 //!
-//! A collection has one *cell* with its waker, and a stack or two. (One that threads share has a
-//! flag in the place of W1 and W2: see `shared`.)
+//! A collection has one *cell* with its waker, and one or two stacks. (A collection that threads
+//! share has a flag in the place of W1 and W2: see `shared`.)
 //!
 //! * **W1** A stack with a cell is *armed* when nothing is pending on it: a mark is in place of its
 //!   top. The compare-exchange that links a notice replaces the mark, so one pusher knows that its
-//!   notice is the first. It has taken a share in the cell before, since afterwards the stack may
-//!   be gone (N2). Without a cell there is no mark, and a death costs nothing more.
-//! * **W2** `busy` counts the stacks that are not armed. The pusher counts its stack *after* the
-//!   push, the owner counts it off *before* it arms it. The thread that takes the count from zero
-//!   to one owes a wake-up. So does one that finds less than zero: then a pusher that is late was
-//!   counted off before it has counted. That one takes the count to one, but may make its wake-up
-//!   long after that (W3).
-//! * **W3** Wake-ups are made at the end of a death, which may be long after the push: finalizers
-//!   run before. So no thread leaves its own to another. It has the cells that it owes one in a
-//!   list until then; `linked` is not zero while a cell is in some thread's list, to which `next`
-//!   belongs. A thread that finds it in another's keeps it apart.
-//! * **W4** The waker is in an `Arc` of ours: under the lock it is only counted. All code of a
-//!   user, which includes the clone and the drop of a `Waker`, runs under no lock.
+//!   notice is the first. The pusher has taken a share in the cell before the push, since after the
+//!   push the stack may be freed (N2). Without a cell there is no mark, and a death costs nothing
+//!   more.
+//! * **W2** `busy` counts the stacks that are not armed. A pusher counts its stack *after* the
+//!   push; the owner counts a stack off *before* it arms the stack. A thread that takes the count
+//!   from zero to one owes a wake-up. A thread that finds a count below zero owes a wake-up, too:
+//!   then the stack of a late pusher was counted off before the pusher has counted it. The late
+//!   pusher takes the count to one, but may make its wake-up long after that (W3).
+//! * **W3** Wake-ups are made at the end of a death, which may be long after the push, since
+//!   finalizers run before. So no thread leaves its wake-up to another thread. Until the end of the
+//!   death, the dying thread has the cells that it owes a wake-up in a list. `linked` is not zero
+//!   while a cell is in some thread's list, and `next` belongs to the thread with the list. A
+//!   thread that finds a cell in another thread's list keeps the cell apart.
+//! * **W4** The waker is in an `Arc` of ours: under the lock the `Arc` is only counted. All user
+//!   code, including the clone and the drop of a `Waker`, runs under no lock.
 //! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever
-//!   thread, runs no code of a user.
+//!   thread, runs no user code.
 //!
-//! No wake-up is lost: if something is pending when all pushers have returned, the count is above
-//! zero. The last change from zero to one was a pusher's, which then woke. Stacks that were counted
-//! before it were pushed on before that wake-up. One that was counted later was not yet armed
-//! again, or the owner, who counted another off after that, has seen that count, and so the push:
-//! the purge that follows a wake-up looks at all stacks after it has armed the last, and ends only
-//! if nothing is pending.
+//! No wake-up is lost: if a notice is pending when all pushers have returned, the count is above
+//! zero. The last change from zero to one was made by a pusher, which then woke. Stacks counted
+//! before this change were pushed on before the wake-up. Consider a stack counted later. Either the
+//! stack was not yet armed again, or the owner, who counted another stack off afterwards, has seen
+//! the count, and so the push: the purge that follows a wake-up looks at all stacks after it has
+//! armed the last, and ends only if nothing is pending.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -35,7 +37,7 @@ use core::task::Waker;
 
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
-/// The waker of a collection, if it has one. Shared by the stacks of the collection.
+/// The waker of a collection, if a waker is set. The stacks of the collection share the cell.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind `NoticeQueue`")]
 #[derive(Debug)]
 pub struct WakerCell {
@@ -50,13 +52,13 @@ pub struct WakerCell {
     waker: UnsafeCell<Option<Arc<Waker>>>,
 }
 
-// SAFETY: W3, W4: one thread at a time uses a cell inside; what is in there may cross threads.
+// SAFETY: W3, W4: one thread at a time uses the fields inside; both types may cross threads.
 unsafe impl Send for WakerCell {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for WakerCell {}
 
 impl WakerCell {
-    /// For stacks that are yet to be attached.
+    /// Creates a cell for stacks that are yet to be attached.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(WakerCell {
             busy: AtomicUsize::new(0),
@@ -72,10 +74,10 @@ impl WakerCell {
         self.lock(|place| mem::replace(place, waker))
     }
 
-    /// Makes this the waker, unless the one that is there wakes the same task.
+    /// Makes this the waker, unless the present waker wakes the same task.
     pub(crate) fn renew(&self, waker: &Waker) {
-        // (That compares two pointers, and runs no code of a user. If a death has found the one
-        // that is there before this, its notice is seen, as by `replace`.)
+        // (`will_wake` compares two pointers, and runs no user code. If a death has found the
+        // present waker before this call, the death's notice is seen, as by `replace`.)
         let is_known = |there: &mut Option<Arc<Waker>>| {
             (there.as_ref()).is_some_and(|there| there.will_wake(waker))
         };
@@ -86,7 +88,7 @@ impl WakerCell {
 
     fn lock<R>(&self, use_it: impl FnOnce(&mut Option<Arc<Waker>>) -> R) -> R {
         let mut turn = 0;
-        // Acquire: the release of the thread that had the lock before.
+        // Acquire: the Release of the thread that had the lock before.
         while self
             .locked
             .compare_exchange(0, 1, Acquire, Relaxed)
@@ -97,25 +99,25 @@ impl WakerCell {
         let _critical = Critical::enter();
         // SAFETY: W4, we have the lock.
         let result = self.waker.with_mut(|waker| use_it(unsafe { &mut *waker }));
-        // Release: the next thread sees what we did. And the push of a thread that looked for a
-        // waker: if it found the one that was replaced after that, the replacing thread sees its
-        // notice.
+        // Release: the next thread sees our changes. It also passes on the push of a thread that
+        // looked for a waker: if the thread found the old waker, the thread that replaces the waker
+        // later sees the notice.
         self.locked.store(0, Release);
         result
     }
 
-    /// Counts a stack that is not armed. Returns whether it is the only one, but for those that are
-    /// counted off already.
+    /// Counts a stack that is not armed. Returns whether the stack is the only one, except those
+    /// that are counted off already.
     ///
-    /// AcqRel: of two pushes, the one that is counted first is seen by the thread that counts after
-    /// it: W2.
+    /// AcqRel: of two pushes, the push that is counted first is seen by the thread that counts
+    /// second: W2.
     #[inline]
     pub(super) fn count(&self) -> bool {
         self.busy.fetch_add(1, AcqRel) as isize <= 0
     }
 
-    /// Counts a stack off, which is about to be armed. AcqRel: the owner sees the pushes on other
-    /// stacks that were counted before.
+    /// Counts a stack off, which is about to be armed.
+    /// AcqRel: the owner sees the pushes on other stacks that were counted before.
     #[inline]
     pub(super) fn count_off(&self) {
         self.busy.fetch_sub(1, AcqRel);
@@ -132,7 +134,7 @@ impl WakerCell {
 
 impl Drop for WakerCell {
     fn drop(&mut self) {
-        // (Locked for loom alone, which does not see what an `Arc` orders.)
+        // (Locked only for loom, which does not see the ordering by an `Arc`.)
         debug_assert!(
             self.lock(|waker| waker.is_none()),
             "W5: the collection ends first"
@@ -140,7 +142,7 @@ impl Drop for WakerCell {
     }
 }
 
-/// What a push has left to be done, or freed, under no lock.
+/// The work that a push has left, to be done or freed under no lock.
 pub(super) enum Pushed<S> {
     /// The notice is the first on an armed stack of this cell.
     First(Arc<WakerCell>),
@@ -150,13 +152,13 @@ pub(super) enum Pushed<S> {
     Last(S),
 }
 
-/// The wake-ups that a death owes. Dropped when everything else of the death has happened, under no
-/// lock: that makes them.
+/// The wake-ups that a death owes. The drop makes the wake-ups, under no lock, when everything else
+/// of the death has happened.
 #[derive(Debug)]
 pub(super) struct Wakes {
     // Both are empty in the end; without `ManuallyDrop` the drop would be a call.
     list: ManuallyDrop<Option<Arc<WakerCell>>>,
-    /// Those that were in the list of another thread (W3).
+    /// The cells that were in the list of another thread (W3).
     apart: ManuallyDrop<Vec<Arc<WakerCell>>>,
 }
 
@@ -166,7 +168,8 @@ impl Wakes {
         apart: ManuallyDrop::new(Vec::new()),
     };
 
-    /// A notice has been pushed. Returns what is [left](Self::finish).
+    /// Adds the wake-up of a pushed notice, if the push owes one. Returns the rest, for
+    /// [`finish`](Self::finish).
     #[cold]
     pub(super) fn add<S>(&mut self, pushed: Pushed<S>) -> Option<Pushed<S>> {
         match pushed {
@@ -176,7 +179,7 @@ impl Wakes {
         }
     }
 
-    /// Keeps a cell apart, or frees what a push has left. Under no lock.
+    /// Keeps a cell apart, or frees the rest of a push. Under no lock.
     #[cold]
     pub(super) fn finish<S>(&mut self, left: Pushed<S>) {
         match left {
@@ -186,7 +189,7 @@ impl Wakes {
         }
     }
 
-    /// A wake-up is owed for the death of an entry that it has unlinked. Under no lock.
+    /// Adds a wake-up that is owed since the death has unlinked an entry. Under no lock.
     #[cold]
     pub(super) fn owe(&mut self, cell: Arc<WakerCell>) {
         if let Some(apart) = self.link(cell) {
@@ -194,9 +197,10 @@ impl Wakes {
         }
     }
 
-    /// Puts the cell into the list, or returns it, if it is in another thread's.
+    /// Puts the cell into the list, or returns the cell, if it is in another thread's list.
     fn link(&mut self, cell: Arc<WakerCell>) -> Option<Arc<WakerCell>> {
-        // Acquire: the release of the thread that has taken it out of its list: `next` is ours.
+        // Acquire: the Release of the thread that has taken the cell out of its list: `next` is
+        // ours.
         if cell.linked.swap(1, Acquire) != 0 {
             return Some(cell);
         }
@@ -210,7 +214,7 @@ impl Wakes {
     #[cold]
     #[inline(never)]
     fn make(&mut self) {
-        /// Something is left only after a panic. (A second panic while it unwinds aborts.)
+        /// Cells are left only after a panic. (A second panic while the first unwinds aborts.)
         struct Rest<'a>(&'a mut Wakes);
         impl Drop for Rest<'_> {
             fn drop(&mut self) {
@@ -224,7 +228,7 @@ impl Wakes {
         while let Some(cell) = self.list.take() {
             // SAFETY: W3.
             *self.list = cell.next.with_mut(|next| unsafe { (*next).take() });
-            // Release: the thread that links it next uses `next` after us.
+            // Release: the thread that links the cell next uses `next` after us.
             cell.linked.store(0, Release);
             cell.wake();
         }

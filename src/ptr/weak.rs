@@ -1,4 +1,4 @@
-//! The weak pointer, and how it is made from a strong one.
+//! The weak pointer, and the functions that make a weak pointer from a strong one.
 
 use core::alloc::Layout;
 use core::fmt;
@@ -20,34 +20,35 @@ use crate::sync::Ordering::*;
 ///
 /// Use it as [`Weak`](crate::Weak) or [`local::Weak`](crate::local::Weak).
 ///
-/// Of a dead object's memory it keeps [a little](crate::guide::costs#memory): a larger payload is
-/// freed at the death. Two weak handles are equal, and hash equal, exactly if they were made from
-/// the same object, whatever its value. This stays so after the death, and no later object at the
-/// same address is ever equal to it (as with the owner-based comparison of C++26; `std::sync::Weak`
-/// offers none). All handles from [`new`](Weak::new), which never had an object, are equal.
+/// A weak handle keeps [a little](crate::guide::costs#memory) of a dead object's memory: a larger
+/// payload is freed at the death. Two weak handles are equal, and hash equal, exactly if they were
+/// made from the same object, whatever its value. They stay equal after the death, and no later
+/// object at the same address is ever equal to them (as with the owner-based comparison of C++26;
+/// `std::sync::Weak` offers none). All handles from [`new`](Weak::new), which never had an object,
+/// are equal.
 pub struct Weak<T: ?Sized, F: Flavour> {
-    /// The place of an inline payload in the block, of which this pointer has a share; or
+    /// The place of an inline payload in the block, in which this pointer has a share; or
     /// [`NOWHERE`], with the metadata of the type.
     pub(super) place: NonNull<T>,
     marker: PhantomData<F>,
 }
 
-/// The address of a weak pointer that never had an object: no block is there.
+/// The address of a weak pointer that never had an object: there is no block at this address.
 const NOWHERE: NonNull<u8> = match NonNull::new(ptr::without_provenance_mut(usize::MAX)) {
     Some(nowhere) => nowhere,
     None => unreachable!(),
 };
 
-// SAFETY: as for `std::sync::Weak`: it can be upgraded to a strong pointer, and header and record
-// consist of atomics and of what the gate protects.
+// SAFETY: as for `std::sync::Weak`: the pointer can be upgraded to a strong pointer, and header and
+// record consist of atomics and of cells that the gate protects.
 unsafe impl<T: ?Sized + Send + Sync> Send for Weak<T, Atomic> {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Weak<T, Atomic> {}
 
 impl<T, F: Flavour> Weak<T, F> {
     /// Creates a weak handle that never had an object: always expired, no allocation.
     ///
-    /// To an unsized type, it is made from any sized one that coerces to it:
+    /// For an unsized type, create a handle to a sized type and coerce it:
     /// `unsize!(Weak::<i32>::new() => dyn Display)`. See [`unsize!`](crate::unsize).
     #[must_use]
     #[inline]
@@ -61,7 +62,8 @@ impl<T, F: Flavour> Weak<T, F> {
 
 impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// # Safety
-    /// `place` is that of a block, in which this pointer has a weak share; or it is [`NOWHERE`].
+    /// `place` is the place of a block, in which this pointer has a weak share; or `place` is
+    /// [`NOWHERE`].
     #[inline]
     pub(crate) unsafe fn from_counted(place: NonNull<T>) -> Self {
         Weak {
@@ -76,21 +78,21 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         (self.place.cast() != NOWHERE).then(|| unsafe { Block::of_place(self.place.cast()) })
     }
 
-    /// The same pointer to an unsized payload.
+    /// Returns the same pointer to an unsized payload.
     ///
     /// # Safety
     /// `coerce` returns its argument, unsized by the compiler.
     #[inline]
     pub(super) unsafe fn unsize<U: ?Sized>(self, coerce: fn(*const T) -> *const U) -> Weak<U, F> {
         let this = ManuallyDrop::new(self);
-        // The coercion of a raw pointer never reads what it points to: metadata comes from the
-        // types alone, or from the vtable that is already there. So the payload may be elsewhere,
-        // dead, or never have been: the address stays, be it that of a place or `NOWHERE`, and
-        // whether a payload is apart does not depend on the type.
+        // The coercion of a raw pointer never reads the payload: the metadata comes from the types
+        // alone, or from the present vtable. So the payload may be apart, dead, or may never have
+        // existed. The address stays, be it a place or `NOWHERE`, and whether a payload is
+        // apart does not depend on the type.
         let place = coerce(this.place.as_ptr()).cast_mut();
         Weak {
             // SAFETY: the caller's promise: the address stays, and is not null. Our share becomes
-            // that of the result.
+            // the share of the result.
             place: unsafe { NonNull::new_unchecked(place) },
             marker: PhantomData,
         }
@@ -99,7 +101,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     /// Upgrades to a strong handle, while the object is alive. O(1). Never revives a dead object.
     ///
     /// # Panics
-    /// Aborts the process past 2^30 strong handles: only leaked ones get there.
+    /// Aborts the process past 2^30 strong handles: only leaked handles get there.
     #[must_use]
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
@@ -113,7 +115,7 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
     }
 
     /// Returns whether no upgrade can succeed any more: the object is dead or in its destructor.
-    /// (Also before it is constructed, in `new_cyclic`.) `false` is a snapshot.
+    /// (Also true before the object is constructed, in `new_cyclic`.) `false` is a snapshot.
     #[must_use]
     #[inline]
     pub fn is_expired(&self) -> bool {
@@ -127,9 +129,9 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
             .map_or(0, |block| block.strong_count() as usize)
     }
 
-    /// Returns the number of weak handles, this one included, and of entries: as
-    /// [`Strong::weak_count`](Strong::weak_count), which tells the rest. Zero once the object is
-    /// dead, as in `std`.
+    /// Returns the number of weak handles, this handle included, and of entries: see
+    /// [`Strong::weak_count`](Strong::weak_count) for the details. Zero once the object is dead, as
+    /// in `std`.
     #[must_use]
     pub fn weak_count(&self) -> usize {
         match self.block() {
@@ -145,15 +147,15 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
         self == other
     }
 
-    /// What [`ptr_eq`](Self::ptr_eq) compares: no other object's while this handle has its share,
-    /// and the same for all that never had one.
+    /// Returns the address that [`ptr_eq`](Self::ptr_eq) compares. The address is no other object's
+    /// while this handle has its share, and is the same for all handles that never had an object.
     #[inline]
     pub(crate) fn identity(&self) -> *const () {
         self.place.as_ptr().cast()
     }
 
-    /// Returns the address of the payload. Dangling once the object is dead; then another object
-    /// may be there, if this one was larger than 256 bytes with its header.
+    /// Returns the address of the payload. The address dangles once the object is dead; then
+    /// another object may be there, if the payload with its header was larger than 256 bytes.
     #[must_use]
     #[inline]
     pub fn as_ptr(&self) -> *const T {
@@ -165,11 +167,11 @@ impl<T: ?Sized, F: Flavour> Weak<T, F> {
 }
 
 impl<T, F: Flavour> Strong<T, F> {
-    /// Makes an object that contains a weak handle to itself. The handle is expired until `f`
+    /// Creates an object that contains a weak handle to itself. The handle is expired until `f`
     /// returns.
     ///
     /// # Panics
-    /// If `f` panics; the weak handle then stays expired for ever.
+    /// Panics if `f` panics; the weak handle then stays expired for ever.
     ///
     /// ```
     /// use weakly::{Strong, Weak};
@@ -185,25 +187,25 @@ impl<T, F: Flavour> Strong<T, F> {
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn new_cyclic(f: impl FnOnce(&Weak<T, F>) -> T) -> Self {
         let layout = Layout::new::<T>();
-        // One share is the object's, the other that of the weak pointer below.
+        // One share is the object's, the other is for the weak pointer below.
         let ptr = memory::allocate::<F>(layout, 0, state::weak(2)).cast::<T>();
         // SAFETY: just allocated.
         let block = unsafe { Block::<F>::of(ptr.cast(), layout) };
         // SAFETY: the second share.
         let weak = unsafe { Weak::from_counted(with_address(ptr, block.place()).cast()) };
-        // If `f` panics: no destructor, but everything after it.
+        // If `f` panics, the guard does everything after a destructor, but runs no destructor.
         let on_panic = Disposal::<F> {
             block,
             payload: ptr.cast(),
             layout,
         };
         let value = f(&weak);
-        // Before others can upgrade.
+        // Listed before other threads can upgrade.
         let holder = Holder::first(ptr.as_ptr());
         mem::forget(on_panic);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };
-        // Release: an upgrade from now on (acquire) sees the payload.
+        // Release: a later upgrade (acquire) sees the payload.
         block.header().count.store(1, Release);
         // SAFETY: the memory is initialised, and the pointer counted once.
         unsafe { Self::listed(ptr, holder) }
@@ -216,7 +218,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     #[must_use]
     #[inline]
     pub fn downgrade(this: &Self) -> Weak<T, F> {
-        // SAFETY: a strong pointer; the share that is made is the weak pointer's.
+        // SAFETY: a strong pointer; the new share is the weak pointer's.
         unsafe {
             this.block().downgrade();
             Weak::from_counted(this.place())
@@ -225,10 +227,10 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 }
 
 impl<T: ?Sized, F: Flavour> Clone for Weak<T, F> {
-    /// O(1).
+    /// Creates one more weak handle to the same object. O(1).
     ///
     /// # Panics
-    /// Aborts the process past 2^29 weak pointers, or as many entries, of one object that has an
+    /// Aborts the process past 2^29 weak handles, or as many entries, of one object that has an
     /// entry or a finalizer.
     #[inline]
     fn clone(&self) -> Self {
@@ -257,7 +259,8 @@ impl<T, F: Flavour> Default for Weak<T, F> {
     }
 }
 
-/// By identity: the block of an object is not another's while a weak handle has a share in it.
+/// Compares by identity: the block of an object is not another's while a weak handle has a share in
+/// it.
 impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
