@@ -1,4 +1,4 @@
-//! Tests of what only this room can see: the header, the layout and the counts.
+//! Tests of items that only this room can see: the header, the layout and the counts.
 
 use std::boxed::Box;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn the_header_is_two_words_of_64_bits() {
     assert_eq!(size_of::<Option<Weak<u8>>>(), size_of::<usize>());
 }
 
-/// What the README states as the size of a record and of a hook.
+/// The sizes of a record and of a hook that the README states.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn records_and_hooks_are_small() {
@@ -113,7 +113,7 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
         .env(CHILD, "1")
         .output()
         .unwrap();
-    // Neither the exit above (0) nor a failed test (101): killed or aborted.
+    // Neither the exit above (0) nor a failed test (101): the child was killed or aborted.
     assert!(
         !matches!(child.status.code(), Some(0 | 101)),
         "{:?}",
@@ -121,7 +121,7 @@ fn aborts(test: &str, overflow: impl FnOnce()) {
     );
 }
 
-/// P1: Whoever makes a pointer to a marked object takes the mark away, and counts as ever.
+/// P1: A thread that makes a pointer to a marked object takes the mark away, and counts as usual.
 #[test]
 fn a_pointer_that_is_made_takes_the_mark_away() {
     let strong = Strong::new(1);
@@ -189,21 +189,21 @@ fn too_many_strong_pointers_abort() {
     });
 }
 
-/// The same in the single-threaded flavour.
+/// A count that overflows ends the process, in the single-threaded flavour.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_local_pointers_abort() {
     aborts("too_many_local_pointers_abort", overflow_strong::<Local>);
 }
 
-/// The same, by upgrading.
+/// A count that overflows by upgrading ends the process.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_upgrades_abort() {
     aborts("too_many_upgrades_abort", overflow_upgrade::<Atomic>);
 }
 
-/// The same, for weak pointers.
+/// A count of weak pointers that overflows ends the process.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_weak_pointers_abort() {
@@ -221,7 +221,7 @@ fn overflow_registrations<F: Flavour>() {
     core::mem::forget(maps);
 }
 
-/// The same, for entries.
+/// A count of entries that overflows ends the process.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_entries_of_an_object_abort() {
@@ -231,7 +231,8 @@ fn too_many_entries_of_an_object_abort() {
     );
 }
 
-/// So many tokens of finalizers do not abort, and get no unique access. What goes is not missed.
+/// Too many tokens of finalizers do not abort, and allow no unique access. The drop of an uncounted
+/// token is not missed.
 #[test]
 fn tokens_past_the_largest_number_look_like_weak_pointers() {
     let mut strong = Strong::new(1);
@@ -258,7 +259,7 @@ fn tokens_past_the_largest_number_look_like_weak_pointers() {
     assert_eq!(count(&mut strong), (0, true));
 }
 
-/// A depth is kept in half a word with its flags, unless it does not fit.
+/// A depth is kept in half a word with its flags, unless the depth does not fit.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn depths_in_half_a_word() {
@@ -272,7 +273,8 @@ fn depths_in_half_a_word() {
     }
 }
 
-/// The same, for weak pointers to an object with a record.
+/// A count of references that overflows ends the process, by weak pointers to an object with a
+/// record.
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn too_many_references_to_a_record_abort() {
@@ -297,7 +299,8 @@ fn four_billion_weak_pointers_are_possible() {
     assert_eq!(local::Strong::weak_count(&strong), 1);
 }
 
-/// All weak pointers that never had an object are equal, and equal to no other.
+/// All weak pointers that never had an object are equal to each other, and to no other weak
+/// pointer.
 #[test]
 fn weak_pointers_without_an_object() {
     let none = Weak::<u8>::new();
@@ -307,7 +310,8 @@ fn weak_pointers_without_an_object() {
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
 }
 
-/// What a collection of one owner allocates for its notices, hooks and waker, besides the hooks.
+/// The allocation of a collection of one owner for its notices, hooks and waker, without the hooks
+/// themselves.
 #[test]
 #[cfg(all(target_pointer_width = "64", feature = "std"))]
 fn the_stack_of_a_collection_fits_into_a_cache_line() {
@@ -315,7 +319,8 @@ fn the_stack_of_a_collection_fits_into_a_cache_line() {
     assert_eq!(size_of::<NoticeStack<Local>>(), 40);
 }
 
-/// Whatever an entry is registered with, its object says of which collection it is, and its hash.
+/// An object reports the collection and the hash of each of its entries, in whatever way the entry
+/// is registered.
 #[test]
 fn an_object_knows_the_hashes_of_its_entries() {
     fn check<F: Flavour>(object: &ptr::Strong<u8, F>) {
@@ -336,7 +341,7 @@ fn an_object_knows_the_hashes_of_its_entries() {
             assert_eq!(of(&one), Vec::from_iter(from(even)));
             assert_eq!(of(&other), Vec::from_iter(from(odd)));
         }
-        // Two entries of one hash.
+        // Two entries with the same hash.
         watches.push(one.watch(object, hash(4)));
         assert_eq!(of(&one), [2, 4, 6, 8]);
         for (n, watch) in (1..=9).rev().zip(&mut watches) {
@@ -350,15 +355,15 @@ fn an_object_knows_the_hashes_of_its_entries() {
     }
     check(&Strong::new(1));
     check(&local::Strong::new(1));
-    // The record is there before.
+    // The record exists before the entries.
     let object = Strong::new(1);
     let _weak = [Strong::downgrade(&object), Strong::downgrade(&object)];
     drop(Strong::finalize(&object, || {}));
     check(&object);
 }
 
-/// More registrations than are looked at before other threads get their turn; where the parts end,
-/// too.
+/// There are more registrations than a thread reads before other threads get their turn; also, the
+/// parts end at different places.
 #[test]
 fn a_long_list_of_entries_is_read_in_parts() {
     fn check<F: Flavour>(object: &ptr::Strong<u8, F>) {

@@ -1,5 +1,5 @@
-//! Anchors: the object behind one is made by the first thread that watches, while others watch and
-//! look.
+//! Anchors: the first watching thread makes the object behind an anchor, while other threads watch
+//! and look.
 
 use loom::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{Map, all_three, both, check};
 use crate::reference::WeakKey;
 use crate::{Anchor, AnchorRef};
 
-/// An anchor that threads share; the last of them drops it.
+/// Makes an anchor that threads share; the last thread drops the anchor.
 fn shared() -> (Arc<Anchor>, Arc<Anchor>) {
     let anchor = Arc::new(Anchor::new());
     (anchor.clone(), anchor)
@@ -29,7 +29,7 @@ fn two_threads_make_the_object_of_an_anchor() {
     });
 }
 
-/// A lookup finds no address, or the one that there will ever be.
+/// A lookup finds no address, or the anchor's final address.
 #[test]
 fn a_lookup_against_the_first_watches_of_an_anchor() {
     check(0, |_| {
@@ -49,7 +49,7 @@ fn a_lookup_against_the_first_watches_of_an_anchor() {
     });
 }
 
-/// An anchor that one thread enters into its map, and another one finalizes, dies once.
+/// An anchor that one thread enters into its map, and another thread finalizes, dies once.
 #[test]
 fn a_first_entry_against_a_first_finalizer_of_an_anchor() {
     check(0, |_| {
@@ -68,7 +68,7 @@ fn a_first_entry_against_a_first_finalizer_of_an_anchor() {
     });
 }
 
-/// The owner of an entry ends it while the anchor dies.
+/// The owner of an entry ends the entry while the anchor dies.
 #[test]
 fn the_end_of_an_entry_against_the_drop_of_its_anchor() {
     check(0, |_| {

@@ -1,17 +1,17 @@
-//! The check of counts by marks: a thread that always has a pointer to one of two objects is not
-//! overlooked.
+//! The check of counts by marks: it does not overlook a thread that always has a pointer to one of
+//! two objects.
 
 use std::sync::OnceLock;
 
 use super::*;
 use crate::sync::AtomicUsize;
 
-/// An object that leads to another.
+/// An object with a pointer to another object.
 struct Linked {
     next: OnceLock<Strong<Linked>>,
 }
 
-/// Two objects that lead to each other.
+/// Makes two objects with pointers to each other.
 fn ring() -> (Strong<Linked>, Strong<Linked>) {
     let object = || {
         Strong::new(Linked {
@@ -32,9 +32,9 @@ impl Check<'_> {
         assert!(self.0.iter().all(|object| object.block().mark()));
     }
 
-    /// Whether nothing but the ring and the caller has a pointer to either object. They are marked.
+    /// Returns whether only the ring and the caller have pointers to the objects, which are marked.
     fn is_passed(&self) -> bool {
-        // One in the ring, and the caller's.
+        // One pointer in the ring, and the caller's.
         let counted = self.0.map(|object| object.block().count_marked() == 2);
         let unmarked = self.0.map(|object| object.block().unmark() == Some(2));
         [counted, unmarked] == [[true; 2]; 2]
@@ -56,10 +56,10 @@ fn next(object: &Strong<Linked>) -> &Strong<Linked> {
     object.next.get().unwrap()
 }
 
-/// A thread that goes from object to object so many times, and has a pointer to one of them at
-/// every moment until its end: no check is passed before that. To be at the other object at each
-/// look, the thread has to be interrupted between any two steps; so the bound on preemptions is
-/// higher than in other models.
+/// Checks that a thread is not overlooked that goes from object to object `steps` times, and has a
+/// pointer to one object at every moment until the thread's end. No check is passed before the
+/// thread's end. To have moved on at each look, the thread has to be interrupted between any two
+/// steps; so the bound on preemptions is higher than in other models.
 fn not_overlooked(
     steps: usize,
     marked_before: bool,
@@ -85,7 +85,7 @@ fn not_overlooked(
                 if !marked_before {
                     check.mark();
                 }
-                // Relaxed: the check acquires the last drop, or should.
+                // Relaxed: the check acquires the last drop, or should do so.
                 (check.is_passed(), ended.load(Relaxed))
             },
         );

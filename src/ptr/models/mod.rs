@@ -1,12 +1,12 @@
 //! loom models of the pointers: every interleaving, and every value that a load may return in the
-//! C11 model, of a few pointers, entries and finalizers on two or three threads. And the set-up of
-//! all models.
+//! C11 model, of a few pointers, entries and finalizers on two or three threads. This file has the
+//! set-up of all models.
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 //!
-//! Each model runs the code that ships, and was seen red by a mutation of it. A record, hook,
-//! block, payload or stack with a use that is not ordered before its end fails the model, and so
-//! does a leaked one.
+//! Each model runs the code that ships, and was seen red by a mutation of the code. A model fails
+//! if a record, hook, block, payload or stack is leaked, or has a use that is not ordered before
+//! its end.
 
 mod anchors;
 mod marks;
@@ -32,18 +32,19 @@ use crate::{Strong, Weak};
 
 const ALIVE: usize = 7;
 
-/// A payload; loom orders every use of it against its destruction.
+/// A payload; loom orders every use of the payload against its destruction.
 pub(crate) struct Payload {
-    /// What a model takes for the hash of its address: the address is another in each execution.
+    /// The number that a model takes for the hash of the payload's address, which differs between
+    /// executions.
     pub(crate) key: u64,
     value: UnsafeCell<usize>,
-    /// (From `std`: loom need not order what only the model counts.)
+    /// (From `std`: loom need not order a count that only the model reads.)
     drops: Arc<AtomicUsize>,
 }
 
 // SAFETY: loom checks every access.
 unsafe impl Send for Payload {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Payload {}
 
 impl Payload {
@@ -56,7 +57,7 @@ impl Payload {
     }
 
     pub(crate) fn read(&self) {
-        // SAFETY: loom fails the model if a write is not ordered with this.
+        // SAFETY: loom fails the model if a write is not ordered with this read.
         assert_eq!(self.value.with(|value| unsafe { *value }), ALIVE);
     }
 
@@ -128,12 +129,13 @@ pub(crate) fn check(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'stati
     models::check(run(deaths, model));
 }
 
-/// As [`check`], but for a model with many interleavings only those of two preemptions.
+/// Does the same as [`check`], but runs only interleavings of up to two preemptions, for a model
+/// with many interleavings.
 pub(crate) fn check_some(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
     models::check_up_to(2, run(deaths, model));
 }
 
-/// Likewise, those of one preemption.
+/// Does the same as [`check`], but runs only interleavings of up to one preemption.
 pub(crate) fn check_few(deaths: usize, model: impl Fn(&Maker) + Send + Sync + 'static) {
     models::check_up_to(1, run(deaths, model));
 }
@@ -167,7 +169,7 @@ fn check_weak(model: impl Fn(Strong<Payload>, Weak<Payload>) + Send + Sync + 'st
     });
 }
 
-/// Runs the two concurrently, and joins them.
+/// Runs both closures concurrently, and joins them.
 pub(crate) fn both<A: 'static, B>(
     other: impl FnOnce() -> A + 'static,
     here: impl FnOnce() -> B,
@@ -177,7 +179,7 @@ pub(crate) fn both<A: 'static, B>(
     (other.join().unwrap(), here)
 }
 
-/// Runs the three concurrently, and joins them.
+/// Runs the three closures concurrently, and joins them.
 pub(crate) fn all_three<A: 'static, B: 'static, C>(
     one: impl FnOnce() -> A + 'static,
     two: impl FnOnce() -> B + 'static,
@@ -189,40 +191,40 @@ pub(crate) fn all_three<A: 'static, B: 'static, C>(
     (one.join().unwrap(), two.join().unwrap(), here)
 }
 
-/// A last use, then the drop.
+/// Reads a last time, then drops the pointer.
 fn read_and_drop(a: Strong<Payload>) {
     a.read();
     drop(a);
 }
 
-/// The weak pointer outlives the strong one it was made from.
+/// Makes a weak pointer that outlives the strong pointer `a`.
 pub(crate) fn downgrade_and_drop(a: Strong<Payload>) {
     let weak = Strong::downgrade(&a);
     drop(a);
     peek(&weak);
 }
 
-/// The weak pointer outlives the one it was cloned from.
+/// Makes a weak pointer that outlives the weak pointer from which it was cloned.
 pub(crate) fn clone_and_drop(weak: Weak<Payload>) {
     let again = weak.clone();
     drop(weak);
     peek(&again);
 }
 
-/// Writes, if this is the only pointer.
+/// Writes, if `a` is the only pointer.
 pub(crate) fn write_if_alone(a: &mut Strong<Payload>) -> bool {
     let payload = Strong::get_mut(a);
     payload.map(Payload::write).is_some()
 }
 
-/// Reads through an upgraded pointer; false if the upgrade failed.
+/// Reads through an upgraded pointer; returns false if the upgrade failed.
 pub(crate) fn peek<T: Thing>(weak: &Weak<T>) -> bool {
     weak.upgrade()
         .map(|strong| strong.payload().read())
         .is_some()
 }
 
-/// A map with one owner, as its queue sees it: a row of entries, each with another hash.
+/// A map with one owner, as its queue sees the map: a row of entries, each with a hash of its own.
 pub(crate) struct Map<T = Payload> {
     pub(crate) queue: DeadQueue<Atomic>,
     pub(crate) entries: Vec<Option<OwnedWatch<T, Atomic>>>,
@@ -271,7 +273,7 @@ impl<T> Map<T> {
         self.entries[index].as_ref().unwrap()
     }
 
-    /// False if the entry is gone with its notice.
+    /// Removes an entry. Returns false if the entry has been removed with its notice.
     pub(crate) fn remove(&mut self, index: usize) -> bool {
         match self.entries[index].take() {
             Some(mut watch) => {
@@ -283,7 +285,8 @@ impl<T> Map<T> {
         }
     }
 
-    /// Takes a notice that is not late, and unlinks its entry. False if there is none.
+    /// Takes a notice that is not late, and unlinks its entry. Returns false if there is no such
+    /// notice.
     pub(crate) fn drain_one(&mut self) -> bool {
         let Some(notice) = self.queue.next(&mut { usize::MAX }) else {
             return false;
@@ -301,7 +304,7 @@ impl<T> Map<T> {
         true
     }
 
-    /// Drains the notices that have come; returns how many entries went.
+    /// Drains the notices that have come; returns how many entries were unlinked.
     pub(crate) fn drain(&mut self) -> usize {
         let mut count = 0;
         while self.drain_one() {
@@ -312,7 +315,7 @@ impl<T> Map<T> {
 }
 
 impl<T: Thing> Map<T> {
-    /// Reads through an upgraded entry; false if the upgrade failed.
+    /// Reads through an upgraded entry; returns false if the upgrade failed.
     pub(crate) fn peek(&self, index: usize) -> bool {
         let strong = self.entry(index).upgrade();
         strong.map(|strong| strong.payload().read()).is_some()

@@ -35,7 +35,7 @@ fn two_first_downgrades() {
     });
 }
 
-/// The last of them frees the block, whichever it is.
+/// The last share frees the block, whichever pointer has the share.
 #[test]
 fn weak_drops_against_death() {
     check_weak(|a, weak| {
@@ -119,7 +119,7 @@ fn get_mut_against_the_drop_of_a_clone() {
     });
 }
 
-/// What is done to the object before a model begins.
+/// The preparation of the object before a model begins.
 type Prepare = fn(&Strong<Payload>);
 
 fn nothing(_: &Strong<Payload>) {}
@@ -138,7 +138,7 @@ pub(super) fn get_mut_against_downgrade(prepare: Prepare) {
             },
             || write_if_alone(&mut a),
         );
-        // One past downgrade must not block it for ever.
+        // A past downgrade must not block `get_mut` for ever.
         assert!(write_if_alone(&mut a));
     });
 }
@@ -180,8 +180,8 @@ pub(super) fn get_mut_against_upgrade_and_downgrade(prepare: Prepare) {
                 let strong = weak.upgrade().unwrap();
                 drop(weak);
                 strong.read();
-                // The new weak pointer is made after the old one is gone, and outlives the strong
-                // one.
+                // The new weak pointer is made after the old one has been dropped, and outlives the
+                // strong pointer.
                 Strong::downgrade(&strong)
             },
             || write_if_alone(&mut a),
@@ -297,7 +297,8 @@ fn make_mut_against_upgrade() {
     });
 }
 
-/// Constructed or not: a weak pointer made before finds the whole payload or none.
+/// Checks a cyclic object, whose constructor returns or panics: a weak pointer made before finds
+/// the whole payload or none.
 fn cyclic(succeeds: bool) {
     check(usize::from(succeeds), move |maker| {
         let mut other = None;

@@ -1,4 +1,4 @@
-//! Records: how they are made, and pointers, finalizers and `get_mut` beside them.
+//! Records: how records are made, and pointers, finalizers and `get_mut` beside them.
 
 use super::pointers::{
     get_mut_against_downgrade, get_mut_against_upgrade_and_downgrade, get_mut_against_upgrade_of,
@@ -32,8 +32,8 @@ fn two_inflate_nothing() {
     });
 }
 
-/// A thread that waits while the state is locked may then find a record that another thread has
-/// made.
+/// A thread that waits while the state is locked may afterwards find a record that another thread
+/// has made.
 #[test]
 fn a_locked_state_becomes_a_record() {
     check(1, |maker| {
@@ -154,8 +154,8 @@ fn get_mut_ignores_finalizers() {
     });
 }
 
-/// A token is dropped in two steps. A check that sees one count before and the other after must not
-/// take the weak pointer for a bystander.
+/// A token is dropped in two steps. A check that sees one count before the drop and the other count
+/// after it must not take the weak pointer for a bystander.
 #[test]
 fn get_mut_is_not_fooled_by_a_token_that_goes() {
     check(1, |maker| {
@@ -167,7 +167,7 @@ fn get_mut_is_not_fooled_by_a_token_that_goes() {
     });
 }
 
-/// The same with a token that is made.
+/// The same check, with a token that is made.
 #[test]
 fn get_mut_is_not_fooled_by_a_token_that_comes() {
     check(1, |maker| {
@@ -219,7 +219,7 @@ fn a_finalizer_is_run_early_once() {
     });
 }
 
-/// One is taken from the middle of the list, while another is added.
+/// One finalizer is taken from the middle of the list, while another is added.
 #[test]
 fn finalizers_come_and_go() {
     check(1, |maker| {

@@ -11,17 +11,17 @@ struct Known(Block<Atomic>);
 
 // SAFETY: under loom the memory stays.
 unsafe impl Send for Known {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Known {}
 
-/// Where an object returns to: counts how often.
+/// The destination of an object, which counts the returned payloads.
 type Home<T> = sync::Arc<Destination<T, AtomicUsize>>;
 
 fn returned<T>(home: &Home<T>) -> usize {
     home.load(Relaxed)
 }
 
-/// A returning object; and where it returns to.
+/// Makes a returning object, and its destination.
 fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Home<T>) {
     let home = Destination::new(AtomicUsize::new(0));
     let known = Arc::new(OnceLock::<Known>::new());
@@ -29,7 +29,7 @@ fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Home<T>) {
     let object = Strong::returning(value, &home, move |home| {
         let home = home.upgrade()?;
         Some(move |payload: T| {
-            // G2: the memory is there as long as the payload.
+            // G2: the memory stays as long as the payload.
             let Some(Known(block)) = block.get() else {
                 unreachable!("set below")
             };
@@ -42,7 +42,7 @@ fn returning<T: Thing + Send>(value: T) -> (Strong<T>, Home<T>) {
     (object, home)
 }
 
-/// Writes, if this is the only pointer.
+/// Writes, if `a` is the only pointer.
 fn write_if_alone(a: &mut Strong<Payload>, home: &Home<Payload>) -> bool {
     let payload = Strong::get_mut_of(a, home);
     payload.map(Payload::write).is_some()
@@ -59,7 +59,7 @@ fn the_last_of_two_drops_returns() {
     });
 }
 
-/// The weak pointer may have the last reference but one to the record.
+/// Checks the drop of a weak pointer, which may have the last reference but one to the record.
 fn weak_drop_against_return<T: Thing + Send>(value: impl Fn(&Maker) -> T + Send + Sync + 'static) {
     check(1, move |maker| {
         let (a, home) = returning(value(maker));
@@ -121,7 +121,7 @@ fn an_unwrapped_payload_does_not_return() {
 }
 
 /// The list of finalizers is in the home while the object lives, and then in the record. The newest
-/// is its head.
+/// finalizer is the head of the list.
 #[test]
 fn a_finalizer_is_cancelled_while_its_object_returns() {
     check(1, |maker| {

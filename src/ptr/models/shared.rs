@@ -1,5 +1,5 @@
 //! A collection that threads share, with one bucket of two entries instead of a table. Its core,
-//! the watches and the deaths are those that ship.
+//! the watches and the deaths are the code that ships.
 
 mod life;
 mod moves;
@@ -50,12 +50,12 @@ impl<T> Node<T> {
     }
 }
 
-/// An entry that the model has unlinked, or taken from a list. Its drop is the end of its grace
-/// period.
+/// An entry that the model has unlinked, or taken from a list. The drop is the end of the entry's
+/// grace period.
 struct Unlinked<T: 'static = Payload>(&'static Node<T>);
 
 impl<T> Unlinked<T> {
-    /// Ends its registrations.
+    /// Ends the entry's registrations.
     fn end(&self) {
         let watches = self.0.watches.iter();
         watches.for_each(|watch| watch.watch().end(&mut Off::new()));
@@ -66,7 +66,7 @@ impl<T> Unlinked<T> {
         &self.0.watches[0]
     }
 
-    /// What a listener is told of it, when it is destroyed.
+    /// Returns the weak pointer that a listener gets when the entry is destroyed.
     fn into_weak(self) -> Option<Weak<T>> {
         self.0.live.end();
         // SAFETY: as in `drop`, which does not run.
@@ -80,7 +80,7 @@ impl<T> Drop for Unlinked<T> {
     fn drop(&mut self) {
         self.0.live.end();
         let watches = (&raw const self.0.watches).cast_mut();
-        // SAFETY: unlinked, and nobody looks at it any more. (The memory stays.)
+        // SAFETY: unlinked, and no thread looks at the entry any more. (The memory stays.)
         unsafe { ptr::drop_in_place(watches) };
     }
 }
@@ -88,7 +88,7 @@ impl<T> Drop for Unlinked<T> {
 struct Bucket<T> {
     lock: AtomicUsize,
     slots: UnsafeCell<[*mut Node<T>; 2]>,
-    /// Where the entries have moved.
+    /// The bucket to which the entries have moved.
     next: AtomicPtr<Bucket<T>>,
     live: Live,
 }
@@ -103,7 +103,7 @@ impl<T> Bucket<T> {
         })))
     }
 
-    /// As that of a table: false if the bucket has moved.
+    /// Locks the bucket as a table does. Returns false if the bucket has moved.
     fn lock(&self) -> bool {
         self.live.check();
         let mut turn = 0;
@@ -125,11 +125,11 @@ impl<T> Bucket<T> {
         self.slots.with_mut(|slots| f(unsafe { &mut *slots }))
     }
 
-    /// Uses the slots, here or where they have moved.
+    /// Uses the slots, in this bucket or in the bucket to which they have moved.
     fn locked<R>(&self, f: impl FnOnce(&mut [*mut Node<T>; 2]) -> R) -> R {
         let mut bucket = self;
         while !bucket.lock() {
-            // SAFETY: as for a table's array: not freed while somebody may be here.
+            // SAFETY: as for a table's array: not freed while any thread may be here.
             bucket = unsafe { &*bucket.next.load(Ordering::Acquire) };
         }
         let result = bucket.slots(f);
@@ -149,14 +149,14 @@ unsafe fn unlink<T>(
     // SAFETY: as in `begin`.
     let bucket = unsafe { &*entries.cast::<Bucket<T>>() };
     let node = bucket.locked(|slots| {
-        // SAFETY: it is linked.
+        // SAFETY: the entry is linked.
         let named = |node: &&mut *mut Node<T>| unsafe {
             node.as_ref().is_some_and(|node| node.named(of).is_some())
         };
         let slot = slots.iter_mut().find(named)?;
         Some(mem::replace(slot, ptr::null_mut()))
     })?;
-    // SAFETY: unlinked by us.
+    // SAFETY: the entry was unlinked by us.
     let there = unsafe { &*node };
     for watch in &there.watches {
         if watch.watch().named(of).is_none() {
@@ -168,7 +168,7 @@ unsafe fn unlink<T>(
 
 /// A promise for the objects of a model.
 fn kept() -> Promise {
-    // SAFETY: all callers have strong pointers, and nobody else knows the watch.
+    // SAFETY: all callers have strong pointers, and no other thread knows the watch.
     unsafe { Promise::given() }
 }
 
@@ -176,7 +176,7 @@ fn watch<T>(object: &Strong<T>) -> SharedWatchOf<T> {
     SharedWatchOf::of(SharedWatch::new(object))
 }
 
-/// The collection.
+/// The collection of a model.
 struct Shared<T: 'static = Payload> {
     core: CoreRef,
     bucket: UnsafeCell<NonNull<Bucket<T>>>,
@@ -200,14 +200,14 @@ impl<T> Shared<T> {
         map
     }
 
-    /// For another thread, which ends before the collection.
+    /// Lends the collection to another thread, which ends before the collection.
     fn lend(&self) -> &'static Self {
-        // SAFETY: the models join that thread first.
+        // SAFETY: the models join the other thread first.
         unsafe { &*ptr::from_ref(self) }
     }
 
     fn bucket(&self) -> &'static Bucket<T> {
-        // SAFETY: in its place until it has moved, and the memory stays.
+        // SAFETY: the bucket is in its place until it has moved, and the memory stays.
         self.bucket.with(|bucket| unsafe { &*(*bucket).as_ptr() })
     }
 
@@ -239,7 +239,7 @@ impl<T> Shared<T> {
         self.link(node);
     }
 
-    /// As a memo does it: whether the input, which was registered before, has not died since.
+    /// Inserts as a memo does: only if the input, which was registered before, has not died since.
     fn insert_if_registered(&self, input: SharedWatchOf<T>) {
         let node = Node::new([input].into());
         let left = self.bucket().locked(|slots| {
@@ -252,45 +252,45 @@ impl<T> Shared<T> {
         drop(left.map(unlinked));
     }
 
-    /// Replaces an entry of the same object, which is there.
+    /// Replaces a present entry of the same object.
     fn replace(&self, slot: usize, key: &Strong<T>) -> Unlinked<T> {
         let node = Node::new([watch(key)].into());
         let old = self.bucket().locked(|slots| {
-            // SAFETY: it is linked.
+            // SAFETY: the entry is linked.
             let old = unsafe { &*slots[slot] };
             let (new, old) = (node.watches[0].watch(), old.watches[0].watch());
             assert!(new.is_unregistered() && new.is_like(old));
             new.inherit(old);
             mem::replace(&mut slots[slot], Box::into_raw(node))
         });
-        // SAFETY: unlinked by us.
+        // SAFETY: the entry was unlinked by us.
         Unlinked(unsafe { &*old })
     }
 
-    /// Unlinks an entry; ends nothing.
+    /// Unlinks an entry; ends no registration.
     fn unlink(&self, slot: usize) -> Option<Unlinked<T>> {
         let take = |slots: &mut [_; 2]| mem::replace(&mut slots[slot], ptr::null_mut());
         let node = self.bucket().locked(take);
-        // SAFETY: unlinked by us, if it was there.
+        // SAFETY: unlinked by us, if the entry was present.
         unsafe { node.as_ref() }.map(Unlinked)
     }
 
-    /// Removes an entry, which nobody else looks at. Returns whether it was there.
+    /// Removes an entry at which no other thread looks. Returns whether the entry was present.
     fn remove(&self, slot: usize) -> bool {
         self.unlink(slot).is_some()
     }
 
-    /// The watch of an entry, for a thread that keeps it from being destroyed.
+    /// Returns the watch of an entry, for a thread that keeps the entry from being destroyed.
     fn look(&self, slot: usize) -> Option<&'static SharedWatchOf<T>> {
         let node = self.bucket().locked(|slots| slots[slot]);
-        // SAFETY: the model destroys it later.
+        // SAFETY: the model destroys the entry later.
         unsafe { node.as_ref() }.map(|node| {
             node.live.check();
             &node.watches[0]
         })
     }
 
-    /// Takes what deaths have unlinked.
+    /// Takes the entries that deaths have unlinked.
     fn take(&self) -> Vec<Unlinked<T>> {
         let below = |node: *mut ()| link_of::<T>(node);
         let taken = (0..STRIPES).map(|at| self.core.take(at, usize::MAX, below));
@@ -299,17 +299,17 @@ impl<T> Shared<T> {
             .collect()
     }
 
-    /// Takes and ends what deaths have unlinked; returns how many.
+    /// Takes and ends the entries that deaths have unlinked; returns how many there were.
     fn drain(&self) -> usize {
         self.take().len()
     }
 
-    /// As growth does it.
+    /// Moves the entries to a new bucket, as growth does.
     fn grow(&self) {
         let (old, new) = (self.bucket(), Bucket::new());
         old.next.store(new.as_ptr(), Ordering::Release);
         assert!(old.lock());
-        // SAFETY: ours until it is found.
+        // SAFETY: the bucket is ours until it is found.
         unsafe { new.as_ref() }.slots(|to| *to = old.slots(|from| *from));
         old.unlock(MOVED);
         self.core.set_entries(new.as_ptr().cast());
@@ -326,7 +326,7 @@ impl<T> Shared<T> {
 }
 
 fn link_of<T>(node: *mut ()) -> *mut () {
-    // SAFETY: in a list.
+    // SAFETY: the entry is in a list.
     unsafe { &*node.cast::<Node<T>>() }.link()
 }
 
@@ -338,7 +338,7 @@ fn list<T>(first: *mut (), count: usize) -> Vec<Unlinked<T>> {
     let mut next = first;
     let mut all = Vec::new();
     for _ in 0..count {
-        // SAFETY: in a list, which the caller has taken.
+        // SAFETY: the entry is in a list, which the caller has taken.
         all.push(Unlinked(unsafe { &*next.cast::<Node<T>>() }));
         next = link_of::<T>(next);
     }
@@ -353,7 +353,7 @@ fn free_bucket<T>(bucket: &'static Bucket<T>) {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: once, at the end.
+        // SAFETY: called once, at the end.
         let closed = unsafe { self.core.close() };
         for at in 0..STRIPES {
             let (first, count) = closed.take(at);
@@ -362,7 +362,7 @@ impl<T> Drop for Shared<T> {
         let bucket = self.bucket();
         let left = bucket.slots(|slots| *slots);
         for node in left {
-            // SAFETY: all that is linked is ours.
+            // SAFETY: all linked entries are ours.
             drop(unsafe { node.as_ref() }.map(Unlinked));
         }
         free_bucket(bucket);
@@ -370,22 +370,22 @@ impl<T> Drop for Shared<T> {
     }
 }
 
-/// What else refers to an object when a model begins.
+/// The other references to an object, when a model begins.
 #[derive(Clone, Copy, PartialEq)]
 enum Beside {
     Nothing,
     /// A record, and nothing else.
     Record,
-    /// An entry of a collection of one owner: the next is the second of the record.
+    /// An entry of a collection of one owner: the next entry is the second of the record.
     OneEntry,
-    /// Two: the next has a hook.
+    /// Two such entries: the next entry has a hook.
     TwoEntries,
 }
 
 const LIGHT: &[Beside] = &[Beside::Nothing];
 const BOTH: &[Beside] = &[Beside::Nothing, Beside::Record];
-/// An entry is registered with the block, with its record as the first, as the second, and with a
-/// hook.
+/// With each of these, another registration of an entry: with the block, with its record as the
+/// first, as the second, and with a hook.
 const EACH: &[Beside] = &[
     Beside::Nothing,
     Beside::Record,
@@ -394,7 +394,7 @@ const EACH: &[Beside] = &[
 ];
 
 impl Beside {
-    /// An object, and a collection that is beside it.
+    /// Makes an object, and a collection that refers to the object as `self` says.
     fn object(self, maker: &Maker) -> (Strong<Payload>, Map) {
         let a = maker.object();
         let mut map = Map::new();
@@ -408,7 +408,7 @@ impl Beside {
     }
 }
 
-/// A model of one object, with each of `besides`.
+/// Checks a model of one object, with each of `besides`.
 fn check_object(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>) + Send + Sync + Copy + 'static,
@@ -421,7 +421,8 @@ fn check_object(
     }
 }
 
-/// A model of one object, with each of `besides`, and a collection with an entry for it.
+/// Checks a model of one object, with each of `besides`, and a collection with an entry for the
+/// object.
 fn check_entry(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>, Shared) + Send + Sync + Copy + 'static,

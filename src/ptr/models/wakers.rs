@@ -8,7 +8,7 @@ use super::Payload;
 use crate::Strong;
 use crate::sync::{AtomicUsize, Ordering::*};
 
-/// How often a waker has been called since somebody looked.
+/// The number of calls of a waker since the last look.
 pub(crate) struct Woken(AtomicUsize);
 
 impl Woken {
@@ -20,17 +20,17 @@ impl Woken {
         Some(Waker::from(Arc::clone(self)))
     }
 
-    /// Whether it has been called since the last time.
+    /// Returns whether the waker has been called since the last look.
     pub(crate) fn take(&self) -> bool {
         self.take_all() != 0
     }
 
-    /// How often it has been called since the last time.
+    /// Returns how often the waker has been called since the last look.
     pub(crate) fn take_all(&self) -> usize {
         self.0.swap(0, Acquire)
     }
 
-    /// Waits until it is called.
+    /// Waits until the waker is called.
     pub(crate) fn wait(&self) {
         while self.0.load(Acquire) == 0 {
             loom::thread::yield_now();
@@ -44,11 +44,11 @@ impl Wake for Woken {
     }
 }
 
-/// What a finalizer waits for.
+/// The event for which a finalizer waits.
 pub(crate) struct Waits(Arc<AtomicUsize>);
 
 impl Waits {
-    /// The death of the object waits until this [ends](Self::end).
+    /// Makes the death of the object wait until the event [ends](Self::end).
     pub(crate) fn of(object: &Strong<Payload>) -> Self {
         let ended = Arc::new(AtomicUsize::new(0));
         let its = Arc::clone(&ended);

@@ -1,4 +1,4 @@
-//! Deaths, and what unlinks the same entry or ends the collection at the same time.
+//! Deaths against threads that unlink the same entry or end the collection at the same time.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn two_deaths_against_the_end_of_the_collection() {
     });
 }
 
-/// As long as an entry leads there, the memory of a payload apart is no other object's.
+/// As long as an entry leads to a payload apart, its memory is no other object's.
 #[test]
 fn the_entry_goes_before_a_payload_apart() {
     check(1, |maker| {
@@ -59,7 +59,7 @@ fn the_entry_goes_before_a_payload_apart() {
     });
 }
 
-/// A handle that is leaked, or outlives the collection: the last count is that of its death.
+/// A handle is leaked, or outlives the collection: the object's death counts the last registration.
 #[test]
 fn death_after_the_end_of_the_collection() {
     check_object(EACH, |a| {
@@ -70,8 +70,9 @@ fn death_after_the_end_of_the_collection() {
     });
 }
 
-/// What is registered without an entry, by who has found the collection there, and then perhaps
-/// does not find it any more. (A4 of `concurrent::work`; the list is that of its flight.)
+/// A thread that has found the collection registers a watch without an entry, and perhaps does not
+/// find the collection afterwards. (A4 of `concurrent::work`; the list here plays the list of a
+/// flight.)
 #[test]
 fn a_registration_against_the_end_of_the_collection() {
     check_object(EACH, |a| {
@@ -116,7 +117,8 @@ fn death_of_a_payload_apart_against_a_removal() {
     });
 }
 
-/// The watch that was ended, and has a share until its grace period is over.
+/// The registration of the watch has ended, and the watch has a share until its grace period is
+/// over.
 #[test]
 fn death_against_a_removal_with_a_grace_period() {
     check_entry(EACH, |a, map| {
@@ -148,7 +150,7 @@ fn death_against_a_removal_and_the_end_of_the_collection() {
     });
 }
 
-/// A reader that has found the entry has the block as long as it stays.
+/// A reader that has found the entry has the block as long as the reader stays.
 #[test]
 fn a_reader_against_a_removal_and_the_death() {
     check_entry(EACH, |a, map| {
@@ -184,8 +186,8 @@ fn a_reader_against_the_death() {
     });
 }
 
-/// The object comes back before or after the registration of the entry that was removed has ended.
-/// Each death, and each end, is that of its own entry.
+/// The object is inserted again before or after the registration of the removed entry has ended.
+/// Each death, and each end of a registration, belongs to its own entry.
 #[test]
 fn an_object_is_inserted_again_while_it_dies_on_another_thread() {
     check_object(LIGHT, |a| {
@@ -206,7 +208,7 @@ fn an_object_is_inserted_again_while_it_dies_on_another_thread() {
     });
 }
 
-/// Here the thread that ends the first entry is not the one that inserts the next.
+/// The thread that ends the first entry is not the thread that inserts the next.
 #[test]
 fn an_object_is_inserted_again_while_another_ends_the_first_entry() {
     check_entry(BOTH, |a, map| {
@@ -244,7 +246,7 @@ fn an_entry_that_inherits_against_the_death() {
     });
 }
 
-/// A reader of the entry that was replaced still has the block.
+/// A reader of the replaced entry still has the block.
 #[test]
 fn an_entry_that_inherits_against_a_reader() {
     check_entry(LIGHT, |a, map| {
@@ -262,7 +264,7 @@ fn an_entry_that_inherits_against_a_reader() {
     });
 }
 
-/// An entry is inherited, and then removed.
+/// An entry inherits the registration, and is then removed.
 #[test]
 fn an_entry_that_inherits_is_removed_at_the_death() {
     check_object(LIGHT, |a| {
@@ -297,7 +299,7 @@ fn get_mut_after_a_removal() {
     });
 }
 
-/// While the reader upgrades, the pointer is not the only one.
+/// While the reader upgrades, `a` is not the only pointer.
 #[test]
 fn get_mut_against_a_reader_and_a_removal() {
     check_entry(LIGHT, |mut a, map| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// C3: the array that a death has found is not freed before it has left.
+/// C3: the array that a death has found is not freed before the death has left the array.
 #[test]
 fn a_move_against_the_death() {
     check_entry(LIGHT, |a, map| {
@@ -12,7 +12,8 @@ fn a_move_against_the_death() {
     });
 }
 
-/// Two moves, so the array that a death has found may have moved on when it comes there.
+/// Two moves: the entries may have moved out of the array that a death has found, when the death
+/// gets there.
 #[test]
 fn two_moves_against_the_death() {
     check_entry(LIGHT, |a, map| {

@@ -1,8 +1,8 @@
-//! Entries that need two objects, and such that are published after their registration.
+//! Entries that need two objects, and entries that are published after their registration.
 
 use super::*;
 
-/// A model of an entry for two objects, the second with each of `besides`.
+/// Checks a model of an entry for two objects, the second object with each of `besides`.
 fn check_pair(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>, Strong<Payload>, Shared) + Send + Sync + Copy + 'static,
@@ -27,7 +27,7 @@ fn both_objects_of_an_entry_die() {
     });
 }
 
-/// What is counted is right also if the collection ends meanwhile.
+/// The count of registrations is right also if the collection ends meanwhile.
 #[test]
 fn both_objects_of_an_entry_die_against_the_end_of_the_collection() {
     for beside in BOTH {
@@ -40,8 +40,8 @@ fn both_objects_of_an_entry_die_against_the_end_of_the_collection() {
     }
 }
 
-/// The other registration is ended by the first death: the last handle to the other object may be
-/// leaked, or go after the end of the collection.
+/// The first death ends the other registration: the last handle to the other object may be leaked,
+/// or dropped after the end of the collection.
 #[test]
 fn the_second_object_of_an_entry_dies_after_the_collection() {
     check_pair(BOTH, |a, b, map| {
@@ -60,7 +60,7 @@ fn a_death_against_the_removal_of_a_pair() {
     });
 }
 
-/// The first death has ended the other registration: nothing weak is left of it.
+/// The first death has ended the other registration: nothing weak is left of the registration.
 #[test]
 fn get_mut_of_the_second_object_after_the_death_of_the_first() {
     check_pair(BOTH, |a, mut b, map| {
@@ -75,7 +75,7 @@ fn get_mut_of_the_second_object_after_the_death_of_the_first() {
     });
 }
 
-/// So the second death looks for nothing.
+/// After the first death, the second death has no entry to look for.
 #[test]
 fn the_first_death_ends_the_other_registration() {
     check_pair(LIGHT, |a, b, map| {
@@ -92,7 +92,7 @@ fn the_first_death_ends_the_other_registration() {
     });
 }
 
-/// The same object twice.
+/// The entry has the same object twice.
 #[test]
 fn the_death_of_both_objects_at_once() {
     check(1, |maker| {
@@ -104,7 +104,7 @@ fn the_death_of_both_objects_at_once() {
     });
 }
 
-/// No entry stays whose input's death has looked for it before.
+/// No entry stays if the death of its input has looked for the entry too early.
 #[test]
 fn an_entry_is_published_while_its_input_dies() {
     check_object(BOTH, |a| {
@@ -116,7 +116,7 @@ fn an_entry_is_published_while_its_input_dies() {
     });
 }
 
-/// The state is that of a record when the entry is published, or not yet.
+/// The input has a record when the entry is published, or has no record yet.
 #[test]
 fn an_entry_is_published_while_its_input_gets_a_record() {
     check_object(LIGHT, |a| {
@@ -134,7 +134,7 @@ fn an_entry_is_published_while_its_input_gets_a_record() {
     });
 }
 
-/// The same, and the collection ends at once.
+/// An entry is published while its input dies, and the collection ends at once.
 #[test]
 fn an_entry_is_published_before_the_end_of_the_collection() {
     check_object(BOTH, |a| {

@@ -1,8 +1,8 @@
-//! Registrations with a record, and those that get one.
+//! Registrations with a record, and registrations that get a record.
 
 use super::*;
 
-/// `inflate` makes a record of a registration with the block, or has one.
+/// Checks a removal against `inflate`, which makes a record for a registration with the block.
 fn check_inflation(inflate: fn(&Strong<Payload>)) {
     check_object(LIGHT, move |a| {
         let map = Shared::of(&[&a]);
@@ -44,7 +44,7 @@ fn an_entry_of_a_collection_of_one_owner_against_a_removal_then_death() {
     check_inflation(|a| drop(Map::of(&[a])));
 }
 
-/// A weak pointer that stays.
+/// A weak pointer stays after the end of the collection.
 #[test]
 fn a_downgrade_against_the_end_of_the_collection() {
     check_object(BOTH, |a| {
@@ -61,7 +61,7 @@ fn a_downgrade_against_the_end_of_the_collection() {
     });
 }
 
-/// As `iter_weak` makes a weak pointer: from the entry alone, which another thread may unlink
+/// A weak pointer is made as by `iter_weak`: from the entry alone, which another thread may unlink
 /// meanwhile.
 #[test]
 fn a_downgrade_of_an_entry_against_its_removal_and_its_death() {
@@ -82,7 +82,8 @@ fn a_downgrade_of_an_entry_against_its_removal_and_its_death() {
     });
 }
 
-/// The same, where the entry is gone first.
+/// A weak pointer is made from the entry alone, while another thread removes the entry; the object
+/// lives.
 #[test]
 fn a_downgrade_of_an_entry_against_its_removal() {
     check_object(LIGHT, |a| {
@@ -99,8 +100,8 @@ fn a_downgrade_of_an_entry_against_its_removal() {
     });
 }
 
-/// A weak pointer is made of an entry that is destroyed, whether a removal or the death of its
-/// object has unlinked it: then it is one as any other.
+/// A weak pointer is made from an entry that is being destroyed, whether a removal or the death of
+/// its object has unlinked the entry. The pointer is then like any other weak pointer.
 #[test]
 fn an_entry_that_ends_becomes_a_weak_pointer() {
     check_entry(EACH, |a, map| {
@@ -116,7 +117,7 @@ fn an_entry_that_ends_becomes_a_weak_pointer() {
     });
 }
 
-/// The same, while another thread makes and drops weak pointers.
+/// As above, while another thread makes and drops weak pointers.
 #[test]
 fn an_entry_that_ends_becomes_a_weak_pointer_beside_others() {
     check_entry(LIGHT, |a, map| {
@@ -133,7 +134,7 @@ fn an_entry_that_ends_becomes_a_weak_pointer_beside_others() {
     });
 }
 
-/// An entry that was replaced by another of the same object has no share of it any more.
+/// An entry that was replaced by an entry of the same object has no share of the object any more.
 #[test]
 fn an_entry_that_was_replaced_becomes_no_weak_pointer() {
     check_entry(LIGHT, |a, map| {
@@ -144,7 +145,7 @@ fn an_entry_that_was_replaced_becomes_no_weak_pointer() {
     });
 }
 
-/// Two entries of one collection, for one object.
+/// Checks a model of two entries of one collection, for one object.
 fn check_two_entries(
     besides: &'static [Beside],
     model: impl Fn(Strong<Payload>, Shared) + Send + Sync + Copy + 'static,
@@ -173,7 +174,7 @@ fn a_death_with_two_entries_against_the_end_of_the_collection() {
     });
 }
 
-/// The record stays closed: what it has registered was ended by the collection.
+/// The record stays closed: the end of the collection has ended the registrations of the record.
 #[test]
 fn a_death_with_two_entries_after_the_end_of_the_collection() {
     check_two_entries(LIGHT, |a, map| {
@@ -202,8 +203,8 @@ fn two_entries_are_made_at_once() {
     });
 }
 
-/// An entry is removed while another of the same object is made: it is the first of the record, or
-/// the second.
+/// An entry is removed while another entry of the same object is made: the new entry is the first
+/// of the record, or the second.
 #[test]
 fn an_entry_is_made_while_another_is_removed_then_death() {
     check_object(BOTH, |a| {
@@ -247,8 +248,8 @@ fn a_death_with_entries_of_two_collections_against_the_end_of_one() {
     }
 }
 
-/// One collection is of one owner: it gets a notice. The two are the first and the second of the
-/// record, the second and a hook, or two hooks.
+/// One collection has one owner, and gets a notice. The two registrations are the first and the
+/// second of the record, the second and a hook, or two hooks.
 #[test]
 fn a_death_with_entries_of_both_kinds_against_removals() {
     for others in [0, 1, 2] {

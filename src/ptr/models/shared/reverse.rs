@@ -1,19 +1,20 @@
-//! What an object says of its entries, while another thread registers it and ends that.
+//! The entries that an object reports, while another thread registers with the object and ends the
+//! registration.
 
 use super::*;
 use crate::ptr::Recipient;
 
-/// The hashes of the entries of a collection.
+/// Returns the hashes of the entries of a collection.
 fn hashes<T>(a: &Strong<Payload>, map: &Shared<T>) -> Vec<u32> {
     ObjectRef::from(a).hashes_with(Recipient::Core(map.core))
 }
 
-/// A registration of a collection, as that of a computation: there is no entry yet.
+/// Registers with a collection as a computation does: there is no entry yet.
 fn registered(a: &Strong<Payload>, map: &Shared, hash: u32) -> SharedWatch {
     SharedWatch::registered(a, map.core.count(), hash).untyped()
 }
 
-/// An entry that is there all the time is found, whatever becomes of its registration.
+/// An entry that is present all the time is found, whatever becomes of other registrations.
 #[test]
 fn an_entry_against_those_of_another_collection() {
     for beside in EACH {
@@ -36,7 +37,7 @@ fn an_entry_against_those_of_another_collection() {
     }
 }
 
-/// A registration that is seen brings its own hash or a later one, and never an earlier one.
+/// A registration that is seen brings its own hash or a later hash, and never an earlier hash.
 #[test]
 fn a_hash_comes_with_its_registration() {
     for beside in EACH {
@@ -61,9 +62,9 @@ fn a_hash_comes_with_its_registration() {
     }
 }
 
-/// An object with four entries: the first two are in the record, and the others have hooks. An
-/// entry that is there all the time is found, whoever changes the list in between: another that is
-/// asked, and one that ends the neighbours of the place where the first goes on.
+/// An object with four entries: the first two are in the record, and the others have hooks. The
+/// reader finds an entry that is present all the time, although another thread ends the neighbours
+/// of the place where the reader goes on.
 #[test]
 fn a_list_that_changes_while_it_is_read() {
     for neighbour_is_newer in [true, false] {

@@ -1,8 +1,8 @@
-//! The waker: no wake-up is lost, and the core is not used after a death has left it.
+//! The waker: no wake-up is lost, and no death uses the core after it has left the core.
 
 use super::*;
 
-/// As a table does it.
+/// Sets a waker as a table does.
 fn set_waker(map: &Shared, woken: Option<&Arc<Woken>>) {
     let waker = woken.and_then(Woken::waker);
     let old = (map.core.waker_or_new()).replace(waker.map(Arc::new));
@@ -12,7 +12,7 @@ fn set_waker(map: &Shared, woken: Option<&Arc<Woken>>) {
     drop(old);
 }
 
-/// As a table does it. Returns how many entries went.
+/// Purges as a table does. Returns how many entries were unlinked.
 fn purge(map: &Shared) -> usize {
     let mut count = 0;
     loop {
@@ -41,7 +41,7 @@ fn who_is_woken_sees_the_entry() {
     });
 }
 
-/// One of two deaths calls it.
+/// One of two deaths calls the waker.
 #[test]
 fn two_deaths_wake_once() {
     check(2, |maker| {
@@ -55,8 +55,8 @@ fn two_deaths_wake_once() {
     });
 }
 
-/// W3: A thread owes a call, and makes it after a finalizer, which waits. Another death that finds
-/// nothing pending calls itself.
+/// W3: A thread owes a call, and makes the call after a finalizer, which waits. Another death that
+/// finds no pending entry calls the waker itself.
 #[test]
 fn no_call_is_left_to_a_death_that_takes_long() {
     check(2, |maker| {
@@ -82,7 +82,7 @@ fn no_call_is_left_to_a_death_that_takes_long() {
     });
 }
 
-/// What a purge does not see wakes.
+/// An entry that a purge does not see wakes the task.
 #[test]
 fn a_purge_against_a_death() {
     check_entry(BOTH, |a, map| {
@@ -101,7 +101,7 @@ fn a_purge_against_a_death() {
     });
 }
 
-/// Also of two deaths, the first of which has woken before.
+/// The second of two deaths wakes, although the first death has woken before.
 #[test]
 fn a_purge_against_the_second_death() {
     check(2, |maker| {
@@ -142,7 +142,7 @@ fn a_purge_against_two_deaths() {
     });
 }
 
-/// A waker is set, and the purge that follows, against a death.
+/// A waker is set and the collection is purged, against a death.
 #[test]
 fn a_first_waker_is_set_at_a_death() {
     check_entry(LIGHT, |a, map| {
@@ -159,7 +159,7 @@ fn a_first_waker_is_set_at_a_death() {
     });
 }
 
-/// The old one, or the new one.
+/// The death calls the old waker, or the new one.
 #[test]
 fn a_waker_is_replaced_at_a_death() {
     check_entry(LIGHT, |a, map| {
@@ -186,7 +186,7 @@ fn a_collection_with_a_waker_is_dropped_at_a_death() {
     });
 }
 
-/// Two collections of one object, and a waker for each.
+/// An object has entries in two collections, and each collection has a waker.
 #[test]
 fn a_death_with_two_wakers() {
     check_object(LIGHT, |a| {
