@@ -25,8 +25,12 @@ use super::participants::Participant;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
 
-/// The number of slots of the first directory.
-const FIRST: usize = if cfg!(weakly_loom) { 4 } else { 8 };
+/// The number of slots of the first directory: a cache line of pointers.
+const FIRST: usize = if cfg!(weakly_loom) {
+    4
+} else {
+    64 / size_of::<usize>()
+};
 /// The largest number of slots for each participant, even if two numbers have the same home.
 const SPARSE: usize = 8;
 const WORD: usize = usize::BITS as usize;
@@ -35,8 +39,12 @@ type Slot<C> = AtomicPtr<Participant<C>>;
 
 /// Slots on a cache line of their own. Each operation reads one slot, and other threads could write
 /// memory beside it.
-#[repr(C, align(64))]
+#[repr(C)]
+#[cfg_attr(not(weakly_loom), repr(align(64)))]
 struct Line<C>([Slot<C>; FIRST]);
+
+// A thread finds a slot by its distance from the first slot, across lines.
+const _: () = assert!(size_of::<Line<()>>() == FIRST * size_of::<Slot<()>>());
 
 /// Returns `slots` null slots, rounded up to a multiple of [`FIRST`].
 fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
