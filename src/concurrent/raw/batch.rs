@@ -53,13 +53,13 @@ impl<C: Default> Domain<C> {
         bagged
     }
 
-    /// Shows all bags.
+    /// Passes all bags to `look`.
     pub(super) fn bags(&self, mut look: impl FnMut(&Bag<C>)) {
         self.participants
             .each(|participant| _ = participant.bag().map(&mut look));
     }
 
-    /// Sets the limit that the length of the table sets to the size of a batch.
+    /// Sets the limit of the size of a batch, which depends on the length of the table.
     pub(super) fn set_room(&self, room: usize) {
         // Relaxed: a hint.
         self.room.store(room.min(ROOM) as u16, Relaxed);

@@ -1,6 +1,6 @@
 //! Insertion and removal: an entry is searched without the lock, because comparing runs user code,
-//! and then checked under the lock (R2). If comparing runs no user code, the search is under the
-//! lock.
+//! and then checked under the lock (R2). An entry compared by address, whose object has no
+//! registration yet, is searched only under the lock.
 
 use core::mem;
 use core::ptr;

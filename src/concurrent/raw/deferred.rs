@@ -166,7 +166,8 @@ impl<C> DeferredList<C> {
         Destroyable::new(taken)
     }
 
-    /// Takes the same batches under the lock. Returns them newest first.
+    /// Takes batches as [`take`](Self::take) does. The caller has the lock. Returns the batches
+    /// newest first.
     fn take_from(
         &self,
         queue: &mut Queue<C>,

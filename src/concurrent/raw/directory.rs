@@ -13,9 +13,9 @@
 //!   a slot that is not the home of the number. The lookup compares the number of the participant
 //!   in the slot with its own number, and on a mismatch searches the directory.
 //! * **P2** A thread is included before the barrier of its first visit: first the directory gets
-//!   its participant, and then the bit of its number. A later barrier of another thread therefore
-//!   lets that thread find the participant by the bit, in whichever directory it reads: a
-//!   replacement copies, under the lock, all participants that were included before.
+//!   its participant, and then the bit of its number. So a thread whose barrier comes later finds
+//!   the participant by the bit, in whichever directory the thread reads: a replacement copies,
+//!   under the lock, all participants that were included before.
 
 use core::ptr;
 use std::boxed::Box;
@@ -37,8 +37,8 @@ const WORD: usize = usize::BITS as usize;
 
 type Slot<C> = AtomicPtr<Participant<C>>;
 
-/// Slots on a cache line of their own. Each operation reads one slot, and other threads could write
-/// memory beside it.
+/// Slots on a cache line of their own. Each operation reads one slot, and neighbouring memory could
+/// be written by other threads.
 #[repr(C)]
 #[cfg_attr(not(weakly_loom), repr(align(64)))]
 struct Line<C>([Slot<C>; FIRST]);
@@ -248,7 +248,7 @@ impl<C> Participants<C> {
         unsafe { self.directory.load(Acquire).as_ref() }
     }
 
-    /// Includes this thread: adds a participant with its number.
+    /// Includes the calling thread: adds a participant with the number of the thread.
     pub(super) fn include(&self, last: &Mutex<Last<C>>, number: usize) -> &Participant<C> {
         // The allocator may use the table. Then this thread is already included when the allocation
         // returns.

@@ -87,7 +87,7 @@ pub(super) struct Domain<C: Default> {
     pub(super) named: AtomicUsize,
     pub(super) participants: Participants<C>,
     pub(super) rest: AtomicPtr<Rest<C>>,
-    /// The limit that the length of the table sets to the number of objects in a batch (D7).
+    /// The limit of the size of a batch (D7), which depends on the length of the table.
     pub(super) room: AtomicU16,
     /// D8: whether the table is prompt. Then no thread gathers.
     pub(super) prompt: AtomicBool,
@@ -227,7 +227,7 @@ impl<C: Default> Domain<C> {
         self.participants.include(&self.rest_or_new().last, number)
     }
 
-    /// Shows the visits of the threads that are inside.
+    /// Passes the visits of the threads that are inside to `each`.
     #[inline]
     pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
         self.look(|participant| {
@@ -243,7 +243,7 @@ impl<C: Default> Domain<C> {
         });
     }
 
-    /// D6: shows the participants of threads that may be inside.
+    /// D6: passes the participants of threads that may be inside to `each`.
     #[inline]
     pub(super) fn look(&self, each: impl FnMut(&Participant<C>)) {
         if self.participants.included() <= FEW {
@@ -452,8 +452,8 @@ impl<C: Default> Domain<C> {
     ) {
         let context = self.known().context();
         for retired in all {
-            // SAFETY: D1, D2: no thread inside can find the object, or has found it before the
-            // unlinking. Or no thread is inside, and no thread will enter.
+            // SAFETY: D1, D2: no thread inside found the object before its unlinking, and no thread
+            // can find it now. Or no thread is inside, and no thread will enter.
             panics.catch(|| unsafe { retired.destroy(context) });
         }
     }

@@ -2,10 +2,9 @@
 //!
 //! The table knows two things about an entry: its hash, and its registrations. The caller decides
 //! how entries compare. Reads are lock-free: a lookup never waits, whatever other threads do. A
-//! leaving reader takes a lock only if objects unlinked by other threads wait for this reader; then
-//! the reader also destroys these objects ([`domain`]). Writers of the same bucket (about six
-//! neighbouring entries) wait for each other for a few instructions. No thread waits for the table
-//! to grow.
+//! leaving reader for which unlinked objects wait takes a lock, and destroys the objects
+//! ([`domain`]). Writers of the same bucket (about six neighbouring entries) wait for each other
+//! for a few instructions. No thread waits for the table to grow.
 //!
 //! ```text
 //!              array                      bucket, one cache line                    entry
@@ -50,9 +49,10 @@
 //!
 //! **Checks under the lock.** Before an entry is inserted, the chain is searched without the lock.
 //! Under the lock the insertion checks only that all entries with its hash were already compared,
-//! in the same order. Tags are checked first, so entries are rarely read. An object may have an
-//! entry that is compared by address ([`Entry::BY_ADDRESS`]), and no earlier registration. Such an
-//! insertion searches only under the lock, because comparing addresses runs no user code.
+//! in the same order. Tags are checked first, so entries are rarely read. Entries compared by the
+//! addresses of their objects ([`Entry::BY_ADDRESS`]) are an exception: if nothing is registered
+//! with the object yet, the only search is under the lock, because comparing addresses runs no user
+//! code.
 
 mod array;
 mod bag;

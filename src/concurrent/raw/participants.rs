@@ -24,7 +24,8 @@ use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 /// The value of `visit` while the thread is outside.
 pub(super) const OUTSIDE: usize = usize::MAX;
 
-/// On two cache lines of its own, because processors fetch cache lines in pairs.
+/// On two separate cache lines, because processors fetch cache lines in pairs. Threads with the
+/// same number, one after the other, share a participant.
 #[repr(C, align(128))]
 pub(super) struct Participant<C> {
     /// How many guards the thread has (D4).
@@ -56,8 +57,8 @@ pub(super) struct Participant<C> {
     /// Null until the thread has gathered an object.
     bag: AtomicPtr<Bag<C>>,
     unused: [usize; UNUSED_WORDS],
-    /// The number of the participant's thread. On the cache line of `visit`: a thread that reads
-    /// one of the two reads the other as well.
+    /// The number of the participant's thread. On the cache line of `visit`, because the two are
+    /// read together.
     pub(super) number: usize,
     /// The number of the current visit, or [`OUTSIDE`]. The last word of the type: see the head of
     /// this file.
@@ -77,8 +78,8 @@ pub(super) struct Cursor {
 pub(super) enum Seen {
     /// The place does not exist.
     Absent,
-    /// The thread of this participant has no bag. To learn that costs a read of a cache line that
-    /// another thread writes.
+    /// Nothing can wait at the place, because its thread has no bag. Reading the pointer loads a
+    /// cache line that another thread writes.
     Bare,
     Nothing,
     /// Objects wait at the place. The number changes when objects are added.
@@ -191,7 +192,7 @@ impl<C> Participant<C> {
         unsafe { self.bag.load(Acquire).as_ref() }
     }
 
-    /// Returns the bag of this thread, which is the participant's thread (D4).
+    /// Returns the bag of the calling thread, which is the participant's thread (D4).
     #[inline]
     pub(super) fn bag_or_new(&self) -> &Bag<C> {
         first_load(None, || self.bag()).unwrap_or_else(|| self.make_bag())

@@ -190,9 +190,9 @@ impl<N: Entry> Writer<'_, N> {
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Destroys entries that were taken before the thread entered, and runs no user code. By the
-    /// barrier of entering, the thread sees all threads that may look at the entries. If there are
-    /// such threads, the entries are retired instead.
+    /// Destroys entries that were taken before the thread entered. The entries have no user
+    /// destructors, so no user code runs inside. By the barrier of entering, the thread sees all
+    /// threads that may look at the entries. If there are any, the entries are retired instead.
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
@@ -259,7 +259,7 @@ impl<N: Entry> Taken<'_, N> {
         self.count
     }
 
-    /// Shows the entries.
+    /// Passes each entry to `look`.
     pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
         // SAFETY: not destroyed yet.
         self.nodes().map(|node| unsafe { &*node }).for_each(look);

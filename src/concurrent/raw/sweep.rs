@@ -91,8 +91,8 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Unlinks the entries with this hash that are `unwanted`, including unwanted entries that
-    /// replace them meanwhile, and shows each to `removed`, which must not panic. `unwanted` may be
-    /// called again when other threads change the table. O(entries of that hash).
+    /// replace them meanwhile, and passes each to `removed`, which must not panic. `unwanted` may
+    /// be called again when other threads change the table. O(entries of that hash).
     pub(in super::super) fn remove_all(
         &self,
         hash: u64,
