@@ -171,8 +171,8 @@ impl<F: Flavour> Block<F> {
         Block(unsafe { place.cast::<Header<F>>().sub(1) }, PhantomData)
     }
 
-    /// Returns the place of an inline payload, present or not: weak pointers and entries keep this
-    /// address.
+    /// Returns the place where an inline payload is, or would be. Weak pointers and entries keep
+    /// this address.
     #[inline(always)]
     pub(crate) fn place(self) -> NonNull<u8> {
         // SAFETY: at least one word follows the header.

@@ -1,5 +1,5 @@
-//! The home of a *returning* object, which receives the payload at the death, in place of the
-//! payload's destructor.
+//! The home of a *returning* object. At the object's death the home receives the payload, in place
+//! of the payload's destructor.
 //!
 //! The type by which a last handle drops its payload need not be the type with which the object was
 //! made, and of a `dyn Trait` the last handle only knows the destructor. So a function that moves

@@ -84,7 +84,7 @@ impl<F: Flavour> Block<F> {
         }
     }
 
-    /// Ends a clone that has counted itself, and has found a mark or too large a count.
+    /// Finishes a clone that has counted itself, and has found a mark or too large a count.
     // The clone does not say which: to keep the count before would cost every clone three
     // instructions.
     #[cold]

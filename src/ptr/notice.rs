@@ -279,8 +279,9 @@ pub(super) fn short(depth: usize) -> u32 {
 /// counted again.
 ///
 /// Threads that read the same collection may count at the same time: each writes depths, and all
-/// write the same depths. So each depth is written with the mark of a notice `taken` out of the
-/// stack, since another thread may be [numbering](number) the notices.
+/// write the same depths. So each depth is written together with the mark that says whether the
+/// notices were `taken` out of the stack, since another thread may be [numbering](number) the
+/// notices.
 pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
     let mark = if taken { TAKEN } else { 0 };
     let mut above = 0;

@@ -210,8 +210,8 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Adds a reference for a caller that has only a strong pointer. Waits for `get_mut`, which may
-    /// be checking that there is no such reference.
+    /// Adds a reference for a caller that has only a strong pointer. Waits while `get_mut` checks
+    /// that there is no weak pointer.
     #[inline]
     pub(super) fn add_ref_by_strong(self) {
         // Relaxed, also below: `get_mut` acquires the drop of our strong pointer, if it sees the

@@ -40,7 +40,7 @@ pub struct SharedWatch<T: ?Sized = ()> {
 // SAFETY: a block, a record, its gate and a core are made for many threads; the object is not
 // touched.
 unsafe impl<T: ?Sized> Send for SharedWatch<T> {}
-// SAFETY: as for `Send`; only the thread that has unlinked the entry, or has the lock of its
+// SAFETY: as for `Send`; the thread that has unlinked the entry, or has the lock of its
 // bucket, changes the word.
 unsafe impl<T: ?Sized> Sync for SharedWatch<T> {}
 

@@ -18,8 +18,8 @@
 //!   if the stack is closed, the decrement that counts the notice off `inflight`. The owner adds to
 //!   `inflight` the number of notices that were still to come; the thread that then brings
 //!   `inflight` to zero frees the stack. So the end of a collection waits for no thread.
-//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a hook with its
-//!   reference to the record.
+//! * **N3** Once pushed, a notice belongs to the owner: a block to be freed, or a slot or a hook
+//!   with its reference to the record.
 //!
 //! This file defines the stack and the memory of the hooks that register with it; `delivery` pushes
 //! and takes notices.

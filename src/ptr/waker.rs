@@ -15,8 +15,8 @@
 //!   pusher takes the count to one, but may make its wake-up long after that (W3).
 //! * **W3** Wake-ups are made at the end of a death, which may be long after the push, since
 //!   finalizers run before. So no thread leaves its wake-up to another thread. Until the end of the
-//!   death, the dying thread has the cells that it owes a wake-up in a list. `linked` is not zero
-//!   while a cell is in some thread's list, and `next` belongs to the thread with the list. A
+//!   death, the dying thread has a list of the cells to which it owes a wake-up. `linked` is not
+//!   zero while a cell is in some thread's list, and `next` belongs to the thread with the list. A
 //!   thread that finds a cell in another thread's list keeps the cell apart.
 //! * **W4** The waker is in an `Arc` of ours: under the lock the `Arc` is only counted. All user
 //!   code, including the clone and the drop of a `Waker`, runs under no lock.
