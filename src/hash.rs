@@ -9,70 +9,73 @@ const BUCKET: u64 = (1 << 24) - 1;
 /// A finished hash. The tables take hashes only in this form, so they cannot hash on their own or
 /// use the wrong hasher.
 ///
-/// A hash has 31 bits. That is what fits into the block of an object, beside the count and a flag;
-/// a death finds its entry by them. (In a table of more than 2^24 buckets, those bits are part of
-/// the tag, too. Measured, that costs nothing up to 2^27.)
+/// A hash has 31 bits: there is room for 31 bits in the block of an object, beside the count and a
+/// flag, and a death finds its entry by these bits. (In a table of more than 2^24 buckets, some of
+/// the bits choose the bucket and are also part of the tag. Measured, this costs nothing up to 2^27
+/// buckets.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HashValue(u32);
 
 impl HashValue {
-    /// The hash of an address.
+    /// Returns the hash of an address.
     ///
     /// No attacker chooses addresses, so a multiplication is enough. But the low bits of the
     /// product, which would choose the bucket, are poor for page-aligned objects, so the high bits
-    /// take their place: with a bare multiplication, a hit probes 7 groups at a stride of 4 KiB,
-    /// and 438 at 2 MiB. The lowest four bits of an address carry no information.
+    /// take their place. With a bare multiplication, a hit probes 7 groups for addresses at a
+    /// stride of 4 KiB, and 438 groups at a stride of 2 MiB. The lowest four bits of an address
+    /// carry no information.
     ///
-    /// The factor was found by search. An allocator returns addresses at even strides, which a good
-    /// factor spreads more evenly than chance would. The golden ratio (Fibonacci hashing) does so
-    /// in the highest bits of the product, but the bucket is taken from the 33rd bit on: there an
-    /// entry lay up to 6.5 places behind its home bucket, where chance gives 1.7, and so in the
-    /// next cache line. With this factor the mean is 0.2 and the worst case 1.2, over 19 strides
-    /// from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets that are three quarters full.
+    /// The factor was found by search. An allocator returns addresses at even strides, and a good
+    /// factor spreads them more evenly than chance would. The golden ratio (Fibonacci hashing) does
+    /// so in the highest bits of the product, but the bucket comes from bit 33 upwards: with the
+    /// golden ratio, an entry lay up to 6.5 places behind its home bucket, and so in the next cache
+    /// line; chance gives 1.7 places. With this factor the mean is 0.2 places and the worst case
+    /// 1.2, over 19 strides from 16 bytes to 2 MiB and tables of 2^8 to 2^17 buckets that are three
+    /// quarters full.
     #[inline]
     pub(crate) fn of_addr(addr: *const ()) -> Self {
         const FACTOR: u64 = 0xc820_da07_ea4f_f093;
-        // Without `fold`: a lookup has time for one shift only.
+        // Without `fold`: a lookup has time for a single shift.
         HashValue(((addr.addr() as u64 >> 4).wrapping_mul(FACTOR) >> 33) as u32)
     }
 
-    /// The hash of an entry that is about to be removed and is not looked up any more.
+    /// The hash of an entry that is about to be removed and will not be looked up.
     pub(crate) const NONE: Self = HashValue(0);
 
-    /// The hash of a content.
+    /// Returns the hash of a content.
     #[inline]
     pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {
         Self::fold(hasher.hash_one(content))
     }
 
-    /// Keeps the bits of a hasher's result that hashbrown uses: the lowest, which choose a bucket,
-    /// and the highest seven, the tag by which it distinguishes the entries of a group.
+    /// Keeps the bits of a hasher's result that hashbrown uses: the lowest bits, which choose a
+    /// bucket, and the highest seven bits, the tag that distinguishes the entries of a group.
     #[inline(always)]
     pub(crate) fn fold(hash: u64) -> Self {
         HashValue((hash & BUCKET) as u32 | ((hash >> 57) as u32) << 24)
     }
 
-    /// The hash as a block stores it: the lowest bit is left free for a flag.
+    /// Returns the hash as a block stores it: the lowest bit is left free for a flag.
     #[inline]
     pub(crate) fn short(self) -> u32 {
         self.0 << 1
     }
 
-    /// The inverse of [`short`](Self::short).
+    /// Converts back from [`short`](Self::short).
     #[inline]
     pub(crate) fn of_short(short: u32) -> Self {
         HashValue(short >> 1)
     }
 
-    /// The hash as the shared table takes it.
+    /// Returns the hash for the shared table.
     #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn bits(self) -> u64 {
         self.0.into()
     }
 
-    /// The hash as hashbrown takes it: the lowest bits choose a bucket, the highest seven of 64 are
-    /// the tag.
+    /// Returns the hash for hashbrown: the lowest bits choose a bucket, the highest seven of 64
+    /// bits are the tag.
     #[inline]
     pub(crate) fn get(self) -> u64 {
         let hash = u64::from(self.0);
@@ -80,14 +83,14 @@ impl HashValue {
     }
 }
 
-/// Hashes addresses, in order, as [`HashValue::of_addr`] does each.
+/// Hashes addresses, in order, each like [`HashValue::of_addr`].
 #[cfg(feature = "std")]
 #[derive(Default)]
 pub(crate) struct AddrHasher(u64);
 
 #[cfg(feature = "std")]
 impl AddrHasher {
-    /// The hash. That of one address is as `of_addr` has it.
+    /// Returns the hash. For a single address it equals `of_addr`.
     #[inline]
     pub(crate) fn hash(&self) -> HashValue {
         HashValue::fold(self.0)
@@ -111,12 +114,12 @@ impl Hasher for AddrHasher {
     }
 }
 
-/// The default hasher of collections that are keyed by content. It is fast, and seeded anew for
-/// each collection, so that an attacker that chooses the keys cannot make them collide.
+/// The default hasher of collections by content: fast, and seeded anew for each collection. So an
+/// attacker who chooses the keys cannot make them collide.
 ///
 /// The seeds come from `std`. Without the feature `std` there is no source of randomness: the seeds
-/// then differ between runs only as far as addresses do, which does not stop an attacker. (The
-/// algorithm is that of the crate `ahash`, which is not part of the interface.)
+/// then differ between runs only as far as addresses do, and do not stop an attacker. (The
+/// algorithm is from the crate `ahash`, which is not part of the interface.)
 #[derive(Clone)]
 pub struct DefaultHashBuilder(ahash::RandomState);
 
@@ -127,7 +130,7 @@ pub struct DefaultHasher(ahash::AHasher);
 impl Default for DefaultHashBuilder {
     fn default() -> Self {
         let seed = seed();
-        // The other three only have to differ from the first.
+        // The other three seeds only have to differ from the first.
         let [a, b, c] = [1, 2, 3].map(|n: u64| seed.rotate_left(n as u32 * 16) ^ n);
         DefaultHashBuilder(ahash::RandomState::with_seeds(seed, a, b, c))
     }

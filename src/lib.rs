@@ -26,10 +26,10 @@
 )]
 #![cfg_attr(doc, doc = "[orderings]: crate::guide::protocols")]
 #![cfg_attr(doc, doc = "[design]: crate::guide::design\n\n")]
-// Its second example needs what threads share.
+// The second example of the README needs the shared collections.
 #![cfg_attr(any(not(doctest), feature = "std"), doc = include_str!("../README.md"))]
 #![no_std]
-// docs.rs shows for each item which feature it needs. The other conditions belong to our tests.
+// docs.rs shows the required feature of each item. The other conditions belong to tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(docsrs, doc(auto_cfg(hide(weakly_loom, test, doctest))))]
 
@@ -37,8 +37,8 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]
 extern crate std;
 
-// The rooms. Each uses only those before it. Unsafe code is an error unless it is allowed here or
-// for one file of a room.
+// The rooms, in order: each room uses only earlier rooms. Unsafe code is an error unless it is
+// allowed here, or for one file of a room.
 mod sync;
 
 #[cfg(feature = "std")]
@@ -89,7 +89,7 @@ pub mod serde_impls;
 #[cfg(doctest)]
 mod compile_fail;
 
-// For doc tests too: the code of the guide runs as tests, with what threads share.
+// For doc tests too: the code of the guide runs as tests, and needs the shared collections.
 #[cfg(any(doc, all(doctest, feature = "std")))]
 pub mod guide;
 
@@ -122,47 +122,48 @@ pub use reference_queue::ReferenceQueue;
 pub use sync::__in_critical_section;
 pub use table::Reclaim;
 
-/// A strong handle that threads can share, like [`Arc`](alloc::sync::Arc). When its object dies,
+/// A strong handle for several threads, like [`Arc`](alloc::sync::Arc). When its object dies,
 /// collections are notified.
 ///
-/// This is [`ptr::Strong`] with atomic counts. rustdoc lists the methods on that page. The most
-/// used are:
+/// Alias of [`ptr::Strong`] with atomic counts; rustdoc lists all methods there. The most used
+/// methods are:
 ///
 /// * [`new`](ptr::Strong::new), and `From` for `str`, slices and boxes;
 /// * [`new_cyclic`](ptr::Strong::new_cyclic), for a payload that refers to itself;
 /// * [`new_returning`](ptr::Strong::new_returning), for a payload that goes back to a pool, or to
-///   who closes it;
+///   the thread that closes it;
 /// * [`downgrade`](ptr::Strong::downgrade), which returns a [`Weak`];
 /// * [`finalize`](ptr::Strong::finalize), for code that runs when the object has died;
 /// * [`ptr_eq`](ptr::Strong::ptr_eq) and [`strong_count`](ptr::Strong::strong_count);
 /// * [`get_mut`](ptr::Strong::get_mut), [`make_mut`](ptr::Strong::make_mut) and
 ///   [`into_inner`](ptr::Strong::into_inner).
 pub type Strong<T> = ptr::Strong<T, ptr::Atomic>;
-/// A weak handle that threads can share, like [`std::sync::Weak`](alloc::sync::Weak).
+/// A weak handle for several threads, like [`std::sync::Weak`](alloc::sync::Weak).
 ///
-/// This is [`ptr::Weak`] with atomic counts. rustdoc lists the methods on that page. The most used
-/// are:
+/// Alias of [`ptr::Weak`] with atomic counts; rustdoc lists all methods there. The most used
+/// methods are:
 ///
 /// * [`new`](ptr::Weak::new), which never upgrades;
 /// * [`upgrade`](ptr::Weak::upgrade), [`try_upgrade`](ptr::Weak::try_upgrade), whose error explains
-///   itself, and [`expect`](ptr::Weak::expect), which panics with it;
+///   the failure, and [`expect`](ptr::Weak::expect), which panics with this error;
 /// * [`is_expired`](ptr::Weak::is_expired) and [`ptr_eq`](ptr::Weak::ptr_eq).
 pub type Weak<T> = ptr::Weak<T, ptr::Atomic>;
 /// A field that makes its value a key of weak collections, wherever the value is: in a `Box`, a
-/// `Vec`, an arena, on the stack. Its drop is the death of the value.
+/// `Vec`, an arena, on the stack. The drop of the anchor is the death of the value.
 ///
-/// This is [`ptr::Anchor`] for values that threads can share. rustdoc lists the methods on that
-/// page, with what to look out for.
+/// Alias of [`ptr::Anchor`] for values that threads share; rustdoc lists all methods there, and
+/// describes the pitfalls.
 pub type Anchor = ptr::Anchor<ptr::Atomic>;
-/// A weak handle to an [`Anchor`], which only knows who it was, and whether it is dead.
+/// A weak handle to an [`Anchor`]: the handle only knows the anchor's identity, and whether the
+/// anchor is dead.
 ///
-/// This is [`ptr::AnchorRef`] for values that threads can share.
+/// Alias of [`ptr::AnchorRef`] for values that threads share.
 pub type AnchorRef = ptr::AnchorRef<ptr::Atomic>;
-/// The token of a finalizer that threads can share. See [`ptr::FinalizerToken`] for its methods.
+/// The token of a finalizer for several threads. See [`ptr::FinalizerToken`] for its methods.
 pub type Finalizer = ptr::FinalizerToken<ptr::Atomic>;
 
-/// What one thread has for itself: the handles, with plain counts instead of atomics, and
-/// namespaces of attributes.
+/// The single-threaded types: the handles, with plain counts instead of atomics, and namespaces of
+/// attributes.
 pub mod local {
     #[doc(inline)]
     pub use crate::attribute::{LocalAttributeKey as AttributeKey, LocalAttributes as Attributes};
@@ -170,18 +171,18 @@ pub mod local {
     /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies,
     /// collections are notified.
     ///
-    /// This is [`ptr::Strong`](crate::ptr::Strong) with plain counts. rustdoc lists the methods on
-    /// that page. The most used are listed at [`Strong`](crate::Strong).
+    /// Alias of [`ptr::Strong`](crate::ptr::Strong) with plain counts; rustdoc lists all methods
+    /// there. The most used methods are listed at [`Strong`](crate::Strong).
     pub type Strong<T> = crate::ptr::Strong<T, crate::ptr::Local>;
     /// A weak handle for one thread, like [`rc::Weak`](alloc::rc::Weak).
     ///
-    /// This is [`ptr::Weak`](crate::ptr::Weak) with plain counts. rustdoc lists the methods on that
-    /// page. The most used are listed at [`Weak`](crate::Weak).
+    /// Alias of [`ptr::Weak`](crate::ptr::Weak) with plain counts; rustdoc lists all methods there.
+    /// The most used methods are listed at [`Weak`](crate::Weak).
     pub type Weak<T> = crate::ptr::Weak<T, crate::ptr::Local>;
-    /// A field that makes its value a key of weak collections. This is
-    /// [`ptr::Anchor`](crate::ptr::Anchor) for values that stay on one thread.
+    /// A field that makes its value a key of weak collections: alias of
+    /// [`ptr::Anchor`](crate::ptr::Anchor) for values of one thread.
     pub type Anchor = crate::ptr::Anchor<crate::ptr::Local>;
-    /// A weak handle to an [`Anchor`]. This is [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one
+    /// A weak handle to an [`Anchor`]: alias of [`ptr::AnchorRef`](crate::ptr::AnchorRef) for one
     /// thread.
     pub type AnchorRef = crate::ptr::AnchorRef<crate::ptr::Local>;
     /// The token of a finalizer for one thread. See [`FinalizerToken`](crate::ptr::FinalizerToken)

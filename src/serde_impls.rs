@@ -2,21 +2,22 @@
 //! interner.
 //!
 //! * [`Strong`] and [`local::Strong`](crate::local::Strong) implement `Serialize` and `Deserialize`
-//!   as their content does, sized or not. Each handle that is read is that of a new object: whether
-//!   two handles were to one object is not written.
-//! * [`ByIdentity`] implements `Serialize`: a term is written as a tree. It is not read by itself,
-//!   because two new objects are never the same: read its handle through an interner.
-//! * A weak handle implements neither. What it refers to belongs to somebody else, who writes it; a
-//!   handle that is read would be dead at once, since nobody would own its object.
-//! * An [`Anchor`](crate::Anchor) implements neither, because an identity is not written:
-//!   `#[serde(skip)]` gives the value that is read a new one.
+//!   as their content does, sized or not. Each deserialised handle belongs to a new object: the
+//!   output does not say whether two handles belong to one object.
+//! * [`ByIdentity`] implements `Serialize`: a term is written as a tree. `ByIdentity` does not
+//!   implement `Deserialize`, because two new objects are never identical: read its handle through
+//!   an interner.
+//! * A weak handle implements neither. Its object is serialised by the object's owner, and a
+//!   deserialised weak handle would be dead at once, because nobody would own its object.
+//! * An [`Anchor`](crate::Anchor) implements neither, because an identity is not written: with
+//!   `#[serde(skip)]`, a deserialised value gets a new anchor.
 //!
 //! # Equal contents, one handle
 //!
-//! `&mut Interner` and `&concurrent::Interner` are seeds (`DeserializeSeed`): what is read becomes
-//! the handle that the interner has for this content, or gets. O(size of the content), and nothing
-//! is allocated for a text that is there already, if the format keeps it in one piece. (A slice is
-//! first read into a `Vec`.) [`Each`] does the same for a sequence.
+//! `&mut Interner` and `&concurrent::Interner` are seeds (`DeserializeSeed`): a deserialised
+//! content becomes the interner's handle for this content, old or new. O(size of the content). A
+//! text that is interned already is not allocated, if the format keeps the text in one piece. (A
+//! slice is first read into a `Vec`.) [`Each`] does the same for a sequence.
 //!
 //! ```
 //! use serde::de::{DeserializeSeed, IntoDeserializer, value::Error};
@@ -35,8 +36,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! A derived `Deserialize` has no place for a seed. There, let a function use an interner that
-//! threads share, and name it at the field: `#[serde(deserialize_with = "name")]`.
+//! A derived `Deserialize` has no place for a seed. There, let a function use a shared interner,
+//! and name the function at the field: `#[serde(deserialize_with = "name")]`.
 //!
 #![cfg_attr(feature = "std", doc = "```")]
 #![cfg_attr(not(feature = "std"), doc = "```ignore")]
@@ -77,14 +78,14 @@ use sealed::{Read, Sealed};
 
 // === Handles ===
 
-/// As the content.
+/// Serialises the content.
 impl<T: ?Sized + Serialize, F: Flavour> Serialize for Strong<T, F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (**self).serialize(serializer)
     }
 }
 
-/// A new object. The content is read into a box, and moved.
+/// Creates a new object. The content is read into a box, and moved.
 impl<'de, T: ?Sized, F: Flavour> Deserialize<'de> for Strong<T, F>
 where
     Box<T>: Deserialize<'de>,
@@ -94,7 +95,7 @@ where
     }
 }
 
-/// As the handle, and that as its content.
+/// Serialises the handle, which serialises its content.
 impl<K: Serialize> Serialize for ByIdentity<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -103,15 +104,15 @@ impl<K: Serialize> Serialize for ByIdentity<K> {
 
 // === Seeds ===
 
-/// A seed for a sequence, each of whose contents is interned: `Each(&mut interner)`, or
-/// `Each(&interner)` if it is a [`concurrent::Interner`]. It gives a `Vec` of handles. See [the
+/// A seed for a sequence of contents, which are interned: `Each(&mut interner)`, or
+/// `Each(&interner)` for a [`concurrent::Interner`]. The result is a `Vec` of handles. See [the
 /// module](self).
 #[derive(Debug, Clone, Copy)]
 pub struct Each<I>(pub I);
 
-/// A reference to an interner that can change it. Sealed.
+/// A reference through which an interner can be changed. Sealed.
 pub trait Intern: Sealed {
-    /// The handles.
+    /// The interner's handles.
     #[doc(hidden)]
     type Handle: Content;
     #[doc(hidden)]
@@ -176,7 +177,7 @@ where
 }
 
 /// A content that can be read and interned as a handle of type `K`: a type that implements
-/// `Deserialize`, a slice of it, or `str`. Sealed.
+/// `Deserialize`, a slice of this type, or `str`. Sealed.
 pub trait ReadContent<'de, K>: Read<'de, K> {}
 
 impl<'de, K, T: ?Sized + Read<'de, K>> ReadContent<'de, K> for T {}
@@ -235,7 +236,7 @@ where
     }
 }
 
-/// Looks a text up where it is read: a hit copies nothing.
+/// Interns a text in the deserialiser's buffer: a hit copies nothing.
 struct Text<'i, I>(&'i mut I);
 
 impl<I> Visitor<'_> for Text<'_, I>
@@ -252,7 +253,7 @@ where
         Ok(self.0.intern_ref(text))
     }
 
-    /// Some formats do not tell texts from bytes; `String` accepts these too.
+    /// Some formats do not distinguish texts from bytes; `String` also accepts bytes.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<I::Handle, E> {
         match str::from_utf8(bytes) {
             Ok(text) => self.visit_str(text),
@@ -306,7 +307,7 @@ where
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<Self::Value, A::Error> {
-        // The length comes from the input, which may lie.
+        // The length comes from the input, which may be wrong.
         let room = elements.size_hint().unwrap_or(0).min(1024);
         let mut handles = Vec::with_capacity(room);
         while let Some(handle) = elements.next_element_seed(Element(&mut self.0))? {

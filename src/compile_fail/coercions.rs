@@ -1,6 +1,6 @@
-//! What `unsize!` coerces.
+//! The coercions of `unsize!`.
 
-/// A coerced pointer outlives no more than the one it was made from, and crosses no more threads.
+/// A coerced pointer has no longer lifetime than the original pointer, and crosses no more threads.
 ///
 /// ```
 /// # use std::fmt::Display;

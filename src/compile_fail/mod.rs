@@ -1,5 +1,5 @@
-//! Code that must not compile. Each example stands beside one that is nearly the same and compiles,
-//! so that it does not fail for another reason. What must compile on its own is in
+//! Code that must not compile. Each example stands beside a similar example that compiles, so that
+//! the first does not fail for another reason. Examples that only have to compile are in
 //! `tests/auto_traits.rs`.
 
 mod coercions;
@@ -93,7 +93,7 @@ struct MapsAcrossThreads;
 /// ```
 struct HandlesAcrossThreads;
 
-/// What a finalizer owns must be `Send`, unless the object is `local`: then both stay on one
+/// The captures of a finalizer must be `Send`, unless the object is `local`: then both stay on one
 /// thread.
 ///
 /// ```
@@ -142,7 +142,7 @@ struct Finalizers;
 /// ```
 struct TwoDrains;
 
-/// What a value borrows must outlive the map.
+/// A borrow in a value must outlive the map.
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -159,7 +159,7 @@ struct TwoDrains;
 /// map.insert(&key, text.as_str());
 /// ```
 ///
-/// What an owned key borrows must outlive the map as well.
+/// A borrow in an owned key must outlive the map, too.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -177,7 +177,7 @@ struct TwoDrains;
 /// ```
 struct BorrowedValues;
 
-/// What a payload borrows must outlive the handle.
+/// A borrow in a payload must outlive the handle.
 ///
 /// ```
 /// # use weakly::Strong;
@@ -220,8 +220,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some(&5));
 /// ```
 ///
-/// A weak value does not: it is the caller's own handle, whatever happens to the map. But the key
-/// beside it does.
+/// A weak value found by a lookup does not borrow from the map: the caller gets a handle, whatever
+/// happens to the map. But the key beside the value borrows from the map.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -240,8 +240,8 @@ struct BorrowedPayloads;
 /// assert_eq!(found, Some((&"five", value)));
 /// ```
 ///
-/// A value that was found by its key's content borrows from the map, although the key was upgraded
-/// for the lookup.
+/// A value found by its key's content borrows from the map, although the key was upgraded for the
+/// lookup.
 ///
 /// ```compile_fail,E0502
 /// # use weakly::{Strong, WeakHashMap};
@@ -253,8 +253,8 @@ struct BorrowedPayloads;
 /// ```
 struct Lookups;
 
-/// While an iterator is open, the map cannot be changed (items 89 to 91); nor while a closure
-/// computes a value for it (item 12).
+/// While an iterator is open, the map cannot be changed (items 89 to 91). While a closure computes
+/// a value for the map, the map cannot be changed either (item 12).
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap};
@@ -288,7 +288,7 @@ struct Lookups;
 /// map.get_or_insert_with(&key, |_| map.remove(&key).unwrap());
 /// ```
 ///
-/// The same holds for the other collections, where the computed value is weak.
+/// The same is true of the collections in which the computed value is weak.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -360,7 +360,7 @@ struct Addresses;
 /// let mut set = WeakSet::<&'static i32>::new();
 /// ```
 ///
-/// The same holds for weak values.
+/// The same is true of weak values.
 ///
 /// ```
 /// # use weakly::{Strong, WeakValueMap};
@@ -378,7 +378,7 @@ struct Addresses;
 /// ```
 struct OnlyHandlesAreKeys;
 
-/// Collections keyed by content require `Eq` and `Hash` of the content.
+/// Collections by content require `Eq` and `Hash` of the content.
 ///
 /// ```
 /// # use weakly::{Strong, WeakHashMap};
@@ -405,8 +405,8 @@ struct Contents;
 /// ```
 struct PlainReferences;
 
-/// A set cannot be changed with itself as the operand (item 104 of the behaviours); with a copy it
-/// can.
+/// A set cannot be changed with itself as the operand (item 104 of the behaviours); a copy is
+/// allowed.
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet};
@@ -420,8 +420,8 @@ struct PlainReferences;
 /// ```
 struct SetsWithThemselves;
 
-/// An anchor is a key of which nothing can be returned: there is no way from its weak handle to the
-/// value, and none from a map to its keys.
+/// An anchor is a key without strong handles: no method leads from its weak handle to the value, or
+/// from a map to its keys.
 ///
 /// ```
 /// # use weakly::{Anchor, WeakMap};
@@ -448,7 +448,7 @@ struct SetsWithThemselves;
 /// map.iter();
 /// ```
 ///
-/// So it is the value of no map.
+/// So an anchor is the value of no map.
 ///
 /// ```
 /// # use weakly::{Anchor, Strong, WeakPairMap};
@@ -474,7 +474,7 @@ struct SetsWithThemselves;
 /// map.get(&node);
 /// ```
 ///
-/// What threads share takes no local anchors, and a finalizer of an anchor that may cross threads
+/// Shared collections take no local anchors, and a finalizer of an anchor that may cross threads
 /// must be `Send`.
 ///
 /// ```

@@ -1,8 +1,8 @@
-//! Traits that only this crate implements. (`Cyclic` and `MemoKey`, whose methods nobody else can
-//! write, are in `tests/ui`.)
+//! Traits that only this crate implements. (`Cyclic` and `MemoKey` are in `tests/ui`: no other
+//! crate can write their methods.)
 
-/// A key chooses one of the watches there are. One of its own could keep registrations that its
-/// collection does not know of, and read a freed object by them.
+/// A key chooses one of the existing watches. A foreign watch could keep registrations unknown to
+/// its collection, and read a freed object through them.
 ///
 /// ```
 /// # use weakly::{Strong, WeakMap, reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef}};
@@ -70,7 +70,7 @@
 /// KEPT.take().unwrap().upgrade();
 /// ```
 ///
-/// So nobody else's is an `Upgrade`, nor what threads share.
+/// So a foreign watch is no `Upgrade`, and no watch of shared collections.
 ///
 /// ```compile_fail,E0277
 /// # use weakly::{Strong, Weak, reference::Upgrade};
@@ -90,7 +90,7 @@
 /// ```
 struct Watches;
 
-/// A set of one's own is none for the operators of sets.
+/// A foreign set is no operand for the operators of sets.
 ///
 /// ```
 /// # use weakly::{Strong, WeakSet, collections::Set};

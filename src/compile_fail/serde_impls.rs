@@ -1,6 +1,6 @@
-//! Contents that are read through an interner.
+//! Contents deserialised through an interner.
 
-/// An interner of one's own is no seed.
+/// A foreign interner is no seed.
 ///
 /// ```
 /// # use weakly::{Interner, Strong, serde_impls::{Each, Intern}};

@@ -1,4 +1,4 @@
-//! Collections that threads share.
+//! The collections that threads share.
 
 /// The value of an attribute has the type that its key declares.
 ///
@@ -25,7 +25,7 @@
 /// let depth: Option<String> = attributes.get(&node, Depth);
 /// ```
 ///
-/// A type that is not declared as a key cannot be used as one.
+/// A type without a declaration as a key cannot be used as a key.
 ///
 /// ```compile_fail,E0277
 /// # use weakly::{AttributeKey, Attributes, Strong};
@@ -96,7 +96,7 @@ struct AttributeKeys;
 /// static VISITS: Attribute<Strong<u32>, Cell<u32>> = Attribute::new();
 /// ```
 ///
-/// Methods that write take the pointer, which a dying object no longer has.
+/// Methods that write take a handle to the object, and a dying object has no handle any more.
 ///
 /// ```
 /// # use weakly::{Attribute, Strong};
@@ -185,7 +185,7 @@ struct AttributesAcrossThreads;
 struct Memos;
 
 /// Keys and values of a pair map are pointers that threads share. So are keys by content, which
-/// need `Eq` and `Hash` too.
+/// also need `Eq` and `Hash`.
 ///
 /// ```
 /// # use weakly::{Strong, concurrent::{WeakHashMap, WeakHashSet, WeakPairMap}};

@@ -1,11 +1,11 @@
-//! What must not be a type with a shorter lifetime: whatever can be written through a shared
-//! reference, or remembers a type. A value of a shorter lifetime, put in as the shorter type, would
-//! come out as the longer one. What is covariant, and meant to be, is in
-//! `tests/auto_traits/variance.rs`; `tests/house.rs` asks that each public type with parameters is
-//! here or there.
+//! Invariant types: a type must not become a type with a shorter lifetime if values can be written
+//! through a shared reference, or if the type is remembered. A value with a shorter lifetime, put
+//! in through the shorter type, would come out through the longer type. Intended covariance is
+//! tested in `tests/auto_traits/variance.rs`; `tests/house.rs` checks that each public type with
+//! parameters is in one of the two files.
 //!
-//! Each type is a `Type<'m, 'x>`, where `'m` is the lifetime of what it borrows from, and `'x` is
-//! inside one parameter.
+//! Each type is a `Type<'m, 'x>`: `'m` is the lifetime of a borrowed collection, and `'x` is inside
+//! one parameter.
 
 macro_rules! invariant {
     ($($name:ident: $types:tt)*) => {$(
@@ -135,7 +135,7 @@ invariant! {
     ]
 }
 
-/// The keys of a memo are `'static`: a function of any text is one of a static text, too.
+/// The keys of a memo are `'static`: a function of any text is also a function of a static text.
 ///
 /// ```
 /// # use weakly::{Memo, Strong};
@@ -151,8 +151,8 @@ invariant! {
 #[cfg(feature = "std")]
 struct Memos;
 
-/// A queue gives access to an object of exactly its type: a handle that has forgotten it writes
-/// nothing shorter.
+/// A queue gives access to an object of exactly its type: a handle that has lost this type cannot
+/// be used to write a shorter lifetime.
 ///
 /// ```
 /// # use weakly::{ReferenceQueue, Strong};
@@ -174,7 +174,8 @@ struct Memos;
 /// }
 /// ```
 ///
-/// The access borrows the object, which cannot die meanwhile, and not the queue, which may go.
+/// The access borrows the object, which cannot die meanwhile. It does not borrow the queue, which
+/// may be dropped.
 ///
 /// ```
 /// # use weakly::{ReferenceQueue, Strong};

@@ -1,7 +1,8 @@
-//! Where each strong handle was made: who holds an object, and what has leaked. Feature `holders`.
+//! The origins of strong handles: which code holds an object, and which objects leaked. Feature
+//! `holders`.
 //!
-//! With the feature, each strong handle remembers the place in the source where it was made, and
-//! its thread. So an object that should be dead names those that hold it:
+//! With the feature, each strong handle remembers its origin: the place in the source where it was
+//! made, and the thread. So an object that should be dead names its holders:
 //!
 //! ```
 //! # #[cfg(feature = "holders")] {
@@ -18,25 +19,25 @@
 //! # }
 //! ```
 //!
-//! The place is that of the call of [`Strong::new`](crate::Strong), `clone`, `upgrade`, or of a
-//! collection's method that returned the handle. A handle keeps its place when it is moved or
-//! unsized. A raw pointer from [`into_raw`](crate::ptr::Strong::into_raw) is a holder too, made
-//! there. What is forgotten stays listed.
+//! The place is the call of [`Strong::new`](crate::Strong), `clone`, `upgrade`, or of the
+//! collection's method that returned the handle. A handle keeps its origin when it is moved or
+//! unsized. A raw pointer from [`into_raw`](crate::ptr::Strong::into_raw) is a holder, too, whose
+//! origin is that call. A forgotten handle stays listed.
 //!
-//! A handle that your code makes itself, by a call of a pointer's function, always knows file, line
-//! and column. One that this crate or the standard library makes for you (`get`, `intern`, an
-//! iterator, `Option::clone`) takes them from a backtrace, as those of your innermost call. That
-//! needs line tables: debug builds have them, release builds with `debug = "line-tables-only"` in
-//! their profile. Without line tables, **only the function is named**, or one that calls it and
-//! that it was inlined into.
+//! If your code makes a handle itself, by a call of a pointer's function, its file, line and column
+//! are always known. If this crate or the standard library makes the handle for you (`get`,
+//! `intern`, an iterator, `Option::clone`), the place is your innermost call in a backtrace. The
+//! backtrace needs line tables: debug builds have them, release builds with `debug =
+//! "line-tables-only"` in their profile. Without line tables, **only the function is named**, or
+//! the caller into which the function was inlined.
 //!
-//! A place tells little if the code there serves many callers, as `#[derive(Clone)]` does. With the
-//! environment variable `WEAKLY_BACKTRACE=1`, the text of each handle shows all the calls that led
-//! there.
+//! A place says little if its code serves many callers, as `#[derive(Clone)]` does. With the
+//! environment variable `WEAKLY_BACKTRACE=1`, the text of each handle also shows all the calls that
+//! led to the place.
 //!
-//! The feature is for tests and debugging. A handle gets larger; making and dropping one takes a
-//! lock and an allocation (and a backtrace, which takes microseconds), but never while code of
-//! yours runs. Without the feature none of this exists: no byte, no instruction.
+//! The feature is for tests and debugging. A handle gets larger; making and dropping a handle takes
+//! a lock and an allocation (and a backtrace, which takes microseconds). User code never runs under
+//! this lock. Without the feature none of this exists: no byte, no instruction.
 
 #[cfg(not(feature = "holders"))]
 mod off;

@@ -1,4 +1,4 @@
-//! Without the feature: nothing, in no bytes.
+//! Without the feature: zero-sized types and functions that do nothing.
 
 use alloc::string::String;
 
@@ -33,7 +33,7 @@ impl Holder {
     pub(crate) fn died(_: *const ()) {}
 }
 
-/// Nothing is known about who holds the object at this address.
+/// Returns an empty string: the holders of the object are not known.
 pub(crate) fn describe(_: *const ()) -> String {
     String::new()
 }

@@ -1,10 +1,10 @@
-//! A place in the source, and a thread.
+//! The origin of a handle: a place in the source, and a thread.
 //!
-//! The pointers' own functions know their caller (`track_caller`). What collections make takes it
-//! from a backtrace, so that they know nothing of this: an attribute on each method would not reach
-//! into closures, nor through the standard library. The backtrace is the standard library's, though
-//! it shows its frames as text only: the crate `backtrace` has them as values, but brings about ten
-//! packages.
+//! The pointers' own functions know their caller (`track_caller`). For a handle made by a
+//! collection, the place comes from a backtrace, so the collections contain no code for origins: an
+//! attribute on each method would not reach into closures, nor through the standard library. The
+//! backtrace is the standard library's, although it shows its frames as text only: the crate
+//! `backtrace` has the frames as values, but brings about ten packages.
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
@@ -18,20 +18,20 @@ use std::env;
 use std::thread::{self, Thread};
 use std::thread_local;
 
-/// Where a strong handle, or an object, was made, and by which thread.
+/// The place where a strong handle, or an object, was made, and the thread that made it.
 ///
-/// Its text is the place, as the compiler writes it, and the thread; then the backtrace, if one was
-/// asked for.
+/// The text is the place, as the compiler writes it, and the thread; then the backtrace, if
+/// backtraces were asked for.
 #[derive(Clone)]
 pub struct Origin {
     caller: &'static panic::Location<'static>,
     thread: Thread,
-    /// If the caller is no user's, or backtraces were asked for.
+    /// Present if the caller is not a user's code, or if backtraces were asked for.
     backtrace: Option<Arc<Backtrace>>,
 }
 
 impl Origin {
-    /// The origin of what is made here: by the function that calls.
+    /// Returns the origin of a handle that the calling function makes.
     #[track_caller]
     pub(super) fn here() -> Self {
         let caller = panic::Location::caller();
@@ -46,7 +46,7 @@ impl Origin {
         }
     }
 
-    /// Returns the place in the source. O(depth of the stack), if it is from a backtrace.
+    /// Returns the place in the source. O(depth of the stack), if the place is from a backtrace.
     #[must_use]
     pub fn location(&self) -> Location {
         let backtrace = self.backtrace.as_ref();
@@ -62,7 +62,7 @@ impl Origin {
         }
     }
 
-    /// Returns the thread. It may have ended.
+    /// Returns the thread, which may have ended.
     #[must_use]
     pub fn thread(&self) -> &Thread {
         &self.thread
@@ -91,11 +91,11 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// A place in the source: as the standard library's [`Location`](panic::Location), which cannot be
-/// made of a backtrace.
+/// A place in the source: like the standard library's [`Location`](panic::Location), which cannot
+/// be made from a backtrace.
 ///
-/// Its text is `file:line:column`. Without line tables, only the function of a place that is from a
-/// backtrace is known: that is the text, the file is empty, and the numbers are zero.
+/// The text is `file:line:column`. For a place from a backtrace without line tables, only the
+/// function is known: then the text is the function, the file is empty, and the numbers are zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     function: String,
@@ -105,8 +105,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The innermost call that is a user's. A backtrace shows its frames as text only: each is a
-    /// line, with another line for the place, if that is known.
+    /// Returns the innermost call in user code. A backtrace shows its frames as text only: each
+    /// frame is a line, followed by another line for the place, if the place is known.
     fn in_backtrace(text: &str) -> Self {
         let mut lines = text.lines().map(str::trim_start).peekable();
         while let Some(frame) = lines.next() {
@@ -140,20 +140,21 @@ impl Location {
         }
     }
 
-    /// Returns the file, as the compiler was called with it; from a backtrace, relative to the
-    /// current directory if it is there. Empty if it is not known.
+    /// Returns the file, as its name was passed to the compiler. From a backtrace, the file is
+    /// relative to the current directory if it is in this directory. Empty if the file is not
+    /// known.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns the line. Zero if it is not known.
+    /// Returns the line. Zero if the line is not known.
     #[must_use]
     pub fn line(&self) -> u32 {
         self.line
     }
 
-    /// Returns the column. Zero if it is not known.
+    /// Returns the column. Zero if the column is not known.
     #[must_use]
     pub fn column(&self) -> u32 {
         self.column
@@ -172,9 +173,10 @@ impl fmt::Display for Location {
 fn backtraces_wanted() -> bool {
     /// Not known yet.
     const UNKNOWN: u8 = 2;
-    // (No `OnceLock`: this allocates, and the allocator may ask again meanwhile.)
+    // (No `OnceLock`: reading the variable allocates, and the allocator may call this function
+    // again.)
     static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
-    // Relaxed, also below: all that find it out find the same.
+    // Relaxed, also below: all threads that read the variable find the same value.
     let known = WANTED.load(Relaxed);
     if known != UNKNOWN {
         return known != 0;
@@ -188,8 +190,8 @@ thread_local! {
     static IN_BACKTRACE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Uses a backtrace, unless this thread does so already: the standard library allocates meanwhile,
-/// under a lock, and the allocator may make a handle.
+/// Uses a backtrace, unless this thread is using a backtrace already: the standard library
+/// allocates meanwhile, under a lock, and the allocator may make a handle.
 fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
     struct Used;
     impl Drop for Used {
@@ -204,8 +206,9 @@ fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
     Some(use_it())
 }
 
-/// Whether a file is no user's: it is this crate's, or of those whose functions this crate calls
-/// with its closures. The standard library's, such as `into`, do not know their callers either.
+/// Returns whether a file is not a user's: a file of this crate, or of a library whose functions
+/// this crate calls with its closures. Functions of the standard library, such as `into`, do not
+/// know their callers either.
 fn is_inside(file: &str) -> bool {
     const FILE: &str = file!();
     let (sources, _) = FILE.split_at(FILE.len() - "holders/origin.rs".len());
@@ -217,17 +220,17 @@ fn is_inside(file: &str) -> bool {
     file.starts_with(sources) || names.clone().zip(names.skip(1)).any(is_library)
 }
 
-/// Whether a file in a backtrace is this crate's: there, paths are relative to the current
-/// directory, or absolute.
+/// Returns whether a file in a backtrace is a file of this crate: paths in a backtrace are relative
+/// to the current directory, or absolute.
 fn is_ours(file: &str) -> bool {
     const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
     let folder = env::current_dir().unwrap_or_default();
     folder.join(file).starts_with(SOURCES)
 }
 
-/// The same by the function's name, which is known without line tables: `weakly::f`, or `<weakly::S
-/// as T>::f`. (A function that was inlined has no path, but is known by its file alone.
-/// `__rust_try` is the frame of `catch_unwind`, and has no place.)
+/// Returns whether a function is not a user's, by its name, which is known without line tables:
+/// `weakly::f`, or `<weakly::S as T>::f`. (An inlined function has no path in its name; only its
+/// file identifies it. `__rust_try` is the frame of `catch_unwind`, and has no place.)
 fn is_function_inside(name: &str) -> bool {
     let (path, _) = name.split_once("::").unwrap_or((name, ""));
     let name = path.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');
@@ -243,7 +246,8 @@ mod tests {
     use std::format;
     use std::string::ToString;
 
-    /// What a backtrace with these frames inside, and then a user's, names.
+    /// Asserts which place is found in a backtrace with these inner frames, followed by a user's
+    /// frame.
     #[track_caller]
     fn named(user: &str, expected: &str) {
         let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/src/table/entries.rs:1:2");

@@ -1,12 +1,13 @@
-//! All objects, by address, with the handles of each.
+//! The registry of all objects, by address, with the handles of each object.
 //!
-//! Each count of a strong handle has an entry: the handle's, or that of the raw pointer it became.
-//! A handle's entry is made after it is counted, and removed before its count is given up. The
-//! object has an entry from before its first handle until the thread that ends it begins to destroy
-//! it, so even if one handle is upgraded while the others are dropped, it finds the entry. The
-//! address is not reused before.
+//! Each count of a strong handle has an entry: the entry of the handle, or of the raw pointer that
+//! the handle became. A handle's entry is made after the handle is counted, and removed before the
+//! count is given up. An object has an entry from before its first handle until the ending thread
+//! begins to destroy the object. So if one handle is upgraded while the others are dropped, the
+//! upgraded handle still finds the object's entry. The address is not reused before the entry is
+//! removed.
 //!
-//! No lock is held while user code runs, destructors of entries and the allocator included.
+//! No lock is held while user code runs, including the destructors of entries and the allocator.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,30 +21,30 @@ use super::origin::Origin;
 use crate::hash::HashValue;
 use crate::sync::{Exclusive, Mutex, missing_in, move_table};
 
-/// Few threads meet in one of so many.
+/// So many that two threads seldom meet in a shard.
 const SHARDS: usize = 64;
 
 struct Shard {
     objects: HashTable<Object>,
-    /// Those of these objects.
+    /// The handles of these objects.
     handles: HashTable<Handle>,
 }
 
 static OBJECTS: [Mutex<Shard>; SHARDS] = [const { Mutex::new(Shard::new()) }; SHARDS];
 
-/// The number of the next handle. They order what one thread makes.
+/// The number of the next handle. The numbers order the handles that one thread makes.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone)]
 struct Object {
     addr: usize,
     type_name: &'static str,
-    /// The number of its first handle.
+    /// The number of the object's first handle.
     number: u64,
     birth: Origin,
-    /// How many handles it has.
+    /// The number of the object's handles.
     handles: usize,
-    /// The newest raw pointer, or 0. Which raw pointer is which cannot be told.
+    /// The newest raw pointer, or 0. Raw pointers to one object cannot be told apart.
     raw: u64,
 }
 
@@ -52,11 +53,11 @@ struct Handle {
     number: u64,
     addr: usize,
     origin: Origin,
-    /// Of a raw pointer: the next older one, or 0.
+    /// For a raw pointer: the next older raw pointer, or 0.
     below: u64,
 }
 
-/// What is known about a live object.
+/// The registry's knowledge about a live object.
 pub(crate) struct Known {
     pub(crate) type_name: &'static str,
     pub(crate) number: u64,
@@ -113,7 +114,7 @@ impl Shard {
             .insert_unique(hash, handle, |handle| Handle::hash(handle.number));
     }
 
-    /// Takes one of an object out.
+    /// Removes a handle of an object.
     fn remove(&mut self, number: u64, addr: usize) -> Option<Handle> {
         let is = |handle: &Handle| handle.number == number;
         let found = self.handles.find_entry(Handle::hash(number), is).ok()?;
@@ -132,26 +133,27 @@ impl Shard {
 }
 
 fn shard(addr: usize) -> &'static Mutex<Shard> {
-    // The lowest bits are equal, and so are those above in pages that are filled alike.
+    // The lowest bits of all addresses are equal, and so are the bits above them in pages with the
+    // same layout.
     &OBJECTS[(addr >> 4 ^ addr >> 12) % SHARDS]
 }
 
-/// The next number: that of a handle, or the point in time of a snapshot.
+/// Returns the next number: the number of a handle, or of a snapshot's point in time.
 pub(crate) fn next() -> u64 {
     // Relaxed: only the number matters.
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// A strong handle's entry in the registry. Its owner ends it: there is no destructor, as there are
-/// handles that are taken apart.
+/// A strong handle's entry in the registry. The owner ends the entry explicitly: a destructor would
+/// not run for handles that are taken apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Holder(u64);
 
 impl Holder {
-    /// Of a handle that is not listed yet.
+    /// The holder of a handle that is not listed yet.
     pub(crate) const NONE: Self = Holder(0);
 
-    /// Of the first handle of a new object.
+    /// Lists the first handle of a new object.
     #[track_caller]
     pub(crate) fn first<T: ?Sized>(object: *const T) -> Self {
         let (number, birth) = (next(), Origin::here());
@@ -173,7 +175,7 @@ impl Holder {
         Holder(number)
     }
 
-    /// Of a further handle.
+    /// Lists a further handle of an object.
     #[track_caller]
     pub(crate) fn another(object: *const ()) -> Self {
         let (number, origin) = (next(), Origin::here());
@@ -181,7 +183,7 @@ impl Holder {
         Holder(number)
     }
 
-    /// Of a handle from a raw pointer, which is none any more.
+    /// Lists a handle made from a raw pointer; the raw pointer's entry is removed.
     #[track_caller]
     pub(crate) fn of_raw(object: *const ()) -> Self {
         let (number, origin) = (next(), Origin::here());
@@ -195,7 +197,7 @@ impl Holder {
         Holder(number)
     }
 
-    /// The handle becomes a raw pointer.
+    /// Lists a raw pointer made from this handle; the handle's entry is removed.
     #[track_caller]
     pub(crate) fn into_raw(self, object: *const ()) {
         let (number, origin) = (next(), Origin::here());
@@ -206,8 +208,8 @@ impl Holder {
         });
     }
 
-    /// Lists a handle, of a new object or of one that is there. What it takes the place of is
-    /// dropped under no lock.
+    /// Lists a handle, of a new object or of a known object. The replaced entry is dropped under no
+    /// lock.
     fn list(
         addr: usize,
         number: u64,
@@ -241,14 +243,14 @@ impl Holder {
         drop((old, handle));
     }
 
-    /// The handle gives up its count next.
+    /// Removes the entry: the handle gives up its count next.
     pub(crate) fn end(self, object: *const ()) {
         let addr = object.addr();
         let removed = shard(addr).lock().remove(self.0, addr);
         drop(removed);
     }
 
-    /// The object has no handle any more, and is destroyed next.
+    /// Removes the object, which has no handle any more and is destroyed next.
     pub(crate) fn died(object: *const ()) {
         let addr = object.addr();
         let removed = shard(addr).with_room(
@@ -263,7 +265,8 @@ impl Holder {
                 if removed.handles != 0 {
                     rest.extend(shard.handles.extract_if(|handle| handle.addr == addr));
                 }
-                // A table that is empty, and not freed, would look like a leak to who counts bytes.
+                // An empty table that is not freed would look like a leak to a test that counts
+                // bytes.
                 let is_empty = shard.objects.is_empty();
                 Some((
                     removed,
@@ -275,8 +278,8 @@ impl Holder {
     }
 }
 
-/// Where the handles of the object at this address were made, oldest first. None if there is no
-/// such object.
+/// Returns the origins of the handles of the object at this address, oldest first. Empty if there
+/// is no such object.
 pub(crate) fn holders_of(object: *const ()) -> Vec<Origin> {
     let addr = object.addr();
     let mut handles = shard(addr).with_room(
@@ -303,7 +306,7 @@ pub(crate) fn describe(object: *const ()) -> String {
     text
 }
 
-/// All live objects for which this holds, oldest first.
+/// Returns all live objects that satisfy the closure, oldest first.
 pub(crate) fn objects(wanted: impl Fn(u64, &Origin) -> bool) -> Vec<Known> {
     let mut known = Vec::new();
     for shard in &OBJECTS {

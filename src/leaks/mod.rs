@@ -1,5 +1,6 @@
-//! What should be dead and is not: a watch over some objects, and, with the feature `holders`, over
-//! all that a closure makes. For one object, [`assert_dead!`](crate::assert_dead).
+//! Tests for objects that should be dead: a watch over some objects, and, with the feature
+//! `holders`, a check of all objects that a closure makes. For a single object,
+//! [`assert_dead!`](crate::assert_dead).
 
 #[cfg(feature = "holders")]
 mod snapshot;

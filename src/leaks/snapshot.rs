@@ -1,4 +1,4 @@
-//! What is still alive that was made since a point in time.
+//! Objects that were made since a point in time and are still alive.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -23,7 +23,7 @@ use crate::holders::{self, Origin};
 pub struct Snapshot(u64);
 
 impl Snapshot {
-    /// Now.
+    /// Creates a snapshot of the current point in time.
     #[must_use]
     #[allow(
         clippy::new_without_default,
@@ -33,8 +33,8 @@ impl Snapshot {
         Snapshot(holders::next())
     }
 
-    /// All objects that the current thread has made since then and that are still alive, oldest
-    /// first. O(all live objects).
+    /// Returns all objects that the current thread has made since the snapshot and that are still
+    /// alive, oldest first. O(all live objects).
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         let here = thread::current().id();
@@ -58,19 +58,19 @@ pub struct Leak {
 }
 
 impl Leak {
-    /// The type that the object was made with, as [`core::any::type_name`] names it.
+    /// Returns the type with which the object was made, as [`core::any::type_name`] names it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.type_name
     }
 
-    /// Where the object was made.
+    /// Returns the origin of the object.
     #[must_use]
     pub fn birth(&self) -> &Origin {
         &self.birth
     }
 
-    /// Where its handles were made, oldest first.
+    /// Returns the origins of the object's handles, oldest first.
     #[must_use]
     pub fn holders(&self) -> &[Origin] {
         &self.holders
@@ -93,11 +93,13 @@ impl fmt::Debug for Leak {
     }
 }
 
-/// Runs a closure. Every object that it makes on this thread is to be dead when it returns.
+/// Runs a closure, and checks that every object made by the closure on this thread is dead when the
+/// closure returns.
 ///
 /// # Panics
-/// If one is alive: the message says where each was made, and where each of its handles was. What
-/// the closure returns counts, too. If the closure panics, nothing is checked.
+/// If an object is alive: the message has the origin of each such object, and of each of its
+/// handles. An object in the closure's result counts, too. If the closure panics, nothing is
+/// checked.
 ///
 /// ```should_panic
 /// use weakly::{Strong, leaks::leak_check};
@@ -123,7 +125,7 @@ pub fn leak_check<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 #[track_caller]
 fn panic_with(leaks: &[Leak]) -> ! {
-    /// One after the other.
+    /// The texts of the leaks, one after the other.
     struct All<'a>(&'a [Leak]);
     impl fmt::Display for All<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

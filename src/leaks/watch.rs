@@ -1,4 +1,4 @@
-//! Objects that should be dead: an assertion, and a list of them for tests.
+//! Objects that should be dead: an assertion, and a list of objects for tests.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -10,19 +10,19 @@ use core::fmt;
 use crate::holders;
 use crate::reference::{StrongRef, WeakRef};
 
-/// Asserts that the object of a weak handle is dead. The message names its type and the number of
-/// its strong handles; with the feature `holders`, also where each of them was made, if they are
-/// this crate's.
+/// Asserts that the object of a weak handle is dead. The message has the object's type and the
+/// number of its strong handles; with the feature `holders`, also the origin of each handle of this
+/// crate.
 ///
-/// What dead entries own is alive until their collections drop it: [`purge`](crate::WeakMap::purge)
-/// these first.
+/// An object owned by a dead entry is alive until the collection drops the entry: call
+/// [`purge`](crate::WeakMap::purge) first.
 ///
-/// It takes the weak handle of any [`StrongRef`], by reference: this crate's, the standard
-/// library's, or your own. A second argument, which may be a format string with its arguments, says
-/// since when the object should be dead.
+/// The macro takes the weak handle of any [`StrongRef`], by reference: of this crate, of the
+/// standard library, or your own. A second argument, which may be a format string with its
+/// arguments, says since when the object should be dead.
 ///
 /// # Panics
-/// If the object is alive. (In its destructor it counts as dead.)
+/// If the object is alive. (During its destructor an object counts as dead.)
 ///
 /// ```
 /// use weakly::{Strong, assert_dead};
@@ -65,7 +65,7 @@ pub fn __assert_dead<W: WeakRef>(weak: &W, since: Option<fmt::Arguments<'_>>) {
     }
 }
 
-/// An object that is not dead. Its text says who holds it.
+/// An object that is not dead. The text names its holders.
 struct Alive {
     type_name: &'static str,
     strong_count: Option<usize>,
@@ -77,7 +77,7 @@ impl Alive {
         if weak.is_expired() {
             return None;
         }
-        // Not by an upgraded handle, which would be one of those that it tells about.
+        // Not by an upgraded handle, which would itself be counted in the message.
         Some(Alive {
             type_name: type_name::<<W::Strong as StrongRef>::Target>(),
             strong_count: weak.strong_count(),
@@ -97,11 +97,11 @@ impl fmt::Display for Alive {
     }
 }
 
-/// A list of objects that should be dead at some point, for tests. It holds them weakly, whatever
-/// their types.
+/// A list of objects that should be dead at some point, for tests. The list holds the objects
+/// weakly, whatever their types.
 ///
-/// While an object is on the list, it has a weak handle more, so
-/// [`Strong::get_mut`](crate::ptr::Strong::get_mut) refuses it.
+/// The list has a weak handle to each of its objects, so
+/// [`Strong::get_mut`](crate::ptr::Strong::get_mut) refuses these objects.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -141,7 +141,7 @@ impl LeakWatch {
         }
     }
 
-    /// Adds an object, with a label under which it is reported. O(1).
+    /// Adds an object, with a label for reports. O(1).
     pub fn expect_dead<K: StrongRef<Weak: 'static>>(
         &mut self,
         object: &K,
@@ -151,10 +151,10 @@ impl LeakWatch {
         self.objects.push((label.into(), Box::new(weak)));
     }
 
-    /// Describes the objects that are alive, in the order in which they were added: label, type and
-    /// number of strong handles; with the feature `holders`, also where each of this crate's was
-    /// made. What dead entries own is alive until their collections drop it:
-    /// [`purge`](crate::WeakMap::purge) these first. O(objects).
+    /// Describes the live objects, in the order in which they were added: label, type and number of
+    /// strong handles; with the feature `holders`, also the origin of each handle of this crate. An
+    /// object owned by a dead entry is alive until the collection drops the entry: call
+    /// [`purge`](crate::WeakMap::purge) first. O(objects).
     #[must_use]
     pub fn alive(&self) -> Vec<String> {
         let find = |(label, weak): &(String, Box<dyn Find>)| {
@@ -164,10 +164,10 @@ impl LeakWatch {
         self.objects.iter().filter_map(find).collect()
     }
 
-    /// Checks that all are dead. O(objects).
+    /// Checks that all objects are dead. O(objects).
     ///
     /// # Panics
-    /// If some are alive, with their descriptions.
+    /// If some objects are alive, with their descriptions.
     #[track_caller]
     pub fn check(&self) {
         let alive = self.alive();

@@ -44,8 +44,8 @@ pub struct ReferenceQueue<M> {
     pub(super) shared: Arc<Shared<M>>,
 }
 
-/// The part that all clones share. Invariant in `M`, by [`Destination`]: a queue with another `M`
-/// has another type of address.
+/// The part that all clones share. Invariant in `M`, by [`Destination`]: no subtyping turns a queue
+/// of one type into a queue of another type.
 pub(super) type Shared<M> = Destination<M, Inbox<M>>;
 
 pub(crate) struct Inbox<M> {

@@ -1,5 +1,4 @@
-//! Data that one user at a time may use, in a [`Critical`] section: data under a lock, and data of
-//! a thread.
+//! Data for one user at a time, in a [`Critical`] section: data under a lock, and data of a thread.
 //!
 //! The allocator is user code, and may use a collection. So a user allocates and frees nothing in
 //! the section: new memory is allocated before the section ([`Exclusive::with_room`]), and old
@@ -14,7 +13,7 @@ use std::vec::Vec;
 
 use super::{Critical, Memory, const_fn, locks};
 
-/// Data that one user at a time may use.
+/// Data for one user at a time.
 pub(crate) trait Exclusive {
     type Inside;
 
@@ -27,7 +26,7 @@ pub(crate) trait Exclusive {
     }
 
     /// Runs `ready` and then `run` in one section. If `ready` returns an error, the size of the
-    /// memory that it needs, the section ends, this function allocates that memory, and begins
+    /// memory that it needs, the section ends, this function allocates the memory, and starts
     /// again. `ready` may exchange the memory for memory of the data, which is freed after the
     /// section.
     fn with_room<M: Memory, R>(
@@ -38,10 +37,10 @@ pub(crate) trait Exclusive {
         self.with_memory(M::default(), ready, run)
     }
 
-    /// The same, with some memory to begin with.
+    /// Like [`with_room`](Self::with_room), with some memory at the start.
     fn with_memory<M: Memory, R>(
         &self,
-        // Dropped after the use.
+        // Dropped after the section.
         mut memory: M,
         ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
         run: impl FnOnce(&mut Self::Inside, &mut M) -> R,
@@ -78,11 +77,11 @@ pub(crate) fn make_room<T>(
     Ok(())
 }
 
-/// A lock under which no user code runs. So it never matters that the lock is poisoned.
+/// A lock under which no user code runs. So a poisoned lock does not matter.
 #[derive(Debug)]
 pub(crate) struct Mutex<T>(locks::Mutex<T>);
 
-/// The guard of a lock that this thread has.
+/// The guard of a lock held by this thread.
 pub(crate) struct MutexGuard<'l, T> {
     guard: locks::MutexGuard<'l, T>,
     critical: Critical,
@@ -129,7 +128,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// A condition variable. A thread that waits releases its lock meanwhile.
+/// A condition variable. A waiting thread releases its lock meanwhile.
 #[derive(Debug)]
 pub(crate) struct Condvar(locks::Condvar);
 
@@ -146,7 +145,7 @@ impl Condvar {
         self.0.notify_all();
     }
 
-    /// Waits for a notification, or for so long at most. A wait may end without a reason.
+    /// Waits for a notification, or for at most the given time. A wait may also end for no reason.
     pub(crate) fn wait<'l, T>(
         &self,
         guard: MutexGuard<'l, T>,

@@ -1,12 +1,11 @@
-//! Memory for new elements, which is allocated before a lock is taken, while nothing has changed
-//! yet.
+//! Memory for new elements, allocated before a lock is taken, while nothing has changed yet.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use hashbrown::HashTable;
 
-/// Memory that is allocated at once.
+/// Memory allocated in one call.
 pub(crate) trait Memory: Default {
     type Size;
 
@@ -21,7 +20,7 @@ impl<T> Memory for Vec<T> {
     }
 }
 
-/// There is no memory to begin with: that costs nothing where there is room.
+/// `None` at first: where there is room, nothing is allocated.
 impl<M: Memory> Memory for Option<M> {
     type Size = M::Size;
 
@@ -46,9 +45,9 @@ impl<T> Memory for HashTable<T> {
     }
 }
 
-/// The capacity that a new table needs, so that the elements of this table and one more element fit
-/// without an allocation. Zero if this table has room, perhaps only after it moves its elements
-/// within its memory: removed elements take room until then.
+/// Returns the capacity that a new table needs for the elements of the old table and one more
+/// element, without a further allocation. Returns zero if the old table has room, perhaps only
+/// after it moves its elements within its memory: until then removed elements take room.
 #[inline]
 pub(crate) fn missing_in<T>(table: &HashTable<T>) -> usize {
     match table.len() < table.capacity() {
@@ -59,7 +58,7 @@ pub(crate) fn missing_in<T>(table: &HashTable<T>) -> usize {
 
 #[cold]
 fn missing_in_full<T>(table: &HashTable<T>) -> usize {
-    // As hashbrown decides it.
+    // The same rule as in hashbrown.
     let full = match table.num_buckets() {
         few @ 0..=8 => few.saturating_sub(1),
         many => many / 8 * 7,
@@ -71,7 +70,7 @@ fn missing_in_full<T>(table: &HashTable<T>) -> usize {
     }
 }
 
-/// Moves the elements of a table into `memory`, which is large enough.
+/// Moves the elements of a table into `memory`, which must be large enough.
 pub(crate) fn move_table<T>(
     table: &mut HashTable<T>,
     memory: &mut HashTable<T>,
@@ -84,7 +83,7 @@ pub(crate) fn move_table<T>(
 }
 
 /// Calls the closure until it returns no error. An error is the size of the memory that the closure
-/// needs, which is allocated between the calls.
+/// needs; the memory is allocated between the calls.
 pub(crate) fn allocating<M: Memory, R>(mut run: impl FnMut(&mut M) -> Result<R, M::Size>) -> R {
     let mut memory = M::default();
     loop {

@@ -1,5 +1,5 @@
-//! For loom, what it has not: an `Arc` with weak handles, and crossbeam's queues. Each operation is
-//! one step, and orders no more than the real one does.
+//! Types that loom lacks: an `Arc` with weak handles, and crossbeam's queues. Each operation is one
+//! step, and orders no more than the real operation does.
 
 use alloc::collections::VecDeque;
 use core::ops::Deref;
@@ -7,7 +7,8 @@ use std::sync::{self, Mutex};
 
 use super::{AtomicUsize, Ordering::*};
 
-/// Where a count is not zero, it becomes another. Begins with the compare-exchange, see `sync`.
+/// Changes a count that is not zero; returns whether the count was changed. The function begins
+/// with the compare-exchange: see `sync` on loads before a change.
 fn change(count: &AtomicUsize, change: impl Fn(usize) -> usize) -> bool {
     let mut now = 1;
     while let Err(other) = count.compare_exchange(now, change(now), Acquire, Relaxed) {
@@ -56,7 +57,7 @@ impl<T> Clone for Arc<T> {
 }
 
 impl<T> Drop for Arc<T> {
-    /// The value goes right after this: loom has no step in between.
+    /// The value is dropped right after the count: loom has no step in between.
     fn drop(&mut self) {
         self.strong.fetch_sub(1, AcqRel);
     }
@@ -80,7 +81,7 @@ impl<T> Weak<T> {
     }
 }
 
-/// Whoever has the last handle leaves no message in it.
+/// The owner of the last handle must leave no message in the queue.
 pub(crate) struct SegQueue<M> {
     len: AtomicUsize,
     messages: Mutex<VecDeque<M>>,
@@ -125,7 +126,7 @@ impl<M> Drop for SegQueue<M> {
     }
 }
 
-/// With room for one message.
+/// Has room for one message.
 pub(crate) struct ArrayQueue<M>(SegQueue<M>);
 
 impl<M> ArrayQueue<M> {

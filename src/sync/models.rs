@@ -1,12 +1,12 @@
-//! How each loom model is run: with a limit, so that one that explodes fails, and does not hold up
-//! all the others.
+//! Runs the loom models, each with a limit: a model with too many interleavings fails, and does not
+//! hold up all other models.
 //!
-//! The limit is a number of interleavings: the same on each machine, whatever else that does.
-//! (loom's own limits, `LOOM_MAX_DURATION` and `LOOM_MAX_PERMUTATIONS`, end a model as if it had
-//! passed: they are not in force here.) One interleaving that does not end, since threads wait for
-//! each other, is loom's to see, by the number of its steps.
+//! The limit is a number of interleavings: the same on each machine, whatever else the machine
+//! does. (loom's own limits, `LOOM_MAX_DURATION` and `LOOM_MAX_PERMUTATIONS`, end a model as if it
+//! had passed: they are not used here.) loom itself detects an interleaving that does not end
+//! because threads wait for each other, by the number of its steps.
 //!
-//! With `--nocapture`, each model says how many it takes.
+//! With `--nocapture`, each model prints its number of interleavings.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::panic::Location;
@@ -14,19 +14,20 @@ use std::sync::Arc;
 
 use loom::model::Builder;
 
-/// Of one model, at so many preemptions, or fewer. At three, the largest takes 180,000.
+/// The limit of a model with at most this many preemptions. At three, the largest model takes
+/// 180,000.
 const MOST: [(usize, u64); 2] = [(3, 1_000_000), (usize::MAX, 10_000_000)];
-/// Of one interleaving. Some tables take long to fill.
+/// The limit of steps in an interleaving. Some tables take long to fill.
 const STEPS: usize = 10_000;
 
-/// Runs a model in every interleaving, of as many preemptions as `LOOM_MAX_PREEMPTIONS` says.
+/// Runs a model in every interleaving with at most `LOOM_MAX_PREEMPTIONS` preemptions.
 #[track_caller]
 pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
     check_within(Builder::new(), None, model);
 }
 
-/// Of as many preemptions as this: fewer for a model with many interleavings, more for one that
-/// shows nothing otherwise.
+/// Runs a model with this number of preemptions: fewer for a model with many interleavings, more
+/// for a model that shows nothing otherwise.
 #[track_caller]
 pub(crate) fn check_up_to(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
@@ -52,7 +53,7 @@ fn check_within(mut builder: Builder, most: Option<u64>, model: impl Fn() + Send
     std::println!("{place}: {} interleavings", all.load(Relaxed));
 }
 
-/// Says in which interleaving a model fails.
+/// Prints in which interleaving a model fails.
 struct Failing(u64);
 
 impl Drop for Failing {
