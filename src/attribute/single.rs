@@ -118,8 +118,8 @@ impl<K: WeakKey> Attributes<K> {
         self.store.get(by_addr(Q::addr(object)))?.find::<A>()
     }
 
-    /// Returns the value of an attribute of an object, mutably. Takes no notices, so no dead value
-    /// is destroyed.
+    /// Returns the value of an attribute of an object, mutably. Drains no notices, so no value of a
+    /// dead object is destroyed.
     #[inline]
     pub fn get_mut<A: AttributeKey, Q: ?Sized + Identify<K>>(
         &mut self,

@@ -69,9 +69,9 @@ macro_rules! housekeeping {
         /// the same policy.
         ///
         /// Returning from [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) to `OnUse` destroys the
-        /// kept remains, and reclaims entries that have died since: O(both). Dead entries of `Arc`
-        /// and `Rc` that no sweep has found yet are reclaimed by the next operations, as always
-        /// with `OnUse`. (If a collection owns neither keys nor values, there is nothing to
+        /// kept remains, and reclaims entries that have died since. O(both numbers). Dead entries
+        /// of `Arc` and `Rc` that no sweep has found yet are reclaimed by the next operations, as
+        /// always with `OnUse`. (If a collection owns neither keys nor values, there is nothing to
         /// destroy: then the policy only affects [`pending_dead`](Self::pending_dead).)
         ///
         /// # Panics

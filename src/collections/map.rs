@@ -52,8 +52,8 @@ use names::*;
 /// [`drain_dead`](Self::drain_dead), `clear` or the end of the map.
 ///
 /// Methods that take `&self` never destroy a value. (Iterators return strong keys: if you drop the
-/// last handle to a key, the key dies there.) So keys may be `Send` although the values are not:
-/// keys die on any thread, but values only on the thread of the map. Methods that take `&self` run
+/// last handle to a key, the key dies there.) So values need not be `Send` even if keys die on
+/// other threads: values are destroyed only on the thread of the map. Methods that take `&self` run
 /// user code only for their purpose: `==`, `clone` and `Debug` of the map call the same methods of
 /// the values, and a handle of your own is asked for its address.
 ///

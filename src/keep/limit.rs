@@ -54,9 +54,9 @@ impl Limit {
     }
 
     /// Keeps objects for this number of generations: an object that was neither kept nor touched
-    /// during the last `generations` is evicted when the next generation begins. The program
-    /// decides how long a generation lasts: each call of `advance` ends one, for example by a
-    /// timer, after a frame or after a revision. The library has no clock. `u32::MAX` means no
+    /// during the last `generations` generations is evicted when the next generation begins. The
+    /// program decides how long a generation lasts: each call of `advance` ends one, for example by
+    /// a timer, after a frame or after a revision. The library has no clock. `u32::MAX` means no
     /// limit. Above 65,000, a collection may miss hits of an entry that had no hit for this long.
     pub const fn generations(self, generations: u32) -> Self {
         Limit {

@@ -9,7 +9,8 @@
 //! collection: entries are evicted although their keys live. [`Memo`](crate::Memo) and
 //! [`concurrent::WeakMap`](crate::concurrent::WeakMap) can have a ceiling.
 //!
-//! The chapter [`keep`](crate::guide::keep) of the guide says when to use which.
+//! The chapter [`keep`](crate::guide::keep) of the guide says when to use a floor, and when a
+//! ceiling.
 
 mod alive;
 mod limit;

@@ -13,18 +13,18 @@
 //! * **Q2** The list by age is sorted by the generation of the last touch. So the members that are
 //!   too old are at the front, and [`advance`](Ring::advance), with the eviction of these members,
 //!   costs O(victims).
-//! * **Q3** Time is divided into *rounds*. A collection reports only the first hit of a member in
-//!   each round, and notes the round in the entry. So most hits take no lock. One revolution of the
-//!   hand takes [`ROUNDS`] rounds. A member whose hit was reported in a round stays a member until
-//!   the round ends, for two reasons. The hand returns to the member only in a later round. And a
-//!   caller that makes a member leave ends the round; only [`remove`](Ring::remove) does not,
-//!   because its caller has unlinked the entry. If the hand passes a member after the report, later
-//!   hits in the same round are lost. A caller that [touches](Ring::touch) a member at each hit
-//!   gets exactly the policy of the paper.
-//! * **Q4** The thread that takes a victim destroys it, one victim at a time. A caller that ends
-//!   the membership of an item, but must not destroy the item at once, makes it a *leaving* item.
-//!   So does a refusal. A leaving item is no member. The ring finds a leaving item only to keep it
-//!   again or to return it as a victim.
+//! * **Q3** Time is divided into *rounds*. One revolution of the hand takes [`ROUNDS`] rounds. A
+//!   collection reports only the first hit of a member in each round, and notes the round in the
+//!   entry. So most hits take no lock. A member whose hit was reported in a round stays a member
+//!   until the round ends, for two reasons. The hand returns to the member only in a later round.
+//!   And a caller that ends the membership of an item also ends the round; only
+//!   [`remove`](Ring::remove) does not, because its caller has unlinked the entry. If the hand
+//!   passes a member after the report, later hits in the same round are lost. A caller that
+//!   [touches](Ring::touch) a member at each hit gets exactly the policy of the paper.
+//! * **Q4** The thread that takes a victim destroys the victim, one victim at a time. A caller that
+//!   ends the membership of an item, but must not destroy the item at once, makes it a *leaving*
+//!   item. A refused item can become a leaving item, too. A leaving item is no member. The ring
+//!   finds a leaving item only to keep it again or to return it as a victim.
 //! * **Q5** The thread that takes a victim may have to work for the victim without a lock. Until
 //!   the work is done, the slot of the victim is [going](self::going), and lookups find the slot.
 //!   So a thread that keeps or removes the same object meanwhile can leave a note in the slot.
@@ -323,7 +323,8 @@ impl<X> Ring<X> {
         self.leaving.push(&mut self.slots, at);
     }
 
-    /// Makes a member a [victim](Self::next_to_go). Returns the [turn](Outcome::New).
+    /// Makes a member a [victim](Self::next_to_go). If the object is no member, notes a removal in
+    /// its slot. Returns the [turn](Outcome::New).
     pub(crate) fn let_go(&mut self, addr: usize, why: Gone) -> u64 {
         if let Some(at) = self.member(addr) {
             self.part(at);

@@ -30,7 +30,7 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.deregister(keys);
         self.value.deregister(values);
-        // (A drain settles at its end.)
+        // (A drain deregisters slots by itself, and settles at its end.)
         if keys.has_late() || values.has_late() {
             keys.settle();
             values.settle();

@@ -92,8 +92,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
-    /// Reclaims a few entries with pending notices, without a sweep. Called at the beginning of an
-    /// operation that changes the table only if a lookup fails.
+    /// Reclaims a few entries with pending notices, without a sweep. Called by
+    /// [`tidy`](Self::tidy), and by an interner that has found a live handle.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
