@@ -1,4 +1,4 @@
-//! The names of attributes, and the attributes of one object in a namespace.
+//! The names of attributes, and the attributes of an object in a namespace.
 
 use core::any::{TypeId, type_name};
 use core::fmt;
@@ -32,7 +32,7 @@ pub trait AttributeKey: 'static {
     type Value: Send + Sync + 'static;
 }
 
-/// The names of attributes that stay on one thread.
+/// The names of attributes of a single thread.
 pub(super) mod local {
     /// Names an attribute of a namespace with one owner
     /// ([`local::Attributes`](crate::local::Attributes)), and gives the type of its values, without
@@ -107,7 +107,7 @@ impl fmt::Debug for AttributeId {
     }
 }
 
-/// One attribute of an object: its name, and a pointer to its value.
+/// An attribute of an object: the name, and a pointer to the value.
 #[derive(Clone)]
 pub(super) struct AttributeValue<P> {
     pub(super) id: AttributeId,
@@ -138,7 +138,7 @@ pub(super) fn position<P>(all: &[AttributeValue<P>], id: AttributeId) -> Option<
     all.iter().position(|attribute| attribute.id == id)
 }
 
-/// Returns the attributes of an object, in the order in which they were first set.
+/// Returns the attributes of an object, in the order of their first insertion.
 pub(super) fn ids<P>(all: &[AttributeValue<P>]) -> alloc::vec::Vec<AttributeId> {
     all.iter().map(|attribute| attribute.id).collect()
 }

@@ -1,4 +1,4 @@
-//! Attributes of objects that you do not own: one attribute, or a namespace of many.
+//! Attributes of objects that you do not own: a single attribute, or a namespace of many.
 
 mod key;
 mod single;

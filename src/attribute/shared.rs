@@ -10,9 +10,9 @@ use super::key::{AttributeId, AttributeKey, AttributeValue, ids, position};
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
 use crate::reference::Identify;
 
-/// One private attribute, of one type, of objects that you do not own: on any thread, and usable as
-/// a `static`. No other code sees the attribute. A value is removed when its object dies; all
-/// values are removed by `clear`, or by dropping the map.
+/// A private attribute, with values of one type, of objects that you do not own: on any thread, and
+/// usable as a `static`. No other code sees the attribute. A value is removed when its object dies;
+/// all values are removed by `clear`, or by dropping the map.
 ///
 /// `Attribute` is another name for [`concurrent::WeakMap`](WeakMap), with the same methods and
 /// rules: objects and values must be `Send` and `Sync`. On one thread, a field of the type
@@ -54,12 +54,12 @@ pub type Attribute<K, V> = WeakMap<K, V>;
 ///
 /// The objects may be values with an [`Anchor`](crate::Anchor): `Attributes<Anchor>`.
 ///
-/// No method of `Attributes` makes a value while other threads wait for the value. So no removal
-/// meets a value that is [being made](crate::concurrent#a-value-that-is-being-made), as it may in
-/// an [`Attribute`].
+/// No method of `Attributes` makes a value while other threads wait for the value. So a removal
+/// here never meets a value [in the making](crate::concurrent#a-value-that-is-being-made); in an
+/// [`Attribute`], a removal may.
 ///
-/// The death of an object ends all its attributes: the next change of the namespace destroys them,
-/// in the order in which they were first set. Dropping the namespace destroys everything, in
+/// The death of an object ends all its attributes: the next change of the namespace destroys the
+/// values, in the order of their first insertion. Dropping the namespace destroys everything, in
 /// O(objects + attributes).
 ///
 /// ```
@@ -88,8 +88,7 @@ pub struct Attributes<K: SharedKey> {
     objects: WeakMap<K, AttributeSet>,
 }
 
-/// The attributes of one object in one namespace. A set never changes: a new set replaces the old
-/// one.
+/// The attributes of an object in a namespace. A set never changes: a new set replaces the old set.
 #[derive(Clone, Default)]
 struct AttributeSet(Arc<[AttributeValue<Shared>]>);
 
@@ -101,7 +100,7 @@ impl AttributeSet {
         self.0[at].value.as_ref()?.downcast_ref()
     }
 
-    /// Returns the set with this attribute added or replaced, or without this attribute; `None` if
+    /// Returns the set with the attribute added or replaced, or without the attribute; `None` if
     /// the result is empty.
     fn with(&self, id: AttributeId, value: Option<Shared>) -> Option<Self> {
         let mut all = self.0.to_vec();
@@ -179,8 +178,8 @@ impl<K: SharedKey> Attributes<K> {
     /// again, without a limit on the number of calls. O(attributes of the object) for each call.
     ///
     /// # Panics
-    /// If the closure changes an attribute of this object in this namespace (the same attribute or
-    /// another) every time it is called: otherwise the closure would be called again for ever.
+    /// If each call of the closure changes an attribute of the same object in the same namespace:
+    /// otherwise the closure would be called again for ever.
     #[track_caller]
     pub fn compute<A: AttributeKey>(
         &self,
@@ -252,7 +251,7 @@ impl<K: SharedKey> Attributes<K> {
         answer.expect("`compute` calls the closure")
     }
 
-    /// Returns the attributes of the object, in the order in which they were first set.
+    /// Returns the attributes of the object, in the order of their first insertion.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
         self.objects
             .with(object, |set| ids(&set.0))
@@ -269,8 +268,8 @@ impl<K: SharedKey> Attributes<K> {
 }
 
 impl<K: SharedRef> Attributes<K> {
-    /// Returns the live objects that have attributes in this namespace, as a snapshot that keeps
-    /// none of the objects alive. O(capacity), and O(1) for each object. See [`WeakMap::keys`].
+    /// Returns the live objects with attributes in this namespace, as a snapshot. The snapshot
+    /// keeps no object alive. O(capacity), and O(1) for each object. See [`WeakMap::keys`].
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.objects.keys()
     }

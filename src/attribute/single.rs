@@ -1,4 +1,4 @@
-//! Attributes that have one owner.
+//! Attributes with one owner.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -24,10 +24,10 @@ use crate::table::Place;
 /// no operation is atomic. Reads return references, and changes take `&mut self`. (For a single
 /// attribute, use a `WeakMap`.)
 ///
-/// An object is one entry, however many attributes it has (so [`len`](Self::len) counts objects). A
-/// lookup is O(attributes of the object). The death of an object ends all its attributes: the next
-/// change of the namespace destroys them, in the order in which they were first set. Dropping the
-/// namespace destroys everything, in O(objects + attributes).
+/// An object is one entry, however many attributes the object has (so [`len`](Self::len) counts
+/// objects). A lookup is O(attributes of the object). The death of an object ends all its
+/// attributes: the next change of the namespace destroys the values, in the order of their first
+/// insertion. Dropping the namespace destroys everything, in O(objects + attributes).
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -57,7 +57,7 @@ pub struct Attributes<K: WeakKey> {
     store: Store<K::Watch, Owned<AttributeSet>>,
 }
 
-/// The attributes of one object in one namespace: at least one attribute.
+/// The attributes of an object in a namespace: at least one attribute.
 struct AttributeSet(Vec<AttributeValue<Box<dyn Any>>>);
 
 impl AttributeSet {
@@ -157,8 +157,8 @@ impl<K: WeakKey> Attributes<K> {
     }
 
     /// Returns the value of an attribute of an object. If the object does not have the attribute,
-    /// `make` is called, and its result becomes the value. `make` gets the object as a weak handle,
-    /// so that the value can refer to its object without keeping the object alive.
+    /// `make` is called, and its result becomes the value. `make` gets a weak handle to the object,
+    /// so the value can refer to the object without keeping the object alive.
     ///
     /// # Panics
     /// If `make` panics. The namespace is then unchanged.
@@ -199,7 +199,7 @@ impl<K: WeakKey> Attributes<K> {
         value
     }
 
-    /// Returns the attributes of the object, in the order in which they were first set.
+    /// Returns the attributes of the object, in the order of their first insertion.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
         let set = self.store.get(by_addr(Q::addr(object)));
         set.map_or_else(Vec::new, |set| ids(&set.0))
@@ -243,7 +243,7 @@ impl<K: WeakKey> Attributes<K> {
 }
 
 impl<K: StrongRef> Attributes<K> {
-    /// Iterates over the live objects that have attributes in this namespace, as strong handles, in
+    /// Iterates over the live objects with attributes in this namespace, as strong handles, in
     /// arbitrary order. O(capacity).
     pub fn keys(&self) -> impl FusedIterator<Item = K> + fmt::Debug {
         self.store.keys()
