@@ -14,28 +14,28 @@ use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, hash_of};
 
-/// A hash map with owned values and weak keys, keyed by content (`Eq + Hash`), shared between
-/// threads behind `&self`: data about a content, for as long as an object with it lives.
+/// A hash map with owned values and weak keys, by content (`Eq + Hash`), shared between threads
+/// behind `&self`: data about a content, for as long as an object with the content lives.
 ///
-/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// See [the module](crate::concurrent) for the common properties of all shared collections, and
 /// [`weakly::WeakHashMap`](crate::WeakHashMap) for the map of a single owner.
 ///
 /// Any object with equal content finds an entry, through a handle of any kind, and so does any
 /// [`Equivalent`](crate::Equivalent) borrowed content: `&str` for `Strong<str>`. See [`Query`]. But
-/// the entry lives as long as one object: **the key that its value was set with**. Whatever sets a
-/// value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute)) replaces a
-/// key of equal content, whether that lives or is dead and not reclaimed yet;
-/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an entry that is there as it is, with
-/// its key. Of several keys of equal content that are inserted at once, the last one stays. A
-/// content whose key has died has no entry, even if other objects with that content live.
+/// the entry lives as long as one object: **the key with which its value was set**. A method that
+/// sets a value ([`insert`](Self::insert), [`swap`](Self::swap), [`compute`](Self::compute))
+/// replaces a key of equal content, also a dead key that is not reclaimed yet;
+/// [`get_or_insert_with`](Self::get_or_insert_with) leaves an existing entry with its key. If
+/// several keys of equal content are inserted at once, the last key stays. A content whose key has
+/// died has no entry, even if other objects with the content live.
 ///
 /// Reads are lock-free, except that they upgrade the key, which is a read-modify-write on the
 /// object's own count. `Hash` is called once for each operation, and `Eq` only on live contents,
-/// under no lock. The key is kept alive while its content is compared and while its value is looked
-/// at. If that turns out to be the last strong handle, the key dies there, at the end of the
-/// operation. Inside a key's own destructor its content finds nothing. If the `Hash` or `Eq` of a
-/// content change while it is in the map, or contradict each other, lookups may miss; nothing worse
-/// happens.
+/// under no lock. The key is kept alive while its content is compared and while a closure looks at
+/// its value. If the lookup's handle turns out to be the last strong handle, the key dies at the
+/// end of the operation, on this thread. Inside a key's own destructor its content finds nothing.
+/// If the `Hash` or `Eq` of a content change while the content is in the map, or contradict each
+/// other, lookups may miss; nothing worse happens.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakHashMap};
@@ -83,10 +83,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         self.with(key, |_| ()).is_some()
     }
 
-    /// Shows the value of the live key with this content to a closure. O(1), lock-free.
+    /// Passes the value of the live key with this content to a closure. O(1), lock-free.
     ///
-    /// The closure may use the map, this entry included; what is removed while it runs is destroyed
-    /// afterwards. The key is kept alive meanwhile.
+    /// The closure may use the map, this entry included; an entry removed while the closure runs is
+    /// destroyed afterwards. The key is kept alive meanwhile.
     #[inline]
     pub fn with<Q: ?Sized + Query<K::Target, M>, M, R>(
         &self,
@@ -98,11 +98,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         self.table.look_up(hash, sought, look).map(without_key)
     }
 
-    /// Sets the value of a key; returns true if no live key of equal content had one. O(1)
-    /// amortised. The previous value is destroyed as if it were removed; from now on the entry
-    /// lives as long as this key. A value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made) is not kept. [`swap`](Self::swap)
-    /// returns a clone of it, where values are `Clone`.
+    /// Sets the value of a key; returns true if no live key of equal content had a value. O(1)
+    /// amortised. The previous value is destroyed like a removed value; from now on the entry lives
+    /// as long as this key. A value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made) is not kept. For `Clone` values,
+    /// [`swap`](Self::swap) returns a clone of the previous value.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
@@ -111,9 +111,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
         self.insert_hashed(self.hasher.hash_one(K::content(key)), key, value)
     }
 
-    /// Sets the value of a key whose content has this hash, as [`insert`](Self::insert) does: what
-    /// the [hasher](Self::hasher) makes of it. O(1) amortised. The content is not hashed: see
-    /// [`Hashed`](crate::Hashed).
+    /// Sets the value of a key whose content has the given hash, as [`insert`](Self::insert) does.
+    /// The hash must come from the [hasher](Self::hasher). O(1) amortised. The content is not
+    /// hashed: see [`Hashed`](crate::Hashed).
     #[inline]
     #[doc(alias = "insert_hashed_nocheck")]
     pub fn insert_hashed(&self, hash: u64, key: &K, value: V) -> bool {
@@ -129,14 +129,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
             .map(without_key)
     }
 
-    /// Removes the live key with this content if the closure, shown its value, returns true;
-    /// returns whether it did. O(1) for each call of the closure, which is called again when
-    /// another thread has changed the entry; as for [`compute`](Self::compute), nothing bounds how
-    /// often. As in [`WeakMap::remove_if`](super::WeakMap::remove_if), the value is not returned,
-    /// and the closure is not asked about a value that is being made, which will be kept.
+    /// Removes the live key with this content if the closure returns true for its value; returns
+    /// whether the key was removed. O(1) for each call of the closure. If another thread has
+    /// changed the entry meanwhile, the closure is called again; as for [`compute`](Self::compute),
+    /// nothing bounds the number of calls. As in [`WeakMap::remove_if`](super::WeakMap::remove_if),
+    /// the value is not returned, and the closure is not called for a value that is being made: the
+    /// value will be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &self,
@@ -164,7 +165,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.table.look_up(hash, sought, V::clone)
     }
 
-    /// Sets the value of a key, and returns a clone of the previous value of this content. O(1)
+    /// Sets the value of a key, and returns a clone of the content's previous value. O(1)
     /// amortised. From now on the entry lives as long as this key. A value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
@@ -172,20 +173,20 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.put(hash, key, value, V::clone)
     }
 
-    /// Returns the value of the live key whose content equals this one's; if there is none, a value
-    /// is made for this key. O(1) amortised.
+    /// Returns the value of the live key with equal content; if there is none, makes a value for
+    /// this key. O(1) amortised.
     ///
-    /// Only one thread makes it, as for
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), even if others ask with
-    /// other objects of equal content. The entry lives as long as the key of the caller that has
-    /// made it.
+    /// Only one thread makes the value, as for
+    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with), even if other threads
+    /// ask with other objects of equal content. The entry lives as long as the key of the making
+    /// caller.
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    /// A waiting call blocks its thread: do not make the call on the only thread of an executor.
+    /// See [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
-    /// any thread.
+    /// If the closure asks for the value that it is making, or for a value whose making waits for
+    /// it, on any thread.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakHashMap};
@@ -203,9 +204,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.get_or_insert_with_hashed(self.hasher.hash_one(K::content(key)), key, make)
     }
 
-    /// Returns the value of a key whose content has this hash, as
-    /// [`get_or_insert_with`](Self::get_or_insert_with) does: what the [hasher](Self::hasher) makes
-    /// of it. O(1) amortised. The content is compared, and not hashed: see
+    /// Returns the value of a key whose content has the given hash, as
+    /// [`get_or_insert_with`](Self::get_or_insert_with) does. The hash must come from the
+    /// [hasher](Self::hasher). O(1) amortised. The content is compared, and not hashed: see
     /// [`Hashed`](crate::Hashed).
     ///
     /// # Panics
@@ -224,14 +225,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         value
     }
 
-    /// Returns the value of the live key whose content equals this one's; if there is none, a value
-    /// is made for this key, unless that fails. O(1) amortised. See
+    /// Returns the value of the live key with equal content; if there is none, makes a value for
+    /// this key, and may fail. O(1) amortised. See
     /// [`get_or_insert_with`](Self::get_or_insert_with), and
     /// [`WeakMap::try_get_or_insert_with`](super::WeakMap::try_get_or_insert_with) for an example.
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
-    /// value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
+    /// value instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -264,8 +265,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         made
     }
 
-    /// Returns the value of the live key whose content equals this one's; if there is none, a value
-    /// is made for this key, and no thread waits. O(1) amortised. See
+    /// Returns the value of the live key with equal content; if there is none, makes a value for
+    /// this key, and never waits. O(1) amortised. See
     /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
     #[track_caller]
     pub fn get_or_insert_racing(&self, key: &K, make: impl FnOnce(&K::Weak) -> V) -> V {
@@ -273,8 +274,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never
-    /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
+    /// Returns the value of a key; makes the value if there is none, may fail, and never waits.
+    /// O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept.
@@ -296,8 +297,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         made
     }
 
-    /// The value of the content; if there is none, the dead entries of this hash go: before
-    /// anything is in flight, since their destructors may ask for the same content.
+    /// Returns the value of the content. If there is none, destroys the dead entries of this hash,
+    /// before a value is in flight, because their destructors may ask for the same content.
     #[inline]
     fn look_up_first(&self, hash: HashValue, key: &K) -> Option<V> {
         let found = self.table.look_up(hash, K::content(key), V::clone);
@@ -307,14 +308,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         found.map(without_key)
     }
 
-    /// Changes the value of a key: the closure is shown the value of the live key of equal content,
-    /// if any, and returns the new one, `None` to remove it. Returns a clone of the new value,
-    /// whose entry lives as long as this key. O(1) amortised. This is atomic, as
-    /// [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. What becomes of a
-    /// value that is being made is also said there.
+    /// Changes the value of a key: the closure gets the value of the live key with equal content,
+    /// if any, and returns the new value, or `None` to remove the entry. Returns a clone of the new
+    /// value, whose entry lives as long as this key. O(1) amortised. Like
+    /// [`WeakMap::compute`](super::WeakMap::compute), the change is atomic, and may starve; a value
+    /// that is being made is treated as described there.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     #[track_caller]
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
@@ -336,8 +337,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.remove_entry(key).map(without_key)
     }
 
-    /// Removes the live key with this content, and returns it with a clone of its value. O(1). A
-    /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the live key with this content, and returns the key with a clone of its value. O(1).
+    /// A value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
         let sought = Q::content(key);
         let hash = hash_of(&self.hasher, sought);

@@ -13,12 +13,12 @@ use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Query, Sought, hash_of};
 
-/// A hash set of weak handles, keyed by content (`Eq + Hash`), shared between threads behind
-/// `&self`.
+/// A hash set of weak handles, by content (`Eq + Hash`), shared between threads behind `&self`.
 ///
-/// See [the module](crate::concurrent) and [`WeakHashMap`](super::WeakHashMap): this is one without
-/// values, except that [`insert`](Self::insert) leaves a live element of equal content in place.
-/// For "the one handle for this content", use an [`Interner`](super::Interner).
+/// See [the module](crate::concurrent) and [`WeakHashMap`](super::WeakHashMap): a `WeakHashSet` is
+/// a `WeakHashMap` without values, except that [`insert`](Self::insert) leaves a live element of
+/// equal content in place. For "the one handle for this content", use an
+/// [`Interner`](super::Interner).
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakHashSet};
@@ -74,10 +74,11 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         found.map(|(key, ())| key)
     }
 
-    /// Inserts an element, unless a live one has equal content; returns whether it did. O(1)
-    /// amortised. An element that is there stays, and if it dies, the content goes with it: use
-    /// [`replace`](Self::replace) if the life of the new one is to count. Of several threads that
-    /// insert the same content, one gets true, as long as its element lives.
+    /// Inserts an element, unless a live element has equal content; returns whether the element was
+    /// inserted. O(1) amortised. An element that is there already stays, and if it dies, its
+    /// content leaves the set, too: use [`replace`](Self::replace) if the life of the new element
+    /// is to count. If several threads insert the same content, one thread gets true, as long as
+    /// its element lives.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -86,9 +87,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         self.insert_hashed(self.hasher.hash_one(K::content(key)), key)
     }
 
-    /// Adds an element whose content has this hash, as [`insert`](Self::insert) does: what the
-    /// [hasher](Self::hasher) makes of it. O(1) amortised. The content is compared, and not hashed:
-    /// see [`Hashed`](crate::Hashed).
+    /// Inserts an element whose content has the given hash, as [`insert`](Self::insert) does. The
+    /// hash must come from the [hasher](Self::hasher). O(1) amortised. The content is compared, and
+    /// not hashed: see [`Hashed`](crate::Hashed).
     #[inline]
     #[doc(alias = "insert_unique")]
     pub fn insert_hashed(&self, hash: u64, key: &K) -> bool {
@@ -96,20 +97,19 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> WeakHashSet<K, S
         self.find(hash, K::content(key)).is_none() && self.table.add(hash, key, ()).is_none()
     }
 
-    /// Inserts an element, and returns the live one of equal content that it replaces. O(1)
-    /// amortised.
+    /// Inserts an element, and returns the replaced live element of equal content. O(1) amortised.
     pub fn replace(&self, key: &K) -> Option<K> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table
             .set(hash, key, (), |watch, ()| watch.upgrade(), |old, ()| old)
     }
 
-    /// Removes the live element with this content; returns whether there was one. O(1).
+    /// Removes the live element with this content; returns whether there was such an element. O(1).
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
         self.take(query).is_some()
     }
 
-    /// Removes the live element with this content, and returns it. O(1).
+    /// Removes the live element with this content, and returns the element. O(1).
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
         let sought = Q::content(query);
         let hash = hash_of(&self.hasher, sought);

@@ -15,20 +15,20 @@ use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Hashed, Query, Sought, assert_same_content, hash_of};
 
-/// Interning shared between threads behind `&self`: handles that are returned for equal contents,
-/// on any thread, point to the same object, as long as any of them lives. Contents that are not
-/// used any more go.
+/// Interning shared between threads behind `&self`: all handles returned for equal contents, on any
+/// thread, point to the same object, as long as any of these handles lives. The interner keeps no
+/// unused content.
 ///
-/// See [the module](crate::concurrent) for what all shared collections have in common, and
-/// [`weakly::Interner`](crate::Interner) for the interner of a single owner. Where hardly ever two
-/// threads intern at once, and most contents are new, that one is better even behind a `Mutex`: see
-/// [one thread, or many](crate::guide::interning#one-thread-or-many).
+/// See [the module](crate::concurrent) for the common properties of all shared collections, and
+/// [`weakly::Interner`](crate::Interner) for the interner of a single owner. If two threads hardly
+/// ever intern at once, and most contents are new, the interner of a single owner is better even
+/// behind a `Mutex`: see [one thread, or many](crate::guide::interning#one-thread-or-many).
 ///
-/// A content that is there is found without a lock, except that its handle is upgraded. `Hash` is
+/// A content in the interner is found without a lock, except that its handle is upgraded. `Hash` is
 /// called once for each operation, and `Eq` only on live contents, under no lock. If the upgraded
-/// handle turns out to be the last, its content is destroyed there. If two threads intern the same
-/// new content at once, both may make an object, and one is dropped again: making is not worth
-/// waiting for here.
+/// handle turns out to be the last handle, its content is destroyed by this operation. If two
+/// threads intern the same new content at once, both may make an object, and one object is dropped
+/// again: here making an object is cheaper than waiting.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::Interner};
@@ -71,12 +71,12 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.find(hash_of(&self.hasher, sought), sought)
     }
 
-    /// Returns the one object with this content: the live one, or else the one that the value is
-    /// converted into. O(1) amortised. See [`weakly::Interner::intern`](crate::Interner::intern).
+    /// Returns the live object with this content; if there is none, converts the value into a new
+    /// object. O(1) amortised. See [`weakly::Interner::intern`](crate::Interner::intern).
     ///
     /// # Panics
-    /// If the content of the converted value is not the one that it borrowed as, as far as the hash
-    /// shows.
+    /// If the content of the new object differs from the content as which the value borrows, as far
+    /// as the hash shows.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -86,8 +86,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.intern_or_make(hash, value, is, T::into)
     }
 
-    /// Returns the one object with this content, which is copied only if there is none. O(1)
-    /// amortised.
+    /// Returns the live object with this content; if there is none, copies the content into a new
+    /// object. O(1) amortised.
     ///
     /// # Panics
     /// If the copy has another content.
@@ -102,13 +102,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.intern_with(content, |content| K::from(content))
     }
 
-    /// Returns the one object with this content: the live one, or else the one that is converted
-    /// from what `make` returns. O(1) amortised. `make` is called with the query, and only if there
-    /// is no live object; under no lock, so it may use the interner.
+    /// Returns the live object with this content; if there is none, calls `make` with the query,
+    /// and converts the result into a new object. O(1) amortised. `make` is called under no lock,
+    /// so it may use the interner.
     ///
     /// # Panics
-    /// If `make` panics: then nothing is added. If it returns another content than the one it was
-    /// called for.
+    /// If `make` panics: then nothing is added. If `make` returns another content than the content
+    /// of the query.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::Interner};
@@ -138,13 +138,13 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
         self.add(hash, key)
     }
 
-    /// Returns the handle for a content that is made from `input`: the live one, or else a new one,
-    /// converted from what `make` makes of the input, which it may take apart. O(1) amortised.
-    /// `make` is called only if there is no live handle; under no lock, so it may use the interner.
-    /// See [`weakly::Interner::intern_or_make`](crate::Interner::intern_or_make).
+    /// Returns the live handle for a content that is made from `input`; if there is none, calls
+    /// `make` with the input, and converts the result into a new handle. O(1) amortised. `make` may
+    /// take the input apart. `make` is called under no lock, so it may use the interner. See
+    /// [`weakly::Interner::intern_or_make`](crate::Interner::intern_or_make).
     ///
     /// # Panics
-    /// If a closure panics: then nothing is added. If what `make` returns has another hash.
+    /// If a closure panics: then nothing is added. If the result of `make` has another hash.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]

@@ -1,5 +1,5 @@
-//! Iterators over shared collections. Each borrows its collection, and is inside it during a turn
-//! only; it keeps no object alive.
+//! Iterators over shared collections. Each iterator borrows its collection, is inside the
+//! collection only while it looks for its next entry, and keeps no object alive.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -10,26 +10,25 @@ use super::key::ByKey;
 use super::snapshot::Snapshot;
 use super::watch::{SharedRef, SharedWatchFor};
 
-/// The entries that a map had when the iterator was made, as they are at their turn: without those
-/// that have gone since, each with a clone of the value that it has then. See
-/// [`WeakMap::iter`](super::WeakMap::iter).
+/// The entries that were in a map when the iterator was made, without the entries removed since,
+/// each with a clone of its present value. See [`WeakMap::iter`](super::WeakMap::iter).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Iter<'m, K: SharedRef, V>(pub(super) Keyed<'m, K, V, (K, V)>);
 
-/// The handles that a collection had when the iterator was made, without those that have gone
-/// since. In a map, `V` is the type of its values.
+/// The handles that were in a collection when the iterator was made, without the handles removed
+/// since. In a map, `V` is the type of the values.
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Keys<'m, K: SharedRef, V = ()>(pub(super) Keyed<'m, K, V, K>);
 
-/// The keys that a map had when the iterator was made, without those that have gone since, each
-/// with the value that it has at its turn. See [`WeakValueMap::iter`](super::WeakValueMap::iter).
+/// The keys that were in a map when the iterator was made, without the keys removed since, each
+/// with its present value. See [`WeakValueMap::iter`](super::WeakValueMap::iter).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct ValueIter<'m, K, V: SharedRef>(
     pub(super) Snapshot<'m, ByKey<K>, SharedWatchFor<V>, (), K, V>,
 );
 
-/// The keys that a map had when the iterator was made, without those that have gone since, each
-/// with the value that it has at its turn. See [`WeakPairMap::iter`](super::WeakPairMap::iter).
+/// The keys that were in a map when the iterator was made, without the keys removed since, each
+/// with its present value. See [`WeakPairMap::iter`](super::WeakPairMap::iter).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct PairIter<'m, K: SharedRef, V: SharedRef>(pub(super) Pairs<'m, K, V>);
 

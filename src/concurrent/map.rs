@@ -16,16 +16,16 @@ use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
 
 /// A hash map with weak keys, by identity, shared between threads behind `&self`: private data
-/// about objects that you do not own. Reads are lock-free and do not slow each other.
+/// about objects that you do not own. Reads are lock-free, and readers do not slow each other.
 ///
-/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// See [the module](crate::concurrent) for the common properties of all shared collections, and
 /// [`weakly::WeakMap`](crate::WeakMap) for the map of a single owner.
 ///
-/// The keys are handles that threads can share, or [`Anchor`](crate::Anchor)s: then the map has the
-/// methods that return no keys.
+/// The keys are handles that threads can share, or [`Anchor`](crate::Anchor)s: with anchors, the
+/// map lacks the methods that return keys.
 ///
-/// Values are returned as clones ([`get`](Self::get)) or shown to a closure ([`with`](Self::with)).
-/// Put a value that is expensive to clone into an [`Arc`](std::sync::Arc).
+/// Values are returned as clones ([`get`](Self::get)) or passed to a closure
+/// ([`with`](Self::with)). Put a value that is expensive to clone into an [`Arc`](std::sync::Arc).
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakMap};
@@ -65,17 +65,17 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     owned_values!();
     ceiling!(K, V, |_, watch| watch.into_weak());
 
-    /// Returns whether there is a value for this key. O(1), lock-free.
+    /// Returns whether there is a value for the key. O(1), lock-free.
     #[must_use]
     #[inline]
     pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.with(key, |_| ()).is_some()
     }
 
-    /// Shows the value of a key to a closure. O(1), lock-free.
+    /// Passes the value of a key to a closure. O(1), lock-free.
     ///
-    /// The closure may use the map, this entry included; what is removed while it runs is destroyed
-    /// afterwards.
+    /// The closure may use the map, this entry included; an entry removed while the closure runs is
+    /// destroyed afterwards.
     #[inline]
     pub fn with<Q: ?Sized + Identify<K>, R>(
         &self,
@@ -87,13 +87,13 @@ impl<K: SharedKey, V> WeakMap<K, V> {
             .look_at::<K, Q, _, R>(key, |_, _| Some(()), stays, look)
     }
 
-    /// Sets the value of a key; returns true if it had none. O(1) amortised. The previous value is
-    /// destroyed as if it were removed. A value that is [being
+    /// Sets the value of a key; returns true if the key had no value. O(1) amortised. The previous
+    /// value is destroyed like a removed value. A value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// The map of [one owner](crate::WeakMap::insert) returns the previous value. Here other
-    /// threads may still look at it, and a value need not be `Clone`: where it is,
-    /// [`swap`](Self::swap) returns a clone.
+    /// threads may still be looking at the previous value, and values need not be `Clone`: for
+    /// `Clone` values, [`swap`](Self::swap) returns a clone.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1), …)` the only handle is
     /// dropped at the end of the statement, and the entry dies with the object.
@@ -110,17 +110,17 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         self.table.put(hash, address, watch, value, hold, old)
     }
 
-    /// Removes the entry of a key if the closure, shown the value, returns true; returns whether it
-    /// did. O(1) for each call of the closure, which is called again when another thread has
-    /// changed the entry. As for [`compute`](Self::compute), nothing bounds how often. The closure
-    /// is not asked about a value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Removes the entry of a key if the closure returns true for the value; returns whether the
+    /// entry was removed. O(1) for each call of the closure. If another thread has changed the
+    /// entry meanwhile, the closure is called again; as for [`compute`](Self::compute), nothing
+    /// bounds the number of calls. The closure is not called for a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
     /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may
-    /// still look at it: [`remove`](Self::remove) returns a clone.
+    /// still be looking at the value: [`remove`](Self::remove) returns a clone.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
@@ -142,8 +142,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.with(key, V::clone)
     }
 
-    /// Returns the key, and a clone of its value. O(1), lock-free. `None` also in the key's
-    /// destructor.
+    /// Returns the key, and a clone of its value. O(1), lock-free. Also returns `None` during the
+    /// key's destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)>
     where
         K: SharedRef,
@@ -153,33 +153,33 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.table.look_at::<K, Q, _, _>(key, hold, stays, entry)
     }
 
-    /// Sets the value of a key, and returns a clone of the previous one. O(1) amortised. A value
+    /// Sets the value of a key, and returns a clone of the previous value. O(1) amortised. A value
     /// that is [being made](crate::concurrent#a-value-that-is-being-made) is not kept.
     pub fn swap(&self, key: &K, value: V) -> Option<V> {
         self.put(key, value, V::clone)
     }
 
-    /// Returns the value of a key, which is made if there is none. O(1) amortised.
+    /// Returns the value of a key; makes the value if there is none. O(1) amortised.
     ///
-    /// Only one thread makes it; others that ask for the same key wait, and get the same value. If
-    /// making it panics, nothing is kept, and one of the waiting threads makes it instead. If the
-    /// key is removed while its value is made, the value is not kept. If the key is set meanwhile,
-    /// the value that was set stays. In both cases the value that was made goes only to the caller
-    /// that has made it; those that wait find the one that was set, or one of them makes it anew.
+    /// Only one thread makes the value. Other threads that ask for the same key wait, and get the
+    /// same value. If making panics, nothing is kept, and one of the waiting threads makes the
+    /// value instead. If the key is removed while its value is made, the made value is not kept. If
+    /// the value is set meanwhile, the set value stays. In both cases only the making caller gets
+    /// the made value; the waiting threads find the set value, or one of them makes a value anew.
     ///
     /// The closure gets a weak handle to the key, so that a value can refer to its key without
     /// keeping it alive.
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor, whose
-    /// other tasks may have to make the value. Where the closure waits for a pool that steals work,
-    /// or for a lock that callers hold, use [`get_or_insert_racing`](Self::get_or_insert_racing),
-    /// which never waits. A value that is quickly made, and may be made twice, costs less by
-    /// [`compute`](Self::compute), `|old| old.copied().or(Some(1))`, say: that makes no
-    /// reservation.
+    /// A waiting call blocks its thread: do not make the call on the only thread of an executor,
+    /// whose other tasks may have to make the value. Where the closure waits for a work-stealing
+    /// pool, or for a lock that callers hold, use
+    /// [`get_or_insert_racing`](Self::get_or_insert_racing), which never waits. For a value that is
+    /// quick to make, and may be made twice, [`compute`](Self::compute) is cheaper, because it
+    /// makes no reservation: `|old| old.copied().or(Some(1))`, say.
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
-    /// any thread.
+    /// If the closure asks for the value that it is making, or for a value whose making waits for
+    /// it, on any thread.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -196,12 +196,12 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails. O(1)
-    /// amortised. See [`get_or_insert_with`](Self::get_or_insert_with).
+    /// Returns the value of a key; makes the value if there is none, and may fail. O(1) amortised.
+    /// See [`get_or_insert_with`](Self::get_or_insert_with).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
-    /// value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
+    /// value instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -226,17 +226,17 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.table.value_or_make(hash, &address, key, make)
     }
 
-    /// Returns the value of a key, which is made if there is none, and never waits: threads that
-    /// ask for the same key at once each make a value, and all get the one that is inserted first.
-    /// O(1) amortised.
+    /// Returns the value of a key; makes the value if there is none, and never waits. Threads that
+    /// ask for the same key at once each make a value, and all get the value that is inserted
+    /// first. O(1) amortised.
     ///
-    /// Use it where a thread that waits could hold up the thread for which it waits: where the
-    /// closure waits for a pool that steals work, or takes a lock that callers hold. If another
-    /// thread makes the value under the reservation of
-    /// [`get_or_insert_with`](Self::get_or_insert_with), this value is inserted in its place:
-    /// threads that wait for the reserved value get this one, and the reserved value goes only to
-    /// the thread that makes it. No cycle is detected: a closure that asks for its own key recurses
-    /// without end. A value that is made while the key is removed is inserted after that.
+    /// Use the method where a waiting thread could hold up the thread for which it waits: where the
+    /// closure waits for a work-stealing pool, or takes a lock that callers hold. If another thread
+    /// makes the value under the reservation of [`get_or_insert_with`](Self::get_or_insert_with),
+    /// this call's value is inserted in place of the reserved value: the waiting threads get this
+    /// call's value, and only the other making thread gets the reserved value. No cycle is
+    /// detected: a closure that asks for its own key recurses without end. If the key is removed
+    /// while the value is made, the value is inserted after the removal.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -256,8 +256,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never
-    /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
+    /// Returns the value of a key; makes the value if there is none, may fail, and never waits.
+    /// O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept.
@@ -271,21 +271,22 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         self.table.value_or_race(hash, &address, key, make)
     }
 
-    /// Changes the value of a key: the closure is shown the present value, if any, and returns the
-    /// new one, `None` to remove it. Returns a clone of the new value. O(1) amortised.
+    /// Changes the value of a key: the closure gets the present value, if any, and returns the new
+    /// value, or `None` to remove the entry. Returns a clone of the new value. O(1) amortised.
     ///
-    /// This is atomic: no thread changes the entry between what the closure is shown and what it
-    /// returns. When another thread does, the closure is called again. Some thread always succeeds,
-    /// but this one may starve: if others change the entry again and again, and faster than the
-    /// closure is, nothing bounds how often it is called. Where that matters, keep the closure
-    /// short, or the value behind a lock of its own.
+    /// The change is atomic: if another thread changes the entry while the closure runs, the
+    /// closure is called again. Some thread always succeeds, but this thread may starve: if other
+    /// threads change the entry again and again, and faster than the closure runs, nothing bounds
+    /// the number of calls. If starvation matters, keep the closure short, or the value behind a
+    /// lock of its own.
     ///
-    /// The closure is shown no value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made). If the closure returns a value, the one
-    /// that is being made will not be kept; if the closure returns `None`, it will.
+    /// The closure does not get a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made). If the closure returns a value, the
+    /// value being made will not be kept; if the closure returns `None`, the value being made will
+    /// be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     #[track_caller]
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
@@ -294,20 +295,19 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
             .compute_value(hash, &address, key, |_, _| Some(()), change)
     }
 
-    /// Removes the entry of a key, and returns a clone of its value. O(1). Of a value that cannot
-    /// be cloned, `remove_if(key, |_| true)` removes the entry. The value itself is destroyed when
-    /// no thread looks at it any more, as for [`remove_if`](Self::remove_if), or, where several
-    /// threads use the map, [with a
-    /// batch](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed). A value that
-    /// is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the entry of a key, and returns a clone of its value. O(1). If values are not
+    /// `Clone`, use `remove_if(key, |_| true)`. The value itself is destroyed when no thread looks
+    /// at it any more, as for [`remove_if`](Self::remove_if), or, where several threads use the
+    /// map, [with a batch](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed). A
+    /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
             .take::<K, Q, _, _>(key, |_| Some(()), |(), value| value.clone())
     }
 
-    /// Removes the entry of a key, and returns the key with a clone of its value. O(1). `None` also
-    /// in the key's destructor, where the entry goes all the same. A value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the entry of a key, and returns the key with a clone of its value. O(1). Returns
+    /// `None` during the key's destructor, and removes the entry all the same. A value that is
+    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)>
     where
         K: SharedRef,

@@ -13,10 +13,11 @@ use crate::collections::traits::collecting;
 use crate::ptr::{Anchor, Atomic};
 use crate::reference::{Identify, WeakKey};
 
-/// A set of objects, by identity, shared between threads behind `&self`. It keeps none of them
+/// A set of objects, by identity, shared between threads behind `&self`. The set keeps no object
 /// alive.
 ///
-/// See [the module](crate::concurrent) and [`WeakMap`](super::WeakMap): this is one without values.
+/// See [the module](crate::concurrent) and [`WeakMap`](super::WeakMap): a `WeakSet` is a `WeakMap`
+/// without values.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakSet};
@@ -46,8 +47,8 @@ impl<K: SharedKey> WeakSet<K> {
             .is_some()
     }
 
-    /// Inserts an object; returns true if it was not in the set. O(1) amortised. Of several threads
-    /// that insert the same object, one gets true.
+    /// Inserts an object; returns true if the object was not in the set. O(1) amortised. If several
+    /// threads insert the same object, one thread gets true.
     ///
     /// A new object needs an owner first: in `insert(&Strong::new(1))` the only handle is dropped
     /// at the end of the statement, and the entry dies with the object.
@@ -62,7 +63,7 @@ impl<K: SharedKey> WeakSet<K> {
         !self.contains(key) && put().is_none()
     }
 
-    /// Removes an object; returns whether it was in the set. O(1).
+    /// Removes an object; returns whether the object was in the set. O(1).
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
         self.table
             .take::<K, Q, _, _>(key, |_| Some(()), |(), ()| ())
@@ -72,14 +73,15 @@ impl<K: SharedKey> WeakSet<K> {
 
 /// Methods that show or return objects.
 impl<K: SharedRef> WeakSet<K> {
-    /// Returns the object, if it is in the set. O(1), lock-free. `None` also in its destructor.
+    /// Returns the object, if it is in the set. O(1), lock-free. Also returns `None` during the
+    /// object's destructor.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         self.table
             .look_at::<K, Q, _, _>(key, |watch, ()| watch.upgrade(), stays, |key, ()| key)
     }
 
-    /// Removes an object, and returns it. O(1). `None` also in its destructor, where it is removed
-    /// all the same.
+    /// Removes an object, and returns it. O(1). Returns `None` during the object's destructor, and
+    /// removes the object all the same.
     pub fn take<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
         let hold = |entry: Option<(&SharedWatchFor<K>, &())>| {
             Some(entry.and_then(|(watch, ())| watch.upgrade()))
@@ -98,7 +100,7 @@ impl<K: SharedRef> WeakSet<K> {
 showing!([K: SharedRef + fmt::Debug] WeakSet<K>,
     debug_set: |set, _, watch, ()| watch.upgrade().map(|key| _ = set.entry(&key)));
 
-/// Shows how many there are: an anchor says nothing.
+/// Shows the number of objects: an anchor has nothing to show.
 impl fmt::Debug for WeakSet<Anchor<Atomic>> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WeakSet")
