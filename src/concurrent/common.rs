@@ -1,15 +1,13 @@
-//! What shared collections have in common, word for word: methods and trait impls. Each body is one
-//! call.
+//! Methods and trait impls that shared collections have in common. Each body is one call.
 
-/// The methods about size and dead entries, as every shared collection has them: those of its
-/// field.
+/// The methods about size and dead entries: every shared collection calls the methods of its field.
 macro_rules! shared_housekeeping {
     ($entries:ident) => {
         /// Returns the number of entries. O(threads).
         ///
         /// Exact while no thread changes the collection. Entries whose object has died, and values
-        /// that are still being made, do not count. For `Arc` it is an upper bound: dead entries
-        /// count until a sweep finds them.
+        /// that are still being made, do not count. For `Arc` the number is an upper bound: dead
+        /// entries count until a sweep finds them.
         #[must_use]
         pub fn len(&self) -> usize {
             self.$entries.len()
@@ -21,98 +19,102 @@ macro_rules! shared_housekeeping {
             self.len() == 0
         }
 
-        /// Returns the number of live entries, by checking each. O(capacity).
+        /// Returns the number of live entries, by checking each entry. O(capacity).
         #[must_use]
         pub fn len_live(&self) -> usize {
             self.$entries.len_live()
         }
 
-        /// Returns the number of entries that are gone and not yet destroyed, for whatever reason:
-        /// those that a death has unlinked, and that wait for the next operation to destroy them;
-        /// those that wait for threads that are
-        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed), after a
-        /// death, a removal or a replacement; those that threads have gathered, which
-        /// [wait](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) until there
-        /// are up to 64 for each thread that has used the collection, if several have; and those of
-        /// which something is kept until it is [asked for](crate::Reclaim::OnRequest). O(threads).
+        /// Returns the number of removed entries that are not destroyed yet. The number includes
+        /// entries unlinked by a death, which wait for the next operation to destroy them; entries
+        /// that wait for threads
+        /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) the
+        /// collection, after a death, a removal or a replacement; entries gathered by threads,
+        /// which [wait](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) until
+        /// there are up to 64 for each thread that has used the collection, if several threads
+        /// have; and entries with remains kept until they are [asked
+        /// for](crate::Reclaim::OnRequest). O(threads).
         #[must_use]
         pub fn pending_dead(&self) -> usize {
             self.$entries.pending_dead()
         }
 
-        /// Returns the policy by which this collection destroys the values and keys of dead
-        /// entries.
+        /// Returns the policy for the remains of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.$entries.reclaim()
         }
 
-        /// Sets the policy by which this collection destroys the values and keys of dead entries.
-        /// The default is [`Reclaim::OnUse`](crate::Reclaim::OnUse).
+        /// Sets the policy that decides when this collection destroys the remains of dead entries:
+        /// their values and keys. The default is [`Reclaim::OnUse`](crate::Reclaim::OnUse).
         ///
-        /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) it is kept until
+        /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest) the remains are kept until
         /// [`purge`](Self::purge), [`purge_some`](Self::purge_some), [`clear`](Self::clear), or the
-        /// drop of the collection. An entry that other threads are looking at when it is unlinked
-        /// is kept when the last of them leaves; a `purge` before that misses it.
-        /// [`pending_dead`](Self::pending_dead) counts both. Switching back destroys what has been
-        /// kept, and what the entries own that have died since: O(both). Dead entries of `Arc` that
-        /// no sweep has found yet are destroyed by later operations, as with `OnUse` always.
-        /// Entries that die while another thread changes the policy may be treated either way. A
-        /// collection that owns nothing in its entries has nothing to destroy.
+        /// drop of the collection. If other threads are looking at an entry when the entry is
+        /// unlinked, its remains are kept when the last of these threads leaves; a `purge` before
+        /// that misses the entry. [`pending_dead`](Self::pending_dead) counts both. Returning to
+        /// `OnUse` destroys the kept remains, and the remains of entries that have died since:
+        /// O(both). Dead entries of `Arc` that no sweep has found yet are destroyed by later
+        /// operations, as always with `OnUse`. Entries that die while another thread changes the
+        /// policy may be treated either way. If the entries of a collection own nothing, there is
+        /// nothing to destroy.
         ///
         /// # Panics
-        /// If a destructor panics, after all of them have run.
+        /// If a destructor panics, after all destructors have run.
         pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
             self.$entries.set_reclaim(reclaim);
         }
 
-        /// Destroys all dead entries and what they own, then those that die of that, and so on
-        /// until none is left. O(deaths) for `Strong`. For `Arc` it looks at all entries:
-        /// O(capacity). If it has destroyed some, it looks once more, and twice more for each
-        /// generation that dies of that. If other threads kill entries meanwhile, it stops; what
-        /// has died since waits for a sweep or the next purge. What is
-        /// [kept](crate::Reclaim::OnRequest) of dead entries goes too. What a thread is looking at,
-        /// this one or another, is destroyed when that thread leaves, however long that takes, or
-        /// by the next operation, if that thread misses it; [`pending_dead`](Self::pending_dead)
-        /// counts it. What threads have gathered goes too, once for each thread: what other threads
-        /// remove meanwhile may be left.
+        /// Destroys all dead entries with their remains, then the entries that die because of that,
+        /// and so on until no dead entry is left. O(deaths) for `Strong`. For `Arc` the purge looks
+        /// at all entries: O(capacity). If the purge has destroyed entries of `Arc`, it looks once
+        /// more, and twice more for each generation of entries that die because of that. If other
+        /// threads kill entries meanwhile, the purge stops; entries that have died since wait for a
+        /// sweep or the next purge. [Kept](crate::Reclaim::OnRequest) remains are destroyed, too.
+        /// An entry at which a thread is looking, this thread or another, is destroyed when the
+        /// thread leaves, however long that takes; if the thread misses the entry, the next
+        /// operation destroys it. [`pending_dead`](Self::pending_dead) counts the entry until then.
+        /// Entries gathered by threads are destroyed, too, once for each thread: entries that other
+        /// threads remove meanwhile may be left.
         ///
-        /// It waits only for deaths that are unlinking an entry at this moment.
+        /// The purge waits only for deaths that are unlinking an entry at this moment.
         ///
-        /// Returns whether something is pending that another purge would destroy, as
+        /// Returns whether another purge would destroy something pending, as
         /// [`poll_pending`](Self::poll_pending) says: other threads may have killed or removed
-        /// entries meanwhile, and of this collection only 16 purges nest on a thread, in
-        /// destructors that purges run, since the stack is finite. A purge within these destroys
-        /// nothing, and the outer purges destroy its entries: a destructor that waited for that
-        /// would wait for ever. Purges of other collections do not count: in their destructors, a
-        /// purge takes all dead entries of its own collection. For `Arc`, whose deaths only a sweep
-        /// finds, a purge also returns true if it was not allowed to sweep, or has seen that other
-        /// threads kill; no purge knows of entries that other threads have killed behind its sweep.
+        /// entries meanwhile. Also, at most 16 purges of this collection nest on a thread, in
+        /// destructors that purges run, because the stack is finite. A purge nested deeper destroys
+        /// nothing, and the outer purges destroy its entries: a destructor that waited for these
+        /// entries would wait for ever. Purges of other collections do not count: in their
+        /// destructors, a purge takes all dead entries of its own collection. For `Arc`, whose
+        /// deaths only a sweep finds, a purge also returns true if it was not allowed to sweep, or
+        /// has seen that other threads kill entries; no purge knows of entries that other threads
+        /// have killed behind its sweep.
         ///
         /// # Panics
-        /// If a destructor panics, after all of them have run.
+        /// If a destructor panics, after all destructors have run.
         pub fn purge(&self) -> bool {
             self.$entries.purge()
         }
 
-        /// Does a part of a [`purge`](Self::purge): destroys at most `n` dead entries and what they
-        /// own; what is [kept](crate::Reclaim::OnRequest) of dead entries goes first, and counts,
-        /// too. Returns how many there were: 0 if there is nothing left, or `n` is 0. O(n)
-        /// amortised, besides the destructors. Call it once in a while, or until it returns 0, with
-        /// other work in between. Entries that die of that are destroyed by the same call, if it
-        /// has not had `n` yet, or by the next.
+        /// Does a part of a [`purge`](Self::purge): destroys at most `n` dead entries with their
+        /// remains. [Kept](crate::Reclaim::OnRequest) remains are destroyed first, and count, too.
+        /// Returns the number of destroyed entries: 0 if nothing is left, or if `n` is 0. O(n)
+        /// amortised, besides the destructors. Call `purge_some` once in a while, or until it
+        /// returns 0, with other work in between. Entries that die meanwhile are destroyed by the
+        /// same call as long as `n` permits, or else by the next call.
         ///
-        /// `Arc` does not notify: for it, this sweeps on, as far as `n` insertions would, and at
-        /// most once around the table. There 0 only means that it has found no dead entry on the
-        /// way.
+        /// `Arc` does not notify: for `Arc`, each call continues the sweep as far as `n` insertions
+        /// would, and at most once around the table. A result of 0 then only means that the sweep
+        /// has found no dead entry on its way.
         ///
-        /// What a thread is looking at counts, and is destroyed when that thread leaves; on
-        /// request, it is kept then, and counts once more when it is destroyed. As a `purge`, it
-        /// waits only for deaths that are unlinking an entry at this moment. Within 16 purges of
-        /// this collection on this thread it does nothing, and returns 0.
+        /// An entry at which a thread is looking counts, and is destroyed when the thread leaves.
+        /// On request, its remains are kept then, and count once more when they are destroyed. Like
+        /// a `purge`, the call waits only for deaths that are unlinking an entry at this moment.
+        /// Nested in 16 purges of this collection on this thread, the call does nothing, and
+        /// returns 0.
         ///
         /// # Panics
-        /// If a destructor panics, after those of all these entries have run.
+        /// If a destructor panics, after the destructors of all these entries have run.
         ///
         /// ```
         /// use weakly::{Strong, concurrent::WeakMap};
@@ -130,31 +132,31 @@ macro_rules! shared_housekeeping {
             self.$entries.purge_some(n)
         }
 
-        /// Sets the waker, or removes it: it is called when something becomes pending that
-        /// [`purge`](Self::purge) would reclaim. For an event loop, a thread or a task that purges
-        /// when there is a reason to.
+        /// Sets or removes the waker, which is called when [`purge`](Self::purge) has something to
+        /// reclaim. For an event loop, a thread or a task that purges only when there is a reason.
         ///
-        /// The first death after nothing was pending calls it, once; the next call comes after a
-        /// `purge`, or other operations, have left nothing pending. So answer each call by a
-        /// `purge`, soon, or by calls of [`purge_some`](Self::purge_some) until one returns 0,
-        /// whatever [`pending_dead`](Self::pending_dead) says. It is called on a thread on which an
-        /// object dies, under no lock, at the end of the death: the entries are unlinked by then,
-        /// and the waker may purge. But where values own keys of further collections, whose wakers
-        /// purge too, that takes as much stack as there are collections: there let the waker wake
-        /// something that purges later. If it panics, the panic goes to whoever dropped the last
-        /// handle; all others of that death are called. A second panic while the first unwinds
-        /// aborts the process, as with every destructor in Rust. One that is replaced may still be
-        /// called by a death that has begun.
+        /// The first death while nothing is pending calls the waker, once. The next call comes
+        /// after a `purge`, or other operations, have left nothing pending. So answer each call by
+        /// a `purge`, soon, or by calls of [`purge_some`](Self::purge_some) until one returns 0,
+        /// whatever [`pending_dead`](Self::pending_dead) says. The waker is called on the thread on
+        /// which the object dies, under no lock, at the end of the death: the entries are unlinked
+        /// by then, and the waker may purge. But if values own keys of further collections, whose
+        /// wakers also purge, the calls nest on the stack, one for each collection: there let the
+        /// waker wake a thread or a task that purges later. If the waker panics, the panic goes to
+        /// the code that dropped the last handle; all other wakers of the same death are called. A
+        /// second panic while the first unwinds aborts the process, as with every destructor in
+        /// Rust. A replaced waker may still be called by a death that has already begun.
         ///
         /// In a collection that has had a waker, threads
         /// [gather](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) nothing:
-        /// each change that removes something looks at all threads. So no entry waits in a place
-        /// from which nobody is woken.
+        /// each change that removes an entry looks at all threads. So no removed entry waits where
+        /// it wakes nobody.
         ///
-        /// It is not called for what is pending when it is set: purge once afterwards. Nor for what
-        /// is [kept](crate::Reclaim::OnRequest), nor for `Arc`, which does not notify. Deaths that
-        /// do not call it cost nothing more. The first waker allocates some 100 bytes, and in a
-        /// collection that has never had an entry also the KiB that the first entry would.
+        /// Setting the waker does not call it, even if something is pending: purge once afterwards.
+        /// [Kept](crate::Reclaim::OnRequest) remains do not call the waker, nor does `Arc`, which
+        /// does not notify. Deaths that do not call the waker have no extra cost. The first waker
+        /// allocates some 100 bytes, and in a collection that has never had an entry also the KiB
+        /// that the first entry would allocate.
         ///
         /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
         ///
@@ -186,9 +188,9 @@ macro_rules! shared_housekeeping {
             self.$entries.set_waker(waker);
         }
 
-        /// Returns `Ready` if something is pending that [`purge`](Self::purge) would destroy, what
-        /// is [kept](crate::Reclaim::OnRequest) included. Otherwise the task is woken when
-        /// something becomes pending. So a task that cleans up is
+        /// Returns `Ready` if [`purge`](Self::purge) has something to destroy, including
+        /// [kept](crate::Reclaim::OnRequest) remains. Otherwise the task is woken when something
+        /// becomes pending. So a task that cleans up has this loop:
         ///
         /// ```text
         /// loop {
@@ -197,25 +199,26 @@ macro_rules! shared_housekeeping {
         /// }
         /// ```
         ///
-        /// What waits for threads that are inside is not pending, though
-        /// [`pending_dead`](Self::pending_dead) counts it: no purge can destroy it. If it is kept
-        /// when the last of them leaves, that wakes the task, as does all that is kept while it
-        /// waits: a waker that is only [set](Self::set_waker) is not called for that.
+        /// Entries that wait for threads inside the collection are not pending, though
+        /// [`pending_dead`](Self::pending_dead) counts them: no purge can destroy them. If the
+        /// remains of an entry are kept when the last of these threads leaves, this wakes the task.
+        /// Other kept remains wake the task, too, unlike a waker that is only
+        /// [set](Self::set_waker).
         ///
-        /// What threads have
-        /// [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) is
-        /// pending.
+        /// Entries [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed)
+        /// by threads are pending.
         ///
-        /// It sets the [waker](Self::set_waker), of which the collection has one: of several tasks,
-        /// the last to poll is woken, and a waker that was set is called no more. A task that gives
-        /// up leaves its waker here; `set_waker(None)` takes it out. It may be woken for nothing,
-        /// if other operations have destroyed what was pending. As a purge, it waits only for
-        /// deaths that are unlinking an entry at this moment.
+        /// The poll sets the [waker](Self::set_waker), and a collection has only one waker. So if
+        /// several tasks poll, only the last task is woken; and a waker that was set before is
+        /// called no more. A task that stops polling leaves its waker in the collection;
+        /// `set_waker(None)` removes the waker. A task may be woken in vain, if other operations
+        /// have destroyed the pending entries already. Like a purge, the poll waits only for deaths
+        /// that are unlinking an entry at this moment.
         ///
         /// O(threads). The first poll allocates some 100 bytes, and in a collection that has never
-        /// had an entry also the KiB that the first entry would; another task's allocates a few
-        /// bytes, polls of the same task nothing. `Arc` does not notify: it wakes a task only by
-        /// what is kept of its entries.
+        /// had an entry also the KiB that the first entry would allocate. The first poll of another
+        /// task allocates a few bytes, further polls of the same task nothing. `Arc` does not
+        /// notify: only the kept remains of its entries wake a task.
         ///
         /// ```
         /// use std::task::{Context, Poll, Waker};
@@ -234,14 +237,15 @@ macro_rules! shared_housekeeping {
             self.$entries.poll_pending(context)
         }
 
-        /// Gives back memory that is not needed, after unlinking the dead as [`purge`](Self::purge)
-        /// does; what is [kept](crate::Reclaim::OnRequest) of them stays. O(capacity).
+        /// Frees memory that is not needed, after unlinking the dead entries as
+        /// [`purge`](Self::purge) does; their [kept](crate::Reclaim::OnRequest) remains stay.
+        /// O(capacity).
         ///
         /// Other threads may use the collection meanwhile, and help; a thread waits only at a
-        /// bucket, for a few instructions. If the table has to grow, or another thread shrinks it
-        /// at this moment, it may stay longer than it needs to be. The memory itself is freed when
-        /// no thread looks at it any more. The room that waiting or kept entries took is freed when
-        /// they go; two cache lines for each thread stay.
+        /// bucket, for a few instructions. If the table has to grow, or another thread shrinks the
+        /// table at this moment, the table may stay larger than necessary. The memory itself is
+        /// freed when no thread looks at it any more. The memory taken by waiting or kept entries
+        /// is freed with these entries; two cache lines for each thread stay.
         ///
         /// # Panics
         /// If a destructor panics.
@@ -259,22 +263,22 @@ macro_rules! shared_housekeeping {
             self.$entries.shrink_to_fit();
         }
 
-        /// Removes all entries, dead or alive, and what is [kept](crate::Reclaim::OnRequest) of
-        /// those that are gone. O(capacity).
+        /// Removes all entries, dead or alive, and destroys the [kept](crate::Reclaim::OnRequest)
+        /// remains of removed entries. O(capacity).
         ///
-        /// What other threads insert meanwhile may stay. A value that is being made meanwhile goes
-        /// only to the caller that makes it, and is not kept: of those that wait for it, one makes
-        /// it anew.
+        /// Entries that other threads insert meanwhile may stay. A value that is being made
+        /// meanwhile is not kept: only the making caller gets the value, and one of the waiting
+        /// threads makes the value anew.
         ///
         /// # Panics
-        /// If a destructor panics, after all of them have run.
+        /// If a destructor panics, after all destructors have run.
         pub fn clear(&self) {
             self.$entries.clear();
         }
     };
 }
 
-/// The constructors, and what all have, of a collection without a hasher.
+/// The constructors and common methods of a collection without a hasher.
 macro_rules! without_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
@@ -305,13 +309,13 @@ macro_rules! without_hasher {
     };
 }
 
-/// The same, of a collection with a hasher.
+/// The constructors and common methods of a collection with a hasher.
 macro_rules! with_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
         impl<$($generics)*> $name<$($parameter),*> {
             /// Creates an empty collection. Allocates nothing before the first insertion.
             ///
-            /// Not `const`: each collection has seeds of its own. For a `static`, pass
+            /// Not `const`: each collection has its own seeds. For a `static`, pass
             /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make
             /// the collection on first use with [`LazyLock`](std::sync::LazyLock).
             #[must_use]
@@ -364,12 +368,12 @@ macro_rules! with_hasher {
 /// The methods over all entries of a map with weak keys and owned values.
 macro_rules! owned_values {
     () => {
-        /// Keeps the entries for which the closure returns true. O(capacity). The closure may not
-        /// see those that other threads insert meanwhile, and it sees no value that is [being
-        /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+        /// Keeps the entries for which the closure returns true. O(capacity). The closure may miss
+        /// entries that other threads insert meanwhile. The closure does not see a value that is
+        /// [being made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
         ///
-        /// Each key is kept alive while the closure sees it; if no other strong handle is left
-        /// then, it dies here.
+        /// Each key is kept alive while the closure sees the key; if no other strong handle is left
+        /// afterwards, the object dies during the call.
         pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool)
         where
             K: SharedRef,
@@ -378,17 +382,17 @@ macro_rules! owned_values {
                 .retain(|_, watch, value| watch.upgrade().is_none_or(|key| keep(&key, value)));
         }
 
-        /// Keeps the entries whose value the closure returns true for. O(capacity). No key is kept
-        /// alive meanwhile; the closure may not see the entries that other threads insert, and it
-        /// sees no value that is [being made](crate::concurrent#a-value-that-is-being-made), which
-        /// will be kept.
+        /// Keeps the entries for whose value the closure returns true. O(capacity). No key is kept
+        /// alive meanwhile. The closure may miss entries that other threads insert. The closure
+        /// does not see a value that is [being made](crate::concurrent#a-value-that-is-being-made):
+        /// the value will be kept.
         pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
             self.table.retain(|_, _, value| keep(value));
         }
 
-        /// Iterates over the live keys, in no order, as a snapshot that keeps none of them alive:
-        /// those that die, are removed, or are replaced by others of equal content before the
-        /// iterator reaches them are left out. O(capacity), and O(1) for each: no content is
+        /// Iterates over the live keys, in no order, as a snapshot that keeps no key alive. A key
+        /// that dies, is removed, or is replaced by another key of equal content before the
+        /// iterator reaches it is left out. O(capacity), and O(1) for each key: no content is
         /// compared.
         pub fn keys(&self) -> Keys<'_, K, V>
         where
@@ -407,9 +411,9 @@ macro_rules! owned_values {
             values.map(|(_, value)| value)
         }
 
-        /// Iterates over the live entries, in no order, as a snapshot that keeps no key alive:
-        /// those whose key dies, or which are removed, before the iterator reaches them are left
-        /// out. O(capacity), and O(1) for each: the value that it has then is cloned.
+        /// Iterates over the live entries, in no order, as a snapshot that keeps no key alive. An
+        /// entry that is removed, or whose key dies, before the iterator reaches the entry is left
+        /// out. O(capacity), and O(1) for each entry, whose present value is cloned.
         ///
         /// ```
         /// use weakly::{Strong, concurrent::WeakMap};
@@ -432,9 +436,9 @@ macro_rules! owned_values {
         }
 
         /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the
-        /// keys, and without upgrading any: use it where not even for a moment an object may be
-        /// kept alive, and where keys are [anchors](crate::Anchor). A handle costs an object the
-        /// record that its first handle does.
+        /// keys, without upgrading a handle: use `iter_weak` where an object must not be kept alive
+        /// even for a moment, and where keys are [anchors](crate::Anchor). The first weak handle to
+        /// an object allocates a record for the object.
         ///
         /// ```
         /// use weakly::{Anchor, concurrent::WeakMap};
@@ -461,9 +465,9 @@ macro_rules! owned_values {
 /// The methods over all elements of a set.
 macro_rules! elements {
     () => {
-        /// Iterates over the live elements, in no order, as a snapshot that keeps none of them
-        /// alive: those that die, are removed, or are replaced before the iterator reaches them are
-        /// left out. O(capacity), and O(1) for each: no content is compared.
+        /// Iterates over the live elements, in no order, as a snapshot that keeps no element alive.
+        /// An element that dies, is removed, or is replaced before the iterator reaches it is left
+        /// out. O(capacity), and O(1) for each element: no content is compared.
         pub fn iter(&self) -> Keys<'_, K>
         where
             K: SharedRef,
@@ -471,8 +475,9 @@ macro_rules! elements {
             Keys(self.table.snapshot(|_, watch, ()| watch.upgrade()).into())
         }
 
-        /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, and
-        /// without upgrading any. A handle costs an object the record that its first handle does.
+        /// Iterates over the live elements as weak handles, as [`iter`](Self::iter) does, without
+        /// upgrading a handle. The first weak handle to an object allocates a record for the
+        /// object.
         pub fn iter_weak(&self) -> impl FusedIterator<Item = K::Weak> + fmt::Debug {
             let weak = |_: &_, watch: &SharedWatchFor<K>, (): &()| watch.downgrade();
             self.table.snapshot(weak).map(|(_, weak)| weak)
@@ -494,7 +499,7 @@ macro_rules! iterating {
     };
 }
 
-/// `Debug`, with what is live.
+/// `Debug`, with the live entries.
 macro_rules! showing {
     ($(#[$doc:meta])* [$($generics:tt)*] $name:ty,
      $debug:ident: |$shown:ident, $key:pat_param, $watch:pat_param, $value:pat_param| $show:expr) => {

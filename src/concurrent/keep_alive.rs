@@ -1,4 +1,4 @@
-//! What threads keep alive together.
+//! The shared floor: strong handles that keep objects alive for a while.
 
 use core::fmt;
 use core::panic::RefUnwindSafe;
@@ -20,26 +20,28 @@ use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::reference::{Identify, WeakKey};
 
-/// Strong handles to the latest objects, within a [`Limit`], shared between threads behind `&self`:
-/// nobody else needs to use them, and they live on for a while. A clone is a handle to the same
-/// ones.
+/// Strong handles to the objects that were used last, within a [`Limit`], shared between threads
+/// behind `&self`: the objects live on for a while although nobody uses them. A clone is a handle
+/// to the same `KeepAlive`.
 ///
-/// It is the *floor* under a weak collection, or several, which [keep in
-/// it](super::WeakValueMap::keep_in) what they insert and find. What is in use is never missing,
-/// since the collection finds it; what nobody uses is found as long as it is kept. What goes from
-/// here is not destroyed if somebody uses it: strong becomes weak, and the next lookup that finds
-/// the object keeps it again.
+/// A `KeepAlive` is the *floor* under one or several weak collections, which [keep in
+/// it](super::WeakValueMap::keep_in) the objects that they insert and find. The collection finds
+/// each object that is in use, so no such object is ever missing. An unused object is found as long
+/// as the `KeepAlive` keeps it. An evicted object is not destroyed while somebody uses it: the
+/// strong handle here is dropped, and the next lookup that finds the object keeps it again.
 ///
-/// See [`keep::KeepAlive`](crate::keep::KeepAlive) for what goes first, and for the one of a single
-/// owner; the chapter [`keep`](crate::guide::keep) of the guide for servers.
+/// See [`keep::KeepAlive`](crate::keep::KeepAlive) for the choice of the victim, and for the
+/// `KeepAlive` of a single owner; see the chapter [`keep`](crate::guide::keep) of the guide for
+/// servers.
 ///
-/// A lock is taken for a few instructions, under which no code of yours runs: neither destructors
-/// nor the listener nor weights. What goes is destroyed by the operation because of which it goes,
-/// and after it. A destructor may use all of it: what goes because of that, the operation destroys
-/// that runs it, one after the other.
+/// Each operation takes a lock for a few instructions, under which no code of yours runs: no
+/// destructor, no listener and no weight closure. The operation that causes an eviction destroys
+/// the victim, after its own work. A destructor may use the `KeepAlive`: if this causes further
+/// evictions, the operation that runs the destructor destroys these victims, too, one after the
+/// other.
 ///
-/// Its handles count: [`holders`](crate::guide::back_pointers) name them, and for
-/// [`purge_cycles`](super::WeakMap::purge_cycles) what it keeps is in use.
+/// The handles here count as strong handles: [`holders`](crate::guide::back_pointers) reports them,
+/// and for [`purge_cycles`](super::WeakMap::purge_cycles) a kept object is in use.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::{KeepAlive, WeakValueMap}, keep::Limit};
@@ -63,22 +65,22 @@ struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
     weigh: Option<Box<Weigh<P>>>,
     listener: Listener<Hears<P>>,
-    /// The weights of those that went, with [`count_live`](Limit::count_live), and
-    /// [when](Going::turn).
+    /// The weights of the evicted objects, with [`count_live`](Limit::count_live), each with the
+    /// [turn](Going::turn) of its eviction.
     evicted: Table<ByKey<Address, true>, SharedWatchFor<P>, (usize, u64)>,
 }
 
 impl<P: SharedRef> KeepAlive<P> {
-    /// Keeps nothing yet. For collections that [keep in it](super::WeakValueMap::keep_in), each
-    /// object weighs 1.
+    /// Creates a `KeepAlive` that keeps nothing yet. For collections that [keep in
+    /// it](super::WeakValueMap::keep_in), each object weighs 1.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
         Self::with(limit, None)
     }
 
-    /// The same; for collections that keep in it, the closure says what an object weighs. It is
-    /// called for each that comes, or comes back, and for each entry before that is inserted, under
-    /// no lock.
+    /// Creates a `KeepAlive` with weights: for collections that keep in it, the closure returns the
+    /// weight of an object. The closure is called for each object that comes, or comes back, and
+    /// for each entry before its insertion, under no lock.
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
         Self::with(limit, Some(Box::new(weigh)))
@@ -86,7 +88,7 @@ impl<P: SharedRef> KeepAlive<P> {
 
     fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
         let evicted = Table::new();
-        // No call of a user purges this table, so no thread gathers its removed entries.
+        // No call of a user purges the table, so no thread gathers its removed entries.
         evicted.nodes.be_prompt();
         KeepAlive(Arc::new(Inner {
             ring: SharedRing::new(Ring::new(limit)),
@@ -101,8 +103,9 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.limit())
     }
 
-    /// Sets another limit. What is beyond it goes at once: O(what goes); and O(kept) if generations
-    /// come to count, all of which begin with this one.
+    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects). If
+    /// generations begin to count, all kept objects start in the present generation: O(kept
+    /// objects).
     pub fn set_limit(&self, limit: Limit) {
         let turn = self.0.ring.set_limit(limit, |ring| {
             (!limit.counts_live).then(|| ring.set_all_removed())
@@ -115,13 +118,15 @@ impl<P: SharedRef> KeepAlive<P> {
         panics.resume();
     }
 
-    /// Sets the listener: it is told each object that goes, and why, under no lock. If it was the
-    /// last handle, the object dies after that. The listener may use this and the collections
-    /// above, as a destructor may. If it panics, the panic goes to who has called, after all others
-    /// that had to go are gone. What is there at the end of this is not told. But a collection
-    /// removes its objects from its floor when it is dropped, and the listener hears of these as
-    /// [`Gone::Removed`]; if it panics, the drop does. A listener that keeps again what goes never
-    /// ends; one that has a handle to this keeps it alive for ever.
+    /// Sets the listener, which is called for each evicted object, with the cause of the removal,
+    /// under no lock. If the handle here is the last handle, the object dies after the call. The
+    /// listener may use the `KeepAlive` and its collections, as a destructor may. If the listener
+    /// panics, all other victims are removed first, and then the panic goes to the caller of the
+    /// operation. Objects that are kept when the last handle to the `KeepAlive` is dropped are not
+    /// reported. But a collection removes its objects from its floor when the collection is
+    /// dropped, and the listener gets these objects with [`Gone::Removed`]; if the listener panics
+    /// then, the drop does. A listener that keeps evicted objects again never ends. A listener that
+    /// owns a handle to its `KeepAlive` keeps the `KeepAlive` alive for ever.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -141,9 +146,10 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.listener.set(Some(Arc::new(listener)));
     }
 
-    /// Keeps an object alive, as the newest, and returns whether it does: not if it is heavier than
-    /// the limit, or the limit is of 0 entries. One that is kept already is touched, and has this
-    /// weight from now on. O(1) amortised, and what goes instead.
+    /// Keeps an object alive as the newest, and returns true. An object that is kept already is
+    /// touched, and gets the new weight. Returns false, and does not keep the object, if the object
+    /// is heavier than the limit, or the limit is 0 entries. O(1) amortised, and O(evicted
+    /// objects).
     ///
     /// # Panics
     /// If a destructor or the listener panics.
@@ -155,21 +161,22 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.keep(object.clone(), weight)
     }
 
-    /// Notes that a kept object is in use: it goes later. Returns whether it is kept. O(1).
+    /// Notes a use of a kept object, so that its eviction comes later. Returns whether the object
+    /// is kept. O(1).
     pub fn touch<Q: ?Sized + Identify<P>>(&self, object: &Q) -> bool {
         let addr = Q::addr(object).addr();
         self.0.ring.with(|ring| ring.touch(addr))
     }
 
-    /// Returns whether an object is kept. O(1). This is no use of it.
+    /// Returns whether an object is kept. Does not count as a use of the object. O(1).
     #[must_use]
     pub fn contains<Q: ?Sized + Identify<P>>(&self, object: &Q) -> bool {
         let addr = Q::addr(object).addr();
         self.0.ring.with(|ring| ring.get(addr).is_some())
     }
 
-    /// Keeps an object no more, and returns the handle to it, if it was kept. O(1). A collection
-    /// that finds the object keeps it again.
+    /// Stops keeping an object, and returns the handle to the object if it was kept. O(1). A
+    /// collection that finds the object keeps it again.
     pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
         let addr = Q::addr(object).addr();
         let (released, turn) = self.0.ring.with(|ring| ring.release(addr));
@@ -179,15 +186,17 @@ impl<P: SharedRef> KeepAlive<P> {
         Some(released)
     }
 
-    /// Begins the next generation: what was neither kept nor touched in the [last
-    /// ones](Limit::generations) goes. O(what goes). Threads that do so at once begin one each.
+    /// Begins the next generation: evicts the objects that were neither kept nor touched in the
+    /// [last generations](Limit::generations). O(evicted objects). Several threads that call
+    /// `advance` at once begin a generation each.
     pub fn advance(&self) {
         self.0.ring.with(Ring::advance);
         self.0.settle();
     }
 
-    /// Lets objects go until the others weigh no more than this; returns how many went. O(what
-    /// goes) amortised. For memory that is wanted elsewhere: the limit stays.
+    /// Evicts objects until the remaining objects weigh at most `weight`, and returns the number of
+    /// evicted objects. The limit stays as it is: the method is for a moment when memory is needed
+    /// elsewhere. O(evicted objects) amortised.
     pub fn shrink_to(&self, weight: usize) -> usize {
         let gone = self.0.ring.with(|ring| ring.let_go_above(weight));
         self.0.settle();
@@ -200,22 +209,22 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.len())
     }
 
-    /// Returns whether nothing is kept.
+    /// Returns whether no object is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the sum of the weights of what is kept; `usize::MAX` if it is larger.
+    /// Returns the sum of the weights of the kept objects, or `usize::MAX` if the sum is larger.
     #[must_use]
     pub fn retained_weight(&self) -> usize {
         self.0.ring.with(|ring| ring.weight())
     }
 
-    /// Returns the weight of what is kept, and, with [`count_live`](Limit::count_live), also of
-    /// what has gone from here and is still in use. What was [released](Self::release) or removed
-    /// counts no more. Exact while no thread changes anything: the death of an object ends its
-    /// weight. O(gone and in use).
+    /// Returns the weight of the kept objects. With [`count_live`](Limit::count_live), also adds
+    /// the weight of evicted objects that are still in use. Objects that were
+    /// [released](Self::release) or removed do not count. The sum is exact while no thread changes
+    /// anything: the death of an object ends its weight. O(evicted objects in use).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::KeepAlive, keep::Limit};
@@ -236,11 +245,11 @@ impl<P: SharedRef> KeepAlive<P> {
         sum
     }
 
-    /// Lets everything go: the objects that are kept when this is called lose their handles here,
-    /// and the listener hears of each as [`Gone::Removed`]. Objects that nobody else uses die in
-    /// this call; the others stay in their collections, and the next lookup that finds one keeps it
-    /// again. What went before counts in [`live_weight`](Self::live_weight) no more. An object that
-    /// another thread keeps during the call may stay. O(what goes).
+    /// Releases all objects that are kept at the time of the call. The listener gets each object
+    /// with [`Gone::Removed`]. Objects without other handles die in the call; the other objects
+    /// stay in their collections, and the next lookup that finds an object keeps it again. Objects
+    /// evicted earlier no longer count in [`live_weight`](Self::live_weight). An object that
+    /// another thread keeps during the call may stay. O(released objects).
     ///
     /// # Panics
     /// If a destructor or the listener panics, after all of them have run.
@@ -277,15 +286,16 @@ impl<P: SharedRef> Inner<P> {
         })
     }
 
-    /// What is kept again is not counted apart.
+    /// Stops counting the evicted weight of an object that is kept again.
     fn uncount_kept<X>(&self, addr: usize, kept: &Outcome<X>) {
         if let Outcome::New { turn } = kept {
             self.uncount(addr, *turn);
         }
     }
 
-    /// What was counted of an object up to a turn counts no more. If the object was going at that
-    /// turn, the thread that counts it hears of the turn (Q5 of the ring).
+    /// Stops counting the evicted weight of an object, if it was counted at this turn or before. If
+    /// the object is going at this turn, the thread that counts its weight learns of the turn (Q5
+    /// of the ring).
     fn uncount(&self, addr: usize, until: u64) {
         if self.evicted.is_new() {
             return;
@@ -299,12 +309,13 @@ impl<P: SharedRef> Inner<P> {
             .remove_where(hash, is_it, wanted, |(), _, _| ());
     }
 
-    /// The same, for all objects.
+    /// Stops counting the evicted weights of all objects, as far as they were counted at this turn
+    /// or before.
     fn uncount_all(&self, until: u64) {
         self.evicted.retain(|_, _, (_, turn)| *turn > until);
     }
 
-    /// Lets go what has to.
+    /// Evicts objects as the limit requires.
     fn settle(&self) {
         Turn::with(&self.ring, 1, |turn| {
             let Some(turn) = turn else { return };
@@ -315,7 +326,8 @@ impl<P: SharedRef> Inner<P> {
         });
     }
 
-    /// The next that has to go. While it is counted, it is going (Q5 of the ring).
+    /// Takes the next victim. While its weight is being counted, the victim is going (Q5 of the
+    /// ring).
     fn next(ring: &mut Ring<P>) -> Option<Going<P>> {
         if ring.limit().counts_live {
             ring.next_going()
@@ -340,28 +352,29 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
-    /// Counts what goes, until it dies.
+    /// Counts the weight of an evicted object, until the object dies.
     fn count(&self, going: &Going<P>) {
         let (hash, address) = Address::of(ptr::without_provenance(going.addr));
         let hold = |_: &_, _: &_| Some(());
         self.evicted.compute(hash, &address, hold, |there| {
-            // Of two threads that count it, the later turn is right.
+            // If two threads count the object, the later turn is right.
             let later = there.and_then(|(_, at)| (at.1 > going.turn).then_some(*at));
             let counted = later.unwrap_or((going.weight, going.turn));
             (Some((SharedWatchFor::<P>::new(&going.what), counted)), ())
         });
     }
 
-    /// The end of what was kept: strong becomes weak.
+    /// Drops the strong handle of a victim.
     fn destroy(&self, going: Going<P>) {
-        // A user's handle may make weak ones by code that panics; so may the other two.
+        // A user's handle may run code that panics when it makes a weak handle; the listener and
+        // the destructor may panic, too.
         let mut panics = FirstPanic::default();
         let counts = going.at.is_some() && going.why != Gone::Removed;
         if counts {
             panics.catch(|| self.count(&going));
         }
-        // It may be kept again already, or removed: who has done that may not have found what has
-        // just been counted.
+        // The object may be kept again already, or removed: the thread that has kept or removed the
+        // object may not have found the weight counted just now.
         if going.at.is_some() && !self.ring.with(|ring| ring.end_going(&going)) && counts {
             panics.catch(|| self.uncount(going.addr, going.turn));
         }
@@ -372,8 +385,8 @@ impl<P: SharedRef> Inner<P> {
 }
 
 impl<P: SharedRef> Drop for Inner<P> {
-    /// All destructors run, even if some panic; those of what is kept then. The listener is told
-    /// nothing.
+    /// All destructors run, even if some panic; then the destructors of the kept objects. The
+    /// listener is not called.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.listener.set(None));
@@ -382,7 +395,7 @@ impl<P: SharedRef> Drop for Inner<P> {
     }
 }
 
-/// The floor of a table: objects that it watches with `T`.
+/// The floor of a table: the objects watched by `T`.
 struct FloorOf<P: SharedRef>(KeepAlive<P>);
 
 impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> for FloorOf<P> {
@@ -410,8 +423,8 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
     }
 
     fn leave(&self, node: &Node<K, T, V>) {
-        // Of a dead object nothing is kept, and its address may be another's. So it has to live
-        // until this is done.
+        // A dead object is not kept, and its address may belong to another object by now. So the
+        // object has to stay alive until the call is done.
         if let Some(object) = node.watch().and_then(T::upgrade) {
             let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
             let turn = inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
@@ -425,7 +438,7 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
 }
 
 impl<K: KeyKind, T: UpgradesOne, V> Table<K, T, V> {
-    /// Keeps what is inserted and found, for as long as the budget does.
+    /// Keeps the objects that are inserted and found, for as long as the budget keeps them.
     #[track_caller]
     pub(super) fn keep_in(&self, budget: &KeepAlive<T::Key>)
     where
@@ -436,7 +449,7 @@ impl<K: KeyKind, T: UpgradesOne, V> Table<K, T, V> {
     }
 }
 
-// It is consistent between any two calls, and no code of users runs under its lock.
+// The contents are consistent between any two calls, and no user code runs under the lock.
 impl<P: SharedRef + RefUnwindSafe> RefUnwindSafe for Inner<P> {}
 
 impl<P: SharedRef> Clone for KeepAlive<P> {

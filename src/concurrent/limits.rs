@@ -1,28 +1,30 @@
-//! What collections with a limit have in common, word for word: the methods of a floor, and those
-//! of a ceiling.
+//! The methods of collections with a limit: the methods of a floor, and the methods of a ceiling.
 
 /// The methods of a collection that can keep its objects alive for a while.
 macro_rules! floor {
     ($value:ident) => {
-        /// Keeps what is inserted and found alive for a while, though nobody uses it, within a
-        /// limit; returns what does so, to [advance](super::KeepAlive::advance) it, or look at it.
-        /// The closure says what an object weighs: it is called for each that comes, or comes back,
-        /// and for each entry before that is inserted, under no lock, and must not look up what it
-        /// weighs, which would be weighed again, until the stack ends. If it panics, the entry is
-        /// not inserted, or the object that was found is not kept. Only the
-        /// [`KeepAlive`](super::KeepAlive) that this returns changes the limit later. What is there
-        /// already is kept, too; what other threads insert at this moment may be so only when it is
-        /// found next.
+        /// Sets a floor: objects that are inserted and found are kept alive for a while although
+        /// nobody uses them, within a limit. Returns the [`KeepAlive`](super::KeepAlive) that keeps
+        /// them; only through the `KeepAlive` can the limit be changed later, or
+        /// [advanced](super::KeepAlive::advance). The closure returns the weight of an object. It
+        /// is called for each object that comes, or comes back, and for each entry before its
+        /// insertion, under no lock. The closure must not look up the object: the lookup would
+        /// weigh the object again, and so on until the stack ends. If the closure panics, the entry
+        /// is not inserted, or the found object is not kept. Objects that are in the collection
+        /// already are kept, too. An object that another thread inserts at this moment may be kept
+        /// only when it is found next.
         ///
-        /// An object that is in use is always found, whatever the limit: what goes is only kept no
-        /// more, and who finds it again keeps it again. A hit costs a load more, and takes a lock
-        /// about eight times while as many objects go as are kept. A removed entry's object is kept
-        /// no more, nor is what is there when the collection is dropped; if it has another name
-        /// here, the next hit by that keeps it again. A closure that has a handle to the limit or
-        /// the collection keeps that alive for ever.
+        /// An object that is in use is always found, whatever the limit: an evicted object only
+        /// loses the strong handle of the floor, and a lookup that finds the object keeps it again.
+        /// A hit costs one more load, and the hits of an object take the floor's lock about eight
+        /// times while as many objects are evicted as are kept. The object of a removed entry is no
+        /// longer kept, nor are the objects in the collection when it is dropped; if a removed
+        /// object has another name here, the next hit by this name keeps it again. A closure that
+        /// owns a handle to the limit or the collection keeps the limit or the collection alive for
+        /// ever.
         ///
         /// # Panics
-        /// If there is a limit already: change [that](super::KeepAlive::set_limit).
+        /// If there is a limit already: change [that limit](super::KeepAlive::set_limit).
         ///
         /// ```
         /// use weakly::{Strong, concurrent::WeakValueMap, keep::Limit};
@@ -51,8 +53,9 @@ macro_rules! floor {
             budget
         }
 
-        /// As [`set_keep_alive`](Self::set_keep_alive), with a limit that several collections
-        /// share. What is removed from one of them is kept no more, until another finds it.
+        /// Sets a floor as [`set_keep_alive`](Self::set_keep_alive) does, with a limit that several
+        /// collections share. An object removed from one collection is no longer kept, until
+        /// another collection finds it.
         ///
         /// # Panics
         /// If there is a limit already.
@@ -69,20 +72,22 @@ macro_rules! floor {
 /// The methods of a collection whose entries can be bounded.
 macro_rules! ceiling {
     ($key:ident, $value:ident, |$stored:pat_param, $watch:ident| $weak:expr) => {
-        /// Bounds the entries: those beyond the limit go, though their keys live. The closure says
-        /// what a value weighs: it is called once for each, before that is inserted, under no lock,
-        /// and must not look up what it weighs, which would be weighed again, until the stack ends.
-        /// What is there already counts, too; what other threads insert at this moment, perhaps
-        /// only when it is found next. If the closure panics, the value is not inserted; one that
-        /// is there already goes, as one that is too heavy.
+        /// Sets a ceiling: entries beyond the limit are evicted, though their keys live. The
+        /// closure returns the weight of a value. It is called once for each value, before the
+        /// insertion, under no lock. The closure must not look up the entry: the lookup would weigh
+        /// the value again, and so on until the stack ends. Entries that are in the collection
+        /// already count, too; an entry that another thread inserts at this moment may count only
+        /// when it is found next. If the closure panics, the value is not inserted; an entry that
+        /// is in the collection already is evicted, like an entry that is too heavy.
         ///
-        /// When there are too many, the one goes that SIEVE chooses: of those that were not found
-        /// since it looked last, the oldest from where it looked last. An entry that alone is
-        /// heavier than the limit goes at once. What dies makes room: no entry goes for one that is
-        /// dead, unless a thread is looking at that, or the key is a handle that does not notify,
-        /// such as `Arc`, and no sweep has found it yet. A hit costs a load more, and takes a lock
-        /// about eight times while as many entries go as are there. An insertion, a removal and a
-        /// death take it once.
+        /// When the limit is exceeded, SIEVE chooses the victim. Its hand moves from older to newer
+        /// entries, skips the entries that were found since its last visit, and evicts the first
+        /// entry that was not. An entry that alone is heavier than the limit is evicted at once. A
+        /// dead entry makes room: no live entry is evicted in its place, except while a thread is
+        /// looking at the dead entry, or if the key's handle does not notify, such as `Arc`, and no
+        /// sweep has found the dead entry yet. A hit costs one more load, and the hits of an entry
+        /// take the ceiling's lock about eight times while as many entries are evicted as are in
+        /// the collection. An insertion, a removal and a death take the lock once.
         ///
         /// # Panics
         /// If there is a ceiling already: [`set_limit`](Self::set_limit) changes its limit.
@@ -108,8 +113,8 @@ macro_rules! ceiling {
         }
 
         /// Sets another limit, as [`KeepAlive::set_limit`](crate::concurrent::KeepAlive::set_limit)
-        /// does. The entries beyond the limit go at once: O(entries that go); and O(entries) if
-        /// generations come to count.
+        /// does, and evicts the entries beyond the limit at once: O(evicted entries). If
+        /// generations begin to count: O(entries).
         ///
         /// # Panics
         /// If there is no [ceiling](Self::set_ceiling).
@@ -118,16 +123,17 @@ macro_rules! ceiling {
             self.table.set_limit(limit);
         }
 
-        /// Sets the listener: it is told the key and the value of each entry that goes, and why,
-        /// right before the value is destroyed, or kept for
+        /// Sets the listener, which is called for each removed entry with the key, the value and
+        /// the cause of the removal, right before the value is destroyed, or kept for
         /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). The key is weak, and its object may
-        /// be dead: after [`Gone::Died`](crate::keep::Gone::Died) one is. The listener may use the
-        /// collection, as a destructor may; one that puts back what goes never ends. What is there
-        /// when the collection is dropped is not told, nor what another thread replaces at the
-        /// moment when the listener is set.
+        /// be dead: after [`Gone::Died`](crate::keep::Gone::Died) an object of the key is dead. The
+        /// listener may use the collection, as a destructor may; a listener that puts removed
+        /// entries back never ends. The listener is not called for the entries in the collection
+        /// when it is dropped, nor for an entry that another thread replaces at the moment when the
+        /// listener is set.
         ///
         /// # Panics
-        /// If there is no [ceiling](Self::set_ceiling). A collection that only listens has
+        /// If there is no [ceiling](Self::set_ceiling). For a listener without a bound, set
         /// [`Limit::none`](crate::keep::Limit::none).
         ///
         /// ```
@@ -160,20 +166,21 @@ macro_rules! ceiling {
             });
         }
 
-        /// Begins the next [generation](crate::keep::Limit::generations): what was neither inserted
-        /// nor found in the last ones goes. O(what goes).
+        /// Begins the next [generation](crate::keep::Limit::generations): evicts the entries that
+        /// were neither inserted nor found in the last generations. O(evicted entries).
         pub fn advance(&self) {
             self.table.advance();
         }
 
-        /// Lets entries go until the others weigh no more than this; returns how many went. O(what
-        /// goes) amortised. The limit stays. Without a limit nothing goes.
+        /// Evicts entries until the remaining entries weigh at most `weight`; returns the number of
+        /// evicted entries. O(evicted entries) amortised. The limit stays as it is. Without a limit
+        /// nothing is evicted.
         pub fn shrink_to(&self, weight: usize) -> usize {
             self.table.shrink_weight_to(weight)
         }
 
-        /// Returns the sum of the weights of what is there; `usize::MAX` if it is larger. 0 without
-        /// a limit. What has died and is not destroyed yet counts.
+        /// Returns the sum of the weights of the entries, or `usize::MAX` if the sum is larger. 0
+        /// without a limit. A dead entry counts until it is destroyed.
         #[must_use]
         pub fn retained_weight(&self) -> usize {
             self.table.retained_weight()

@@ -20,15 +20,15 @@ use crate::reference::{Identify, WeakKey};
 type PairWatches<K, V> = (SharedWatchFor<K>, SharedWatchFor<V>);
 
 /// A hash map with weak keys, by identity, and weak values, shared between threads behind `&self`:
-/// relations between objects of which you own neither.
+/// relations between two objects, neither of which you own.
 ///
-/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// See [the module](crate::concurrent) for the common properties of all shared collections, and
 /// [`weakly::WeakPairMap`](crate::WeakPairMap) for the map of a single owner.
 ///
-/// An entry lives while both its key and its value do. The first of the two to die ends it, on
-/// whatever thread, and a half-dead entry is never shown. The two may be of different kinds of
-/// handle. Reads are lock-free, except that they upgrade the value, which is a read-modify-write on
-/// the object's own count. The map owns no objects, so reclaiming dead entries runs no code of
+/// An entry lives while both its key and its value do. The first death of the two ends the entry,
+/// on any thread, and a half-dead entry is never shown. Key and value may have different kinds of
+/// handles. Reads are lock-free, except that they upgrade the value, which is a read-modify-write
+/// on the object's own count. The map owns no objects, so reclaiming dead entries runs no code of
 /// yours.
 ///
 /// ```
@@ -65,16 +65,16 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .is_some()
     }
 
-    /// Returns the live value of a key. O(1), lock-free. Inside the key's own destructor, a
-    /// reference to it still finds its value.
+    /// Returns the live value of a key. O(1), lock-free. During the key's own destructor, a
+    /// reference to the key still finds the value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
             .look_at::<K, Q, _, _>(key, value_of, is_lost, |value, ()| value)
     }
 
-    /// Sets the value of a key, and returns its previous live value. O(1) amortised. The map keeps
-    /// no strong handle: both sides are passed by reference. A value that is [being
+    /// Sets the value of a key, and returns the key's previous live value. O(1) amortised. The map
+    /// keeps no strong handle: both sides are passed by reference. A value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// In `insert(&key, &Strong::new(1))` the entry dies at the end of the statement: see
@@ -87,18 +87,18 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .put(hash, address, watches, (), value_of, |old, ()| old)
     }
 
-    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map
+    /// Returns the live value of a key; makes the value if there is none. O(1) amortised. The map
     /// does not keep the value alive: the caller does.
     ///
-    /// Only one thread makes it, as for
+    /// Only one thread makes the value, as for
     /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    /// A waiting call blocks its thread: do not make the call on the only thread of an executor.
+    /// See [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
-    /// any thread.
+    /// If the closure asks for the value that it is making, or for a value whose making waits for
+    /// it, on any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
     #[track_caller]
@@ -107,14 +107,14 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         value
     }
 
-    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1)
+    /// Returns the live value of a key; makes the value if there is none, and may fail. O(1)
     /// amortised. See [`get_or_insert_with`](Self::get_or_insert_with), and
     /// [`WeakValueMap::try_get_or_insert_with`](super::WeakValueMap::try_get_or_insert_with) for an
     /// example.
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
-    /// value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
+    /// value instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -136,7 +136,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         made_by::<K, V, E>(made)
     }
 
-    /// Returns the live value of a key, which is made if there is none, and never waits. O(1)
+    /// Returns the live value of a key; makes the value if there is none, and never waits. O(1)
     /// amortised. The map does not keep the value alive: the caller does. See
     /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
@@ -146,7 +146,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never
+    /// Returns the live value of a key; makes the value if there is none, may fail, and never
     /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
@@ -167,15 +167,15 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         )
     }
 
-    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new
-    /// one, `None` to remove it. Returns what the closure returned. O(1) amortised. This is atomic,
-    /// as [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value
-    /// that was shown dies meanwhile, the closure is called again; one whose death has to be
-    /// polled, as that of an `Arc`, is kept alive instead. What becomes of a value that is being
-    /// made is also said there.
+    /// Changes the value of a key: the closure gets the live value, if any, and returns the new
+    /// value, or `None` to remove the entry. Returns the result of the closure. O(1) amortised.
+    /// Like [`WeakMap::compute`](super::WeakMap::compute), the change is atomic, and may starve; a
+    /// value that is being made is treated as described there. If the value passed to the closure
+    /// dies meanwhile, the closure is called again. But a value whose death has to be polled, such
+    /// as an `Arc`, is kept alive instead.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
@@ -191,8 +191,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         new
     }
 
-    /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the entry of a key; returns the value, if it is alive. O(1). A value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         let hold = |entry: Option<(&PairWatches<K, V>, &())>| {
             Some(entry.and_then(|(watches, ())| value_of(watches, &())))
@@ -201,21 +201,21 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the
-    /// removed value. O(1) for each call of the closure, which is called again when another thread
-    /// has changed the entry. As for [`compute`](Self::compute), nothing bounds how often. The
-    /// closure is not asked about a value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Removes the entry of a key if the closure returns true for the live value; returns the
+    /// removed value. O(1) for each call of the closure. If another thread has changed the entry
+    /// meanwhile, the closure is called again; as for [`compute`](Self::compute), nothing bounds
+    /// the number of calls. The closure is not called for a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        // A dead value goes, too.
+        // The entry of a dead value is removed, too.
         let hold = move |entry: Option<(&PairWatches<K, V>, &())>| match value_of(entry?.0, &()) {
             Some(value) => wanted(&value).then_some(Some(value)),
             None => Some(None),
@@ -224,9 +224,9 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
-    /// Removes the entries with this value; returns how many there were. Costs as much as
-    /// [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay, and so
-    /// does a value that is [being made](crate::concurrent#a-value-that-is-being-made).
+    /// Removes the entries with this value; returns the number of removed entries. The cost is that
+    /// of [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay. A
+    /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will be kept.
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -236,13 +236,13 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .remove_each(hashes.as_deref(), unwanted, |_| false)
     }
 
-    /// Keeps the entries whose value the closure returns true for, and dead entries, which are
-    /// reclaimed as ever. O(capacity). No key is kept alive meanwhile; the closure may not see
-    /// entries that other threads insert, and it sees no value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Keeps the entries for whose value the closure returns true, and dead entries, which are
+    /// reclaimed as usual. O(capacity). No key is kept alive meanwhile. The closure may miss
+    /// entries that other threads insert. The closure does not see a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong handle is left then,
-    /// it dies here.
+    /// Each value is kept alive while the closure sees the value; if no other strong handle is left
+    /// afterwards, the object dies during the call.
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.table
             .retain(|_, watches, ()| value_of(watches, &()).is_none_or(|value| keep(&value)));
@@ -255,10 +255,10 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         self.table.snapshot(value).map(|(_, value)| value)
     }
 
-    /// Iterates over the live entries as [`iter`](Self::iter) does, as weak handles, and without
-    /// upgrading any: use it where not even for a moment an object may be kept alive, and where
-    /// keys are [anchors](crate::Anchor). A handle costs an object the record that its first handle
-    /// does.
+    /// Iterates over the live entries as [`iter`](Self::iter) does, as weak handles, without
+    /// upgrading a handle: use `iter_weak` where an object must not be kept alive even for a
+    /// moment, and where keys are [anchors](crate::Anchor). The first weak handle to an object
+    /// allocates a record for the object.
     pub fn iter_weak(&self) -> impl FusedIterator<Item = (K::Weak, V::Weak)> + fmt::Debug {
         let weak = |_: &_, (key, value): &PairWatches<K, V>, (): &()| {
             key.downgrade().zip(value.downgrade())
@@ -269,7 +269,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
 
 /// Methods that show or return keys.
 impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
-    /// Returns the key and its live value. O(1), lock-free. `None` also in the key's destructor.
+    /// Returns the key and its live value. O(1), lock-free. Also returns `None` during the key's
+    /// destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
         self.table
             .look_at::<K, Q, _, _>(key, both, is_lost, |both, ()| both)
@@ -285,12 +286,12 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Iterates over the keys under which the map has this value, in no order, as a snapshot that
-    /// keeps no key alive: those that die, or have the value no more, before the iterator reaches
-    /// them are left out. Those that other threads insert meanwhile, or insert anew, may be.
+    /// keeps no key alive. A key that dies, or gets another value, before the iterator reaches the
+    /// key is left out. A key that other threads insert, or insert anew, meanwhile may be left out.
     ///
-    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it
-    /// is, and the map is not scanned. Only a value that does not notify, such as an
-    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    /// O(n log n) for all n registrations of the value, in all collections: the value lists its
+    /// registrations, and the map is not scanned. A value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), has no list: then O(capacity).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakPairMap};
@@ -317,12 +318,12 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
     }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed
-    /// as ever. O(capacity). The closure may not see entries that other threads insert meanwhile,
-    /// and it sees no value that is [being made](crate::concurrent#a-value-that-is-being-made),
-    /// which will be kept.
+    /// as usual. O(capacity). The closure may miss entries that other threads insert meanwhile. The
+    /// closure does not see a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
-    /// Both objects are kept alive while the closure sees them; one that has no other strong handle
-    /// left then dies here.
+    /// Both objects are kept alive while the closure sees them; an object without another strong
+    /// handle afterwards dies during the call.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table.retain(|_, watches, ()| {
             both(watches, &()).is_none_or(|(key, value)| keep(&key, &value))
@@ -338,27 +339,28 @@ impl<K: SharedRef, V: SharedRef> WeakPairMap<K, V> {
         self.table.snapshot(key).map(|(_, key)| key)
     }
 
-    /// Iterates over the live entries, in no order, as a snapshot that keeps neither side alive:
-    /// those of which a side dies, or which are removed, before the iterator reaches them are left
-    /// out. O(capacity), and O(1) for each key, which is shown with the value that it has then.
+    /// Iterates over the live entries, in no order, as a snapshot that keeps neither side alive. An
+    /// entry that is removed, or of which a side dies, before the iterator reaches the entry is
+    /// left out. O(capacity), and O(1) for each key, which is shown with its present value.
     pub fn iter(&self) -> PairIter<'_, K, V> {
         PairIter(self.table.snapshot(|_, watches, ()| both(watches, &())))
     }
 }
 
-/// Whether the value is dead. (A dead key alone hides no entry from the key's destructor.)
+/// Returns whether the value is dead. (A dead key alone does not hide an entry from the key's
+/// destructor.)
 #[inline]
 fn is_lost<A, B: Watches>((_, value): &(A, B)) -> bool {
     value.is_stale()
 }
 
-/// The value, if it lives.
+/// Returns the value, if it lives.
 #[inline]
 fn value_of<A, B: UpgradesOne>((_, value): &(A, B), (): &()) -> Option<B::Key> {
     value.upgrade()
 }
 
-/// Both sides, if both live.
+/// Returns both sides, if both live.
 fn both<A: UpgradesOne, B: UpgradesOne>(
     (key, value): &(A, B),
     (): &(),

@@ -1,9 +1,10 @@
-//! What an iterator notes of the entries of a shared collection, and how it finds each again at its
-//! turn.
+//! A snapshot for an iterator: the names of the entries of a shared collection, and the lookup of
+//! each entry at its turn.
 //!
-//! A snapshot names entries, and keeps nothing of them: it neither makes weak handles, for which an
-//! object would need a record, nor stays inside the table. So a name may be that of another entry
-//! by its turn, which is then shown; no two names are equal, so none is shown twice.
+//! A snapshot contains the names of entries, and nothing else of the entries: it makes no weak
+//! handles, for which each object would need a record, and does not stay inside the table. So a
+//! name may belong to another entry by its turn, and then the other entry is shown. No two names
+//! are equal, so no entry is shown twice.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -19,14 +20,14 @@ use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches};
 use crate::hash::HashValue;
 
-/// How entries are named, beside their hashes.
+/// The name of an entry, beside its hash.
 pub(crate) trait Named<T>: KeyKind + Sized {
     type Name: PartialEq;
     fn name(key: &Self::Key, watch: &T) -> Self::Name;
     fn is_named<V>(node: &Node<Self, T, V>, name: &Self::Name) -> bool;
 }
 
-/// By their keys: one that is set anew is the same only by `Eq`.
+/// Named by the key: an entry that is set anew is the same entry only by `Eq`.
 impl<K: Eq + Clone, T, const BY_ADDRESS: bool> Named<T> for ByKey<K, BY_ADDRESS> {
     type Name = K;
 
@@ -39,7 +40,7 @@ impl<K: Eq + Clone, T, const BY_ADDRESS: bool> Named<T> for ByKey<K, BY_ADDRESS>
     }
 }
 
-/// By their objects: a content could be asked for only while its object is kept alive.
+/// Named by the object: comparing contents would require to keep the object alive.
 impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
     type Name = Address;
 
@@ -53,7 +54,8 @@ impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
     }
 }
 
-/// The entries that were there when it was made, and whose turn has not come, in no order.
+/// The entries that were in the table when the snapshot was made, and whose turn has not come, in
+/// no order.
 pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
     table: &'m Table<K, T, V>,
     names: vec::IntoIter<(HashValue, N)>,
@@ -61,8 +63,8 @@ pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
 }
 
 impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
-    /// Each entry is shown at its turn to a function, which returns `None` if its object has died.
-    /// O(capacity).
+    /// Creates a snapshot of all entries. At its turn, each entry is passed to `show`, which
+    /// returns `None` if its object has died. O(capacity).
     pub(crate) fn snapshot<R>(
         &self,
         show: fn(&K::Key, &T, &V) -> Option<R>,
@@ -70,9 +72,9 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
         self.snapshot_of(None, |_| true, show)
     }
 
-    /// The same, but only of the entries with these hashes, or of the whole table if it is not
-    /// known which, whose watches are `wanted` now: they may be others at their turn. O(entries of
-    /// these hashes), or O(capacity).
+    /// Creates a snapshot of the entries with these hashes (of all entries, if the hashes are not
+    /// known) whose watches are `wanted` now; at its turn, an entry may have other watches.
+    /// O(entries of these hashes), or O(capacity).
     pub(super) fn snapshot_of<R>(
         &self,
         hashes: Option<Vec<HashValue>>,
@@ -86,8 +88,8 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
                 let live = node.live_entry().filter(|(_, watch, _)| wanted(watch));
                 if let Some((key, watch, _)) = live {
                     let name = (node.hash(), K::name(key, watch));
-                    // One that was removed meanwhile, and inserted again, may be among the nodes
-                    // twice.
+                    // An entry that was removed meanwhile, and inserted again, may be among the
+                    // nodes twice.
                     if !names[first..].contains(&name) {
                         names.push(name);
                     }
@@ -120,14 +122,13 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
     }
 }
 
-/// The names of the entries that are still there, and what is shown of each.
+/// Yields the names of the entries that are still in the table, each with the result of `show`.
 impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
     for Snapshot<'_, K, T, V, N, R>
 {
     type Item = (N, R);
 
-    /// O(1) for each name. The function runs under no lock and while the entry is pinned. Does not
-    /// sweep.
+    /// O(1) for each name. `show` runs under no lock and while the entry is pinned. Does not sweep.
     #[inline]
     fn next(&mut self) -> Option<(N, R)> {
         let (table, show) = (self.table, self.show);

@@ -28,11 +28,11 @@ use crate::reference::{Query, Sought, WeakKey, hash_of};
 /// object of this name, if there is one". Reads are lock-free, except that they upgrade the value,
 /// which is a read-modify-write on the object's own count.
 ///
-/// See [the module](crate::concurrent) for what all shared collections have in common, and
+/// See [the module](crate::concurrent) for the common properties of all shared collections, and
 /// [`weakly::WeakValueMap`](crate::WeakValueMap) for the map of a single owner.
 ///
-/// A key whose value has died is destroyed as the values of a [`WeakMap`](super::WeakMap) are.
-/// `Hash` is called once for each operation, and `Eq` under no lock.
+/// A key whose value has died is destroyed like the values of a [`WeakMap`](super::WeakMap). `Hash`
+/// is called once for each operation, and `Eq` under no lock.
 ///
 /// ```
 /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -68,18 +68,18 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     floor!(V);
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed
-    /// as ever. O(capacity). The closure may not see entries that other threads insert meanwhile,
-    /// and it sees no value that is [being made](crate::concurrent#a-value-that-is-being-made),
-    /// which will be kept.
+    /// as usual. O(capacity). The closure may miss entries that other threads insert meanwhile. The
+    /// closure does not see a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
-    /// Each value is kept alive while the closure sees it; if no other strong handle is left then,
-    /// it dies here.
+    /// Each value is kept alive while the closure sees the value; if no other strong handle is left
+    /// afterwards, the object dies during the call.
     pub fn retain(&self, mut keep: impl FnMut(&K, &V) -> bool) {
         self.table
             .retain(|key, watch, ()| watch.upgrade().is_none_or(|value| keep(key, &value)));
     }
 
-    /// Keeps the entries whose value the closure returns true for. Otherwise as
+    /// Keeps the entries for whose value the closure returns true. Otherwise as
     /// [`retain`](Self::retain).
     pub fn retain_values(&self, mut keep: impl FnMut(&V) -> bool) {
         self.retain(|_, value| keep(value));
@@ -96,12 +96,12 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     }
 
     /// Iterates over clones of the keys under which the map has this value, in no order, as a
-    /// snapshot: those that have it no more at their turn are left out. Those that other threads
-    /// insert meanwhile, or insert anew, may be.
+    /// snapshot. A key that has another value at its turn is left out. A key that other threads
+    /// insert, or insert anew, meanwhile may be left out.
     ///
-    /// O(n log n) for all n registrations of the value, in whatever collections: it knows where it
-    /// is, and the map is not scanned. Only a value that does not notify, such as an
-    /// [`Arc`](std::sync::Arc), knows nothing: then O(capacity).
+    /// O(n log n) for all n registrations of the value, in all collections: the value lists its
+    /// registrations, and the map is not scanned. A value that does not notify, such as an
+    /// [`Arc`](std::sync::Arc), has no list: then O(capacity).
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakValueMap};
@@ -129,9 +129,9 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
             .filter_map(move |(key, at)| (at == addr).then_some(key))
     }
 
-    /// Removes the entries with this value; returns how many there were. Costs as much as
-    /// [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay, and so
-    /// does a value that is [being made](crate::concurrent#a-value-that-is-being-made).
+    /// Removes the entries with this value; returns the number of removed entries. The cost is that
+    /// of [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay. A
+    /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will be kept.
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
         let hashes = self.table.hashes_of::<SharedWatchFor<V>>(value);
@@ -148,9 +148,9 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Iterates over the live entries, in no order, as a snapshot that keeps no value alive: those
-    /// whose value dies, or which are removed, before the iterator reaches them are left out.
-    /// O(capacity), and a clone of each key, which is then looked up: O(1) for each. It is not
+    /// Iterates over the live entries, in no order, as a snapshot that keeps no value alive. An
+    /// entry that is removed, or whose value dies, before the iterator reaches the entry is left
+    /// out. O(capacity), and a clone of each key. Looking a key up costs O(1); the key is not
     /// hashed again.
     pub fn iter(&self) -> ValueIter<'_, K, V>
     where
@@ -160,8 +160,8 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     }
 
     /// Iterates over the live entries as [`iter`](Self::iter) does, with weak handles to the
-    /// values, and without upgrading any: use it where not even for a moment an object may be kept
-    /// alive. A handle costs an object the record that its first handle does.
+    /// values, without upgrading a handle: use `iter_weak` where an object must not be kept alive
+    /// even for a moment. The first weak handle to an object allocates a record for the object.
     pub fn iter_weak(&self) -> impl FusedIterator<Item = (K, V::Weak)> + fmt::Debug
     where
         K: Eq + Clone,
@@ -228,8 +228,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.look(key, UpgradesOne::upgrade, |value, key| (key.clone(), value))
     }
 
-    /// Sets the value of a key, which the map does not keep alive, and returns its previous live
-    /// value. O(1) amortised. A value that is [being
+    /// Sets the value of a key, and returns the key's previous live value. The map does not keep
+    /// the value alive. O(1) amortised. A value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made) is not kept.
     ///
     /// In `insert(key, &Strong::new(1))` the entry dies at the end of the statement: see
@@ -242,19 +242,19 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.table.put(hash, key, watch, (), hold, |old, ()| old)
     }
 
-    /// Returns the live value of a key, which is made if there is none. O(1) amortised. The map
+    /// Returns the live value of a key; makes the value if there is none. O(1) amortised. The map
     /// does not keep the value alive: the caller does.
     ///
-    /// Only one thread makes it, as for
+    /// Only one thread makes the value, as for
     /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with). The key is cloned
-    /// twice: for the marker that its value is being made, and for its entry.
+    /// twice: for the reservation, and for the entry.
     ///
-    /// A call that waits blocks its thread: do not make it on the only thread of an executor. See
-    /// [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
+    /// A waiting call blocks its thread: do not make the call on the only thread of an executor.
+    /// See [`WeakMap::get_or_insert_with`](super::WeakMap::get_or_insert_with).
     ///
     /// # Panics
-    /// If the closure asks for the value that it makes, or for one whose making waits for it, on
-    /// any thread.
+    /// If the closure asks for the value that it is making, or for a value whose making waits for
+    /// it, on any thread.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
     pub fn get_or_insert_with(&self, key: K, make: impl FnOnce(&K) -> V) -> V
@@ -265,12 +265,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         value
     }
 
-    /// Returns the live value of a key, which is made if there is none, unless that fails. O(1)
+    /// Returns the live value of a key; makes the value if there is none, and may fail. O(1)
     /// amortised. See [`get_or_insert_with`](Self::get_or_insert_with).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and one of the threads that wait for this
-    /// value makes it instead.
+    /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
+    /// value instead.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -309,7 +309,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made
     }
 
-    /// Returns the live value of a key, which is made if there is none, and never waits. O(1)
+    /// Returns the live value of a key; makes the value if there is none, and never waits. O(1)
     /// amortised. The map does not keep the value alive: the caller does. See
     /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing).
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
@@ -322,7 +322,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         value
     }
 
-    /// Returns the value of a key, which is made if there is none, unless that fails, and never
+    /// Returns the live value of a key; makes the value if there is none, may fail, and never
     /// waits. O(1) amortised. See [`get_or_insert_racing`](Self::get_or_insert_racing).
     ///
     /// # Errors
@@ -351,14 +351,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         made
     }
 
-    /// Returns the live value of a key, as a future: it is made if there is none, or if none is
-    /// being made. O(1) amortised. The map does not keep the value alive: those that wait do, and
-    /// then the caller.
+    /// Returns a future of the live value of a key. The value is made if there is none and no other
+    /// call is making it. O(1) amortised. The map does not keep the value alive: the waiting tasks
+    /// do, and then the caller.
     ///
-    /// [`Flight`] says what it means that tasks make it together. It needs no certain executor. It
-    /// shares values, and their making, with [`get_or_insert_with`](Self::get_or_insert_with): a
-    /// task waits for a thread, and a thread for tasks. If the value is there, nothing is
-    /// allocated; the key is a clone then, which [`get`](Self::get) does without.
+    /// [`Flight`] describes how tasks make a value together. No particular executor is needed.
+    /// Values, and reservations, are shared with [`get_or_insert_with`](Self::get_or_insert_with):
+    /// a task waits for a making thread, and a thread waits for making tasks. A hit allocates
+    /// nothing, but needs an owned key, unlike [`get`](Self::get).
     ///
     /// ```
     /// use std::sync::LazyLock;
@@ -398,12 +398,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         })
     }
 
-    /// Returns the live value of a key, as a future, unless making it fails. See
+    /// Returns a future of the live value of a key; the making may fail. See
     /// [`get_or_insert_async`](Self::get_or_insert_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Nothing is
-    /// kept, and a task or a thread that waits for this value makes it itself.
+    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
+    /// kept, and a waiting task or thread makes the value itself.
     #[inline]
     pub fn try_get_or_insert_async<F, Fut, E>(&self, key: K, make: F) -> Flight<'_, V, Result<V, E>>
     where
@@ -464,15 +464,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         work(hash, sought, plan, move |_| running(make(key)))
     }
 
-    /// Changes the value of a key: the closure is shown the live value, if any, and returns the new
-    /// one, `None` to remove it. Returns what the closure returned. O(1) amortised. This is atomic,
-    /// as [`WeakMap::compute`](super::WeakMap::compute) is, and may starve likewise. If the value
-    /// that was shown dies meanwhile, the closure is called again; one whose death has to be
-    /// polled, as that of an `Arc`, is kept alive instead. What becomes of a value that is being
-    /// made is also said there.
+    /// Changes the value of a key: the closure gets the live value, if any, and returns the new
+    /// value, or `None` to remove the entry. Returns the result of the closure. O(1) amortised.
+    /// Like [`WeakMap::compute`](super::WeakMap::compute), the change is atomic, and may starve; a
+    /// value that is being made is treated as described there. If the value passed to the closure
+    /// dies meanwhile, the closure is called again. But a value whose death has to be polled, such
+    /// as an `Arc`, is kept alive instead.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[track_caller]
@@ -494,16 +494,16 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         new
     }
 
-    /// Removes the entry of a key; returns its value, if that is alive. O(1). A value that is
-    /// [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// Removes the entry of a key; returns the value, if it is alive. O(1). A value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
         let hold = |watch: Option<&SharedWatchFor<V>>| Some(watch.and_then(UpgradesOne::upgrade));
         self.take(key, hold, |value, _| value)?
     }
 
-    /// Removes the entry of a key; returns a clone of the key with its value, if that is alive.
-    /// O(1). A value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be
-    /// kept.
+    /// Removes the entry of a key; returns a clone of the key with its value, if the value is
+    /// alive. O(1). A value that is [being made](crate::concurrent#a-value-that-is-being-made) will
+    /// not be kept.
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(K, V)>
     where
         K: Clone,
@@ -513,21 +513,21 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.take(key, hold, entry)?
     }
 
-    /// Removes the entry of a key if the closure, shown the live value, returns true; returns the
-    /// removed value. O(1) for each call of the closure, which is called again when another thread
-    /// has changed the entry. As for [`compute`](Self::compute), nothing bounds how often. The
-    /// closure is not asked about a value that is [being
-    /// made](crate::concurrent#a-value-that-is-being-made), which will be kept.
+    /// Removes the entry of a key if the closure returns true for the live value; returns the
+    /// removed value. O(1) for each call of the closure. If another thread has changed the entry
+    /// meanwhile, the closure is called again; as for [`compute`](Self::compute), nothing bounds
+    /// the number of calls. The closure is not called for a value that is [being
+    /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
     /// # Panics
-    /// If the closure itself sets this entry every time it is called: it would be called again for
+    /// If the closure itself sets the entry at each call: the closure would be called again for
     /// ever.
     pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,
         mut wanted: impl FnMut(&V) -> bool,
     ) -> Option<V> {
-        // A dead value goes, too.
+        // The entry of a dead value is removed, too.
         let hold = move |watch: Option<&SharedWatchFor<V>>| match watch?.upgrade() {
             Some(value) => wanted(&value).then_some(Some(value)),
             None => Some(None),
@@ -536,7 +536,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 }
 
-/// How a map has what tasks have made.
+/// The [`Plan`] of a map: how a value made by tasks becomes an entry.
 struct Named<K, V> {
     key: K,
     value: PhantomData<fn() -> V>,
