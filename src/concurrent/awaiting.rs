@@ -1,4 +1,4 @@
-//! The future of a value that tasks wait for.
+//! The future of a value that tasks make together.
 
 use core::any::Any;
 use core::fmt;
@@ -13,51 +13,53 @@ use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter
 use crate::panics::FirstPanic;
 
 /// A value that tasks make together, as a future. [`Memo`](crate::Memo) and
-/// [`WeakValueMap`](super::WeakValueMap) return it.
+/// [`WeakValueMap`](super::WeakValueMap) return flights.
 ///
-/// **The computation belongs to all flights that wait for it**, and not to the first: each of them
-/// has it, and whichever is polled polls it. So a task that is cancelled hands nothing over; a
-/// flight that is never polled again stalls nobody who is; and when the last one is dropped, the
-/// computation is, and nothing is left. It does nothing until it is polled, unless the value was
-/// there.
+/// **The computation belongs to all flights that wait for it**, not only to the first flight:
+/// polling any of these flights polls the computation. So a cancelled task hands nothing over, and
+/// a flight that is never polled again does not stall the polled flights. When the last flight is
+/// dropped, the computation is dropped, and nothing is left. A flight does nothing until it is
+/// polled, unless the value was there at the call.
 ///
-/// * *Wakes.* A wake of the computation wakes one of the tasks: that which was polled last. If that
-///   goes without having polled it, another one is woken. The end wakes all. O(1) for each wait.
-///   Where no task waits, but other computations do, a task of each of these is woken. (So where
-///   the task that was polled last is not polled when it is woken, and keeps its flight, the others
-///   wait until one of them is polled for another reason. Where a waker panics, its task was
-///   perhaps not woken: then all others are woken.)
-/// * *The value* goes to all of them, also if it is not kept: because an input has died, or the
-///   entry was removed. Those that ask after that compute anew.
-/// * *A panic or an error* goes to the task that has passed the closure, if it still waits. The
-///   others begin anew: one of them computes with its own closure. A panic of the code that makes
-///   the entry counts as one of the computation: of the value's `Clone`, of the weight under a
-///   limit, of the key's `Eq`.
-/// * *Blocking calls* for the same key wait as they do for another thread, without polling; they
-///   keep nothing alive. A flight that is forgotten ([`mem::forget`]) makes them wait for ever, for
-///   its key; tasks poll what it has left.
-/// * *Depth.* Computations that await each other nest as deep as the stack allows: with
-///   optimisation, one level takes some 1,100 bytes of it when the outermost is polled, and when it
-///   is dropped.
+/// * *Wakes.* A wake of the computation wakes one of the waiting tasks: the task that polled last.
+///   If this task drops its flight without polling, another task is woken. The end of the
+///   computation wakes all tasks. O(1) for each wait. If no task waits for the computation, but
+///   other computations do, a task of each of these computations is woken. (So if the task that
+///   polled last does not poll when it is woken, and keeps its flight, the other tasks wait until
+///   one of them is polled for another reason. If a waker panics, its task may not have been woken:
+///   then all other tasks are woken.)
+/// * *The value* goes to all waiting flights, also if the value is not kept because an input has
+///   died, or the entry was removed. Then calls that come later compute anew.
+/// * *A panic or an error* goes to the task that has passed the closure, if this task still waits.
+///   The other tasks start again: one of them computes with its own closure. A panic of the code
+///   that makes the entry counts as a panic of the computation: of the value's `Clone`, of the
+///   weight closure under a limit, of the key's `Eq`.
+/// * *Blocking calls* for the same key wait as for another thread, without polling; they keep
+///   nothing alive. If a flight is forgotten ([`mem::forget`]), blocking calls for its key wait for
+///   ever; tasks poll the computation of the forgotten flight.
+/// * *Depth.* Computations that await each other nest as deep as the stack allows. With
+///   optimisation, one level takes some 1,100 bytes of stack when the outermost computation is
+///   polled, and when it is dropped.
 /// * *A cycle* panics: a computation that waits for itself through other computations, or through a
-///   thread that blocks for one. (Where all who wait have gone before a poll has met it, two
-///   computations that own each other's flights remain, until somebody asks for one of them.)
-/// * *Its end.* The computation is destroyed before another one of the same key begins. But if its
-///   destructor itself waits, or awaits what is not ready, the flight is called off, and another
-///   one may begin.
+///   thread that blocks for a computation. (If all waiting flights are dropped before a poll has
+///   met the cycle, two computations that own each other's flights remain, until a new call asks
+///   for one of them.)
+/// * *The end.* The computation is destroyed before another computation of the same key begins. But
+///   if the destructor itself waits, or awaits a future that is not ready, the flight is called
+///   off, and another computation may begin.
 ///
-/// **What no poll goes through is not found**: a computation that waits for a task that waits for
-/// that computation waits for ever. So do two threads that block for computations, each of which
-/// awaits what the other thread makes; and a blocking call on the only thread of an executor whose
-/// tasks compute. And an executor that runs *within* a computation must poll no other task that
-/// waits for that: this is taken for a cycle.
+/// **Only polls find a cycle**: if a computation waits for a task, and the task waits for the
+/// computation, both wait for ever. The same is true of two threads that block for computations,
+/// each of which awaits the value that the other thread makes; and of a blocking call on the only
+/// thread of an executor whose tasks compute. And an executor that runs *within* a computation must
+/// not poll another task that waits for the computation: such a poll is taken for a cycle.
 ///
-/// **It runs under whichever task polls it**: its task-locals, its tracing span, its runtime's
-/// context may be those of another one that waits. Where that matters, let the computation spawn a
-/// task, and wait for that.
+/// **The computation runs under any task that polls it**: the task-locals, the tracing span and the
+/// runtime's context may be those of another waiting task. If this matters, let the computation
+/// spawn a task, and wait for the spawned task.
 ///
-/// It borrows the collection, so a spawned task has an [`Arc`](std::sync::Arc) of that, moved into
-/// its `async` block; or the collection is a `static`:
+/// A flight borrows its collection. So a spawned task moves an [`Arc`](std::sync::Arc) of the
+/// collection into its `async` block, or the collection is a `static`:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -84,30 +86,30 @@ use crate::panics::FirstPanic;
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Flight<'m, V, R = V> {
     state: State<'m, V, R>,
-    /// The values of the collection are of this type, and of no subtype of it: what waits finds
-    /// them by that.
+    /// The values of the collection have exactly this type, and no subtype of it: a waiting flight
+    /// gets its value through `dyn Any`.
     value: PhantomData<fn(V) -> V>,
 }
 
 enum State<'m, V, R> {
-    /// None when it is over.
+    /// `None` when the flight is over.
     Ready(Option<R>),
     Waiting(Waiting<'m>, fn(Result<V, Error>) -> R),
 }
 
-/// A flight that waits. It leaves when it is dropped.
+/// A waiting flight. The drop leaves the joined computation.
 struct Waiting<'m> {
     owner: &'m (dyn Any + Sync),
-    /// The task's own computation, if that has not begun.
+    /// The flight's own computation, if it has not begun.
     own: Option<Arc<dyn AnyWork>>,
     joined: Option<Joined>,
-    /// Dropped before it leaves.
+    /// Dropped before the flight leaves the computation.
     seat: Option<Seat>,
 }
 
 struct Joined {
     flight: Arc<Making>,
-    /// None if a thread makes the value.
+    /// `None` if a thread makes the value.
     work: Option<Arc<dyn AnyWork>>,
     is_own: bool,
 }
@@ -139,17 +141,17 @@ impl<'m, V, R> Flight<'m, V, R> {
     }
 }
 
-// The value is not pinned: it is moved out.
+// The value is not pinned: the value is moved out.
 impl<V, R> Unpin for Flight<'_, V, R> {}
 
 impl<V: 'static, R> Future for Flight<'_, V, R> {
     type Output = R;
 
     /// # Panics
-    /// If the computation that this flight has passed panics, or waits for itself. If a waker that
-    /// is called here panics: all others are called, and the others that wait get what there is.
-    /// And when it is polled again after it was ready.
-    // As a call it costs 15 of the 229 instructions of a hit.
+    /// If the flight's own computation panics, or waits for itself. If a waker called by the poll
+    /// panics: then all other wakers are called, and the other waiters get the result. If the
+    /// flight is polled again after it was ready.
+    // As a call, `poll` would cost 15 of the 229 instructions of a hit.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
         match &mut self.get_mut().state {
@@ -172,7 +174,7 @@ impl<V: 'static, R> State<'_, V, R> {
         let (Poll::Ready(made), finish) = (waiting.poll(context), *finish) else {
             return Poll::Pending;
         };
-        // It leaves before there is a result.
+        // The flight leaves the computation before there is a result.
         *self = State::Ready(None);
         let made = made.or_else(|failure| match failure {
             Failure::Error(error) => Err(error),
@@ -228,7 +230,7 @@ impl Waiting<'_> {
                 },
             };
             match polled {
-                // F3: the executor may wait, also for what this thread is about to make.
+                // F3: the executor may wait, also for a value that this thread is about to make.
                 Polled::Pending if Making::call_off() => {}
                 Polled::Pending => return Poll::Pending,
                 Polled::Made => return Poll::Ready(Ok(taken(out))),

@@ -1,5 +1,5 @@
-//! How an entry of a shared collection watches objects: what [`Watch`](crate::reference::Watch) is
-//! for the collections of a single owner.
+//! The watches of an entry of a shared collection: the counterpart of
+//! [`Watch`](crate::reference::Watch), which is for the collections of a single owner.
 
 use core::any::Any;
 use core::marker::PhantomData;
@@ -19,15 +19,15 @@ use crate::reference::{Notified, Notify, Permit, Registrable, StrongRef, Swept, 
 use crate::sync::AtomicPtr;
 
 /// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
-/// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all that qualify.
+/// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all qualifying types.
 pub trait SharedKey: WeakKey<Watch: Sharing> + Send + Sync {}
 
-// One bound, which implies the others: the compiler reports each unmet bound.
+// One bound, which implies all other bounds: the compiler reports each unmet bound.
 impl<K: WeakKey<Watch: Sharing>> SharedKey for K {}
 
 /// A handle to objects that shared collections can refer to weakly: a [`StrongRef`] that can be
-/// used on any thread, as can its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc),
-/// and your own handles around them. Implemented for all that qualify.
+/// used on any thread, like its weak handle. [`Strong`](crate::Strong), [`Arc`](std::sync::Arc),
+/// and your own handles around these. Implemented for all qualifying types.
 pub trait SharedRef:
     SharedKey + StrongRef<Weak: Send + Sync, Watch: Sharing<SharedWatch: UpgradesOne>>
 {
@@ -35,7 +35,7 @@ pub trait SharedRef:
 
 impl<K> SharedRef for K where K: StrongRef<Watch: Sharing<SharedWatch: UpgradesOne>> {}
 
-/// A way to learn of deaths on any thread, of keys that cross threads. Sealed.
+/// A watch that learns of deaths on any thread, for keys that cross threads. Sealed.
 #[diagnostic::on_unimplemented(
     message = "what threads share cannot watch this handle: it does not cross threads",
     label = "threads share `Strong`, `Arc` and `Anchor`",
@@ -49,44 +49,44 @@ pub trait Sharing: Watch<Key: WeakKey<Weak: Send + Sync> + Send + Sync> {
     type SharedWatch: WatchesOne<Key = Self::Key>;
 }
 
-/// The watches of an entry: on one object or several.
+/// The watches of an entry: on one object or on several.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Watches: Registered + Send + Sync {
-    /// Whether entries that go are counted: all threads that change the table share the count.
+    /// Whether removed entries are counted: all threads that change the table share the count.
     #[doc(hidden)]
     const COUNTED: bool = false;
-    /// Whether the death of an object does not unlink the entry, so that it has to be polled;
-    /// `None` if the type does not tell.
+    /// Whether the entry has to be polled, because the death of an object does not unlink the
+    /// entry; `None` if the type does not decide.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
-    /// The same for this entry.
+    /// Returns whether this entry has to be polled.
     #[doc(hidden)]
     #[inline]
     fn is_swept(&self) -> bool {
         Self::SWEPT == Some(true)
     }
-    /// Whether an object that is polled is dead.
+    /// Returns whether a polled object is dead.
     #[doc(hidden)]
     #[inline]
     fn is_stale(&self) -> bool {
         false
     }
-    /// Whether any object has expired.
+    /// Returns whether any object has expired.
     #[doc(hidden)]
     #[inline]
     fn is_expired(&self) -> bool {
         self.is_stale()
     }
-    /// Whether an object is dead, and its address may be another's: that of one that is polled is
-    /// pinned. Runs no code of users.
+    /// Returns whether an object is dead, and its address may belong to another object by now (the
+    /// address of a polled object is pinned). Runs no user code.
     #[doc(hidden)]
     fn is_moved(&self) -> bool {
         false
     }
-    /// Passes on the addresses of all objects.
+    /// Passes the addresses of all objects to the closure.
     #[doc(hidden)]
     fn objects(&self, each: &mut dyn FnMut(*const ()));
 }
@@ -99,20 +99,20 @@ pub trait Watches: Registered + Send + Sync {
 pub trait WatchesOne: Watches + Sized {
     #[doc(hidden)]
     type Key: WeakKey;
-    /// A watch that is registered when its entry is inserted, unless the entry that it replaces
+    /// Creates a watch that is registered when its entry is inserted, unless the replaced entry
     /// watches the same object.
     #[doc(hidden)]
     fn new(key: &Self::Key) -> Unplaced<'_, Self>;
-    /// A watch that is registered.
+    /// Creates a watch, and registers it.
     #[doc(hidden)]
     fn registered(key: &Self::Key, hash: HashValue, core: CoreRef) -> Unplaced<'static, Self>;
     /// Names the object, and makes a registered, type-erased watch on the object. This call may run
-    /// code of the user whose handle the key is; the returned closure runs none.
+    /// code of the key's user-defined handle type; the returned closure runs none.
     #[doc(hidden)]
     fn any(key: &Self::Key) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
         Self::Key: 'static;
-    /// A type-erased watch on the same object, registered.
+    /// Creates a type-erased watch on the object, and registers it.
     #[doc(hidden)]
     fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
     where
@@ -120,24 +120,25 @@ pub trait WatchesOne: Watches + Sized {
     {
         Self::any(key).1(hash, core.count())
     }
-    /// The hashes of the entries that a table with this core has for an object, each once. The
-    /// object's own list of its registrations says so: O(n log n) for all n of them, with whatever
-    /// collections. It may say too much: the hash of an entry that has just gone, or that watches
-    /// the object otherwise. `None` if the object is polled, and knows nothing.
+    /// Returns the hashes of the entries that a table with this core has for an object, each once.
+    /// The object lists its registrations: O(n log n) for all n registrations, in all collections.
+    /// The result may contain too much: the hash of an entry that was just removed, or an entry
+    /// that has another kind of watch on the object. `None` if the object is polled, and has no
+    /// list.
     #[doc(hidden)]
     fn hashes_of(key: &Self::Key, core: CoreRef) -> Option<Vec<HashValue>>;
-    /// A weak handle to the object, if that lives. Upgrades nothing.
+    /// Returns a weak handle to the object, if the object lives. Upgrades nothing.
     #[doc(hidden)]
     fn downgrade(&self) -> Option<<Self::Key as WeakKey>::Weak>;
-    /// The watch of an entry that is destroyed becomes a weak handle to the object, live or dead.
-    /// `None` if the watch of the entry that has replaced this one has taken over its registration.
+    /// Turns the watch of an entry that is being destroyed into a weak handle to the object, live
+    /// or dead. `None` if the replacing entry's watch has taken over the registration.
     #[doc(hidden)]
     fn into_weak(self) -> Option<<Self::Key as WeakKey>::Weak>;
 }
 
-/// A watch on one object that can return a handle to it. (No bound `Key: StrongRef`: it would say a
-/// second time what [`SharedRef`] says of its watch, and the trait solver that Rust 1.101 brings
-/// finds `type S: SharedRef<Target = T>` ambiguous then.)
+/// A watch on one object that can return a handle to the object. (No bound `Key: StrongRef`: the
+/// bound would repeat a bound of [`SharedRef`], and the trait solver of Rust 1.101 would find `type
+/// S: SharedRef<Target = T>` ambiguous.)
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -145,8 +146,8 @@ pub trait WatchesOne: Watches + Sized {
 pub trait UpgradesOne: WatchesOne {
     #[doc(hidden)]
     fn upgrade(&self) -> Option<Self::Key>;
-    /// For an operation that changes the entry that it has asked: `None` if the object is dead, or
-    /// else a handle, unless the death of the object would unlink the entry.
+    /// Holds the object for an operation that changes the entry: returns `None` if the object is
+    /// dead, `Some(None)` if the death of the object would unlink the entry, or else a handle.
     #[doc(hidden)]
     #[inline]
     fn hold(&self) -> Option<Option<Self::Key>> {
@@ -155,13 +156,13 @@ pub trait UpgradesOne: WatchesOne {
         }
         self.upgrade().map(Some)
     }
-    /// The address of the object, live or dead.
+    /// Returns the address of the object, live or dead.
     #[doc(hidden)]
     fn addr(&self) -> *const ();
 }
 
-/// A watch that is in no entry yet, and may not be registered yet: somebody keeps its object alive
-/// that long.
+/// A watch that is in no entry yet, and may not be registered yet: until then, the object is kept
+/// alive.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
@@ -178,8 +179,7 @@ impl<T> Unplaced<'_, T> {
         Unplaced { watch, object }
     }
 
-    /// The watch, which goes into an entry that does not outlive this one's lifetime before it is
-    /// inserted.
+    /// Returns the watch, for an entry that is inserted, or dropped, within the lifetime of `self`.
     #[inline]
     pub(crate) fn into_inner(self) -> T {
         self.watch
@@ -204,8 +204,8 @@ pub struct NotifiedWatch<K: Registrable<Kind = Atomic>>(
     PhantomData<K::Weak>,
 );
 
-// Only this flavour: of another one the compiler says that `Sharing` is not implemented. An unmet
-// bound leads to the field of a payload that does not cross threads.
+// Only this flavour: for another flavour the compiler reports that `Sharing` is not implemented. An
+// unmet bound leads to the field of a payload that does not cross threads.
 impl<K> Sharing for Notified<K, Atomic>
 where
     K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync> + Send + Sync,
@@ -342,7 +342,7 @@ where
     }
 }
 
-/// A watch on an object that is polled: its weak handle pins the address.
+/// A watch on a polled object: the weak handle pins the address.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef<Weak: Send + Sync> + Send + Sync> Sharing for Swept<K, Atomic> {
@@ -417,9 +417,9 @@ impl<K: StrongRef<Weak: Send + Sync>> UpgradesOne for PolledWatch<K> {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub enum Watched {
-    /// By the place of its block.
+    /// The place of the object's block.
     Notified(usize),
-    /// By its address, which names one object among the objects of handles of this type.
+    /// The object's address, which names one object among the objects of handles of this type.
     Polled(usize, TypeId),
 }
 
@@ -431,25 +431,24 @@ impl Watched {
     }
 }
 
-/// A watch on an object of any type, for entries with several inputs. Registered before there is an
-/// entry.
+/// A watch on an object of any type, for entries with several inputs. The watch is registered
+/// before there is an entry.
 pub enum AnyWatch {
-    /// On an object whose death unlinks the entry.
+    /// A watch on an object whose death unlinks the entry.
     NotifiedWatch(SharedWatch),
-    /// On an object that is polled.
+    /// A watch on a polled object.
     PolledWatch(Box<dyn Pins>),
 }
 
 impl AnyWatch {
-    /// Ends a watch that has no entry, and whose collection may be gone; see
-    /// [`SharedWatch::leave`].
+    /// Ends a watch without an entry, whose collection may be gone; see [`SharedWatch::leave`].
     pub(super) fn leave(self) {
         if let AnyWatch::NotifiedWatch(watch) = self {
             watch.leave();
         }
     }
 
-    /// The name of the object.
+    /// Returns the name of the object.
     #[inline]
     pub(super) fn watched(&self) -> Watched {
         match self {
@@ -458,7 +457,7 @@ impl AnyWatch {
         }
     }
 
-    /// Whether this is a watch on the object.
+    /// Returns whether this watch is on the object.
     #[inline]
     pub(super) fn is_of(&self, object: Watched) -> bool {
         match (self, object) {
@@ -468,7 +467,7 @@ impl AnyWatch {
         }
     }
 
-    /// As [`UpgradesOne::hold`].
+    /// Returns a handle to a polled object: see [`UpgradesOne::hold`].
     pub(crate) fn hold(&self) -> Option<Option<Box<dyn Any>>> {
         match self {
             AnyWatch::NotifiedWatch(_) => Some(None),
@@ -541,7 +540,7 @@ impl Registered for AnyWatch {
 pub trait Pins: Send + Sync {
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
-    /// A handle to the object, if that lives.
+    /// Returns a handle to the object, if the object lives.
     #[doc(hidden)]
     fn hold(&self) -> Option<Box<dyn Any>>;
     #[doc(hidden)]
