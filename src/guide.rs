@@ -5,7 +5,7 @@
 macro_rules! chapters {
     ($($name:ident)*) => {$(
         pub mod $name {
-            // Inside the module, so that links are relative to the chapter.
+            // Inside the module: so links are relative to the chapter.
             #![doc = include_str!(concat!("guide/", stringify!($name), ".md"))]
         }
     )*};

@@ -285,7 +285,7 @@ impl<P: Counted> Held for HeldBy<P> {
     }
 }
 
-/// An entry: while all its keys live, the entry keeps alive the objects that its value owns.
+/// An entry: while all its keys live, the entry keeps alive the objects owned by its value.
 pub(super) struct Ephemeron {
     /// The number of the entry's map.
     pub(super) member: usize,
@@ -375,8 +375,8 @@ impl Graph {
                 self.lent.push(object);
             }
             if !node.traced && trace.is_some() {
-                // The object was shown as a leaf before. It may have been visited already; now it
-                // can be traced.
+                // The object was shown as a leaf before. The object may have been visited already;
+                // now the object can be traced.
                 node.traced = true;
                 node.asked = false;
                 node.held = Rc::new(HeldBy {

@@ -50,7 +50,7 @@ pub(crate) struct EntryOf<Keys> {
 }
 
 impl Entries<'_> {
-    /// Adds an entry, and the handles that its value shows.
+    /// Adds an entry with the handles in its value.
     pub(crate) fn entry<Keys: IntoIterator<Item = *const ()>>(
         &mut self,
         entry: EntryOf<Keys>,

@@ -156,11 +156,11 @@ impl<'m> Cycles<'m> {
     /// other threads fail, and an object whose last other handle is dropped meanwhile dies at the
     /// end of the call.
     ///
-    /// Other threads may use shared maps and objects during the call. An object to which another
-    /// thread makes a strong handle meanwhile stays. One exception: if the thread makes the handle
-    /// from a weak handle after the last check, the object lives, but its entry may be gone. The
-    /// same is true of a value that a closure gets through a weak handle, as in
-    /// [`with`](crate::concurrent::WeakMap::with): the value lives while the closure runs, but
+    /// Other threads may use shared maps and objects during the call. If another thread makes a
+    /// strong handle to an object meanwhile, the object and its entries stay. One exception: if the
+    /// thread makes the handle from a weak handle after the last check, the object lives, but its
+    /// entry may be gone. The same is true of a value that a closure gets through a weak handle, as
+    /// in [`with`](crate::concurrent::WeakMap::with): the value lives while the closure runs, but
     /// keeps its entry no more than the weak handle does.
     ///
     /// If two threads search the same objects at once, each takes the other's strong handles for

@@ -161,8 +161,8 @@ impl<'g> Spread<'g> {
         *first = self.waiting.next.len() - 1;
     }
 
-    /// Marks an object as live. The objects that it owns live, too, and so do the objects owned by
-    /// each entry whose last missing key was this object.
+    /// Marks an object as live. Then the objects in its fields live. If the object was the last
+    /// missing key of an entry, the objects owned by the entry live, too.
     fn revive(&mut self, object: usize) {
         if core::mem::replace(&mut self.live[object], true) {
             return;
@@ -180,7 +180,7 @@ impl<'g> Spread<'g> {
         }
     }
 
-    /// Keeps an entry: the objects that its value owns live.
+    /// Keeps an entry: the objects owned by its value live.
     fn enter(&mut self, link: usize) {
         let edges = self.graph.links[link].edges.clone();
         self.work.extend(&self.graph.edges[edges]);

@@ -21,7 +21,7 @@ use super::origin::Origin;
 use crate::hash::HashValue;
 use crate::sync::{Exclusive, Mutex, missing_in, move_table};
 
-/// So many that two threads seldom meet in a shard.
+/// The number of shards: two threads seldom use the same shard at once.
 const SHARDS: usize = 64;
 
 struct Shard {

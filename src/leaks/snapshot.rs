@@ -1,4 +1,4 @@
-//! Objects that were made since a point in time and are still alive.
+//! Objects made since a point in time and still alive.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -33,8 +33,8 @@ impl Snapshot {
         Snapshot(holders::next())
     }
 
-    /// Returns all objects that the current thread has made since the snapshot and that are still
-    /// alive, oldest first. O(all live objects).
+    /// Returns all live objects made by the current thread since the snapshot, oldest first. O(all
+    /// live objects).
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         let here = thread::current().id();

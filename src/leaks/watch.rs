@@ -77,7 +77,7 @@ impl Alive {
         if weak.is_expired() {
             return None;
         }
-        // Not by an upgraded handle, which would itself be counted in the message.
+        // Without an upgraded handle, which would be counted in the message.
         Some(Alive {
             type_name: type_name::<<W::Strong as StrongRef>::Target>(),
             strong_count: weak.strong_count(),
@@ -98,7 +98,7 @@ impl fmt::Display for Alive {
 }
 
 /// A list of objects that should be dead at some point, for tests. The list holds the objects
-/// weakly, whatever their types.
+/// weakly; their types may differ.
 ///
 /// The list has a weak handle to each of its objects, so
 /// [`Strong::get_mut`](crate::ptr::Strong::get_mut) refuses these objects.

@@ -166,7 +166,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 
     /// Removes the result for a key; returns whether there was a result. O(1). A result that is
     /// [being computed](crate::concurrent#a-value-that-is-being-made) will not be [kept](Self), and
-    /// threads waiting for this result compute it anew.
+    /// the waiting threads compute the result anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash: HashValue| {
@@ -288,7 +288,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// Returns the numbers of hits and misses, and what became of the results.
+    /// Returns the counts of hits, misses and results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         Statistics {

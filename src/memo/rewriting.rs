@@ -41,7 +41,7 @@ use crate::reference::{StrongRef, WeakKey};
 /// A `Rewritten` is valid only for the key of its entry: it says, for instance, "the first input".
 /// Do not put the return value of [`Memo::get`] into another memo by
 /// [`get_or_compute`](Memo::get_or_compute). There the `Rewritten` would stand for an input of
-/// another key; if the other key has no such input, the methods that return results panic.
+/// another key; if the other key has no input at this place, the methods that return results panic.
 #[derive(Debug, Clone)]
 pub struct Rewritten<R>(Stored<R>);
 

@@ -1,9 +1,9 @@
 //! The key and the watch: the traits by which a collection watches an object.
 //!
 //! [`WeakKey`] and [`Watch`] refer to each other, so they share this file: a key names the type of
-//! its watch, and a watch names the type of its key. They are one contract. The other files of the
-//! room build on it: [`strong`](super::strong) adds strong handles, and each kind of watch has its
-//! own file.
+//! its watch, and a watch names the type of its key. The two traits are one contract. The other
+//! files of the room build on it: [`strong`](super::strong) adds strong handles, and each kind of
+//! watch has its own file.
 
 use alloc::vec::Vec;
 

@@ -182,8 +182,8 @@ impl Waiters {
         }
     }
 
-    /// Wakes one thread and all tasks, after a message has been pushed. Without waiters one
-    /// exchange and one load.
+    /// Wakes one thread and all tasks, after a message has been pushed. Without waiters a single
+    /// exchange and a single load.
     #[inline]
     pub(super) fn wake(&self) {
         // The message first, then the count: see the head of the file.
@@ -289,8 +289,8 @@ impl Waiters {
         drop(waker);
     }
 
-    /// Removes a future's waker, if the future has not been woken. (If it has been woken, all other
-    /// waiters have been woken, too, so no waiter misses a message.)
+    /// Removes a future's waker, if the future has not been woken. (If the future has been woken,
+    /// so have all other waiters: no waiter misses a message.)
     pub(super) fn leave(&self, place: Place) {
         let mut asleep = self.asleep.lock();
         let waker = asleep.remove_future(place);
