@@ -457,8 +457,9 @@ where
     }
 }
 
-/// What a result that tasks compute depends on besides its key.
-/// [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async) passes it to the closure.
+/// The further objects on which a result computed by tasks depends, besides its key.
+/// [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async) passes the `Dependencies` to
+/// the closure.
 pub struct Dependencies {
     flight: Arc<Making>,
     hash: HashValue,
@@ -470,12 +471,13 @@ impl Dependencies {
         Dependencies { flight, hash, core }
     }
 
-    /// Makes the result depend on one more object: the result goes when that dies, at the latest.
-    /// O(1) amortised. As [`Computation::depends_on`](crate::memo::Computation::depends_on), on any
-    /// thread. When the computation has ended, it does nothing.
+    /// Makes the result depend on one more object: the memo drops the result when the object dies,
+    /// at the latest. O(1) amortised. Like
+    /// [`Computation::depends_on`](crate::memo::Computation::depends_on), but on any thread. After
+    /// the end of the computation the call does nothing.
     ///
     /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate)
-    /// from now on, the result goes to those that wait for it, and is not kept.
+    /// from now on, the waiting flights get the result, and the result is not kept.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         // The handle is a user's, and a registration allocates: under no lock.
         let (watched, watch) = SharedWatchFor::<P>::any(object);
