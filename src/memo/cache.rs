@@ -194,9 +194,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// `invalidate`. Then no later lookup finds a result of the old state, if each computation
     /// declares an object before it reads the object.
     ///
-    /// A second result, computed from a removed result, stays, unless the second result itself
-    /// depends on the object, or depends on the removed result as an object that only the memo kept
-    /// alive.
+    /// A result B, computed from a removed result A, stays. B is removed, too, if B itself depends
+    /// on the object, or if B depends on A, where A is an object that only the memo kept alive.
     ///
     /// O(n log n) for all n registrations of the object, in all collections: the object lists its
     /// registrations, and the memo is not scanned. Threads that insert or remove results of the
