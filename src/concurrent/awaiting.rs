@@ -48,12 +48,12 @@ use crate::panics::FirstPanic;
 ///   if the destructor itself waits, or awaits a future that is not ready, the flight is called
 ///   off, and another computation may begin.
 ///
-/// **A cycle is found only if each of its steps is a poll.** If a computation waits for a spawned
-/// task, and the task waits for the computation, both wait for ever. The same is true of two
-/// threads that block for computations, each of which awaits the value that the other thread makes;
-/// and of a blocking call on the only thread of an executor whose tasks compute. And an executor
-/// that runs *within* a computation must not poll another task that waits for the computation: such
-/// a poll is taken for a cycle.
+/// **A cycle is not found if no poll leads through it.** If a computation waits for a spawned task,
+/// and the task waits for the computation, both wait for ever. The same is true of two threads that
+/// block for computations, each of which awaits the value that the other thread makes; and of a
+/// blocking call on the only thread of an executor whose tasks compute. And an executor that runs
+/// *within* a computation must not poll another task that waits for the computation: such a poll is
+/// taken for a cycle.
 ///
 /// **The computation runs under any task that polls it**: the task-locals, the tracing span and the
 /// runtime's context may be those of another waiting task. If this matters, let the computation

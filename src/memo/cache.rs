@@ -194,8 +194,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// `invalidate`. Then no later lookup finds a result of the old state, if each computation
     /// declares an object before it reads the object.
     ///
-    /// A result B, computed from a removed result A, stays. B is removed, too, if B itself depends
-    /// on the object, or if B depends on A, where A is an object that only the memo kept alive.
+    /// A result B, computed from a removed result A, stays, except in two cases: B itself depends
+    /// on the object, or B depends on A, and A is an object that only the memo kept alive.
     ///
     /// O(n log n) for all n registrations of the object, in all collections: the object lists its
     /// registrations, and the memo is not scanned. Threads that insert or remove results of the
