@@ -1,41 +1,43 @@
-//! Single flight: of several threads and tasks that want the same value, one makes the value, and
-//! the others wait.
+//! Single flight: when several threads and tasks want the same value, the first makes the value,
+//! and the rest wait.
 //!
 //! A *flight* is the making of one value. A thread that makes a value is the *leader* of its
-//! flight; threads and tasks that wait for the flight are its *waiters*. A wait that would never
-//! end gets an error instead: a thread asks for a value that it is making itself, or for a value
-//! whose leader waits, perhaps through further threads, for the first thread.
+//! flight; threads and tasks waiting for the flight are its *waiters*. A wait that would never end
+//! gets an error instead. An example is a thread asking for a value that the thread itself is
+//! making. The same holds for a value whose leader waits, perhaps through further threads, for the
+//! asking thread.
 //!
-//! * **F1** A thread publishes its wait *before* it looks for a cycle. So of the threads that close
-//!   a cycle, the last one to publish its wait sees the whole cycle. Another thread may see the
+//! * **F1** A thread publishes its wait *before* the search for a cycle. So of the threads closing
+//!   a cycle, the last thread to publish its wait sees the whole cycle. More threads may see the
 //!   cycle too.
 //! * **F2** A thread waits for a flight, not for a thread. A complete flight delays no thread,
-//!   though its waiters may not have woken yet, and its leader may wait for another flight by now.
-//!   The time of a wait may be up: so each wait has a number. A thread that has seen a cycle looks
+//!   though its waiters may not have woken yet, and its leader may wait for a second flight by now.
+//!   The time of a wait may be up, so each wait has a number. A thread that has seen a cycle looks
 //!   again: the cycle is a true one if *afterwards* no flight of the cycle is complete, and no
-//!   number has changed. Then, when the last of the waits was seen, each leader was at its flight,
-//!   and each leader still waited (or was about to get its error).
-//! * **F3** A flight on standby is linked, but its leader has yet to run other user code before it
-//!   makes the value. Such a flight delays no thread: before its leader waits for anything, the
-//!   leader calls the flight off. A flight that is called off is complete, and the next thread that
-//!   finds its node unlinks the node.
-//! * **F4** A flight of tasks ([`work`](super::work)) has no leader. A thread that waits while it
-//!   polls such a flight starts a flight of its own, a *stand-in*, and completes the stand-in when
-//!   its wait is over. So F2 holds for the flight of tasks, too.
-//! * **F5** A task that waits for a thread is not in this graph, since the task may give up. So the
-//!   task looks for a cycle at each poll. A thread or task that begins to wait wakes tasks of each
-//!   flight on which its wait depends through threads, and these tasks look then: also if such a
-//!   flight is being polled, since that poll may have looked already. A waker may itself wait, and
-//!   change the wait of this thread: then the thread begins once more.
-//! * **F6** A task leaves its waker first, and looks afterwards whether it has to wait. A thread
-//!   that ends the wait ends it first, and takes the wakers afterwards, under the same lock.
-//! * **F7** Another caller may insert a value in the place of a flight's node. The flight is
-//!   complete for its waiters then: the waiters find that value. The leader goes on, and ends the
+//!   number has changed. Then, when the thread saw the last of the waits, each leader was at its
+//!   flight, and each leader still waited (or was about to get its error).
+//! * **F3** A flight on standby is linked, but its leader has yet to run further user code before
+//!   the leader makes the value. A flight on standby delays no thread: before the leader waits for
+//!   anything, the leader calls the flight off. A flight that is called off is complete, and the
+//!   next thread that finds its node unlinks the node.
+//! * **F4** A flight of tasks ([`work`](super::work)) has no leader. A thread that waits inside a
+//!   poll of the flight starts a flight of its own, a *stand-in*, and completes the stand-in when
+//!   the wait is over. So F2 holds for the flight of tasks, too.
+//! * **F5** A task waiting for a thread is not in the graph of waits, since the task may give up.
+//!   So the task looks for a cycle at each poll. A thread or task that begins to wait wakes tasks
+//!   of each flight on which its wait depends through threads, and the woken tasks look then. Tasks
+//!   of a flight in the middle of a poll are woken too, since the poll may have looked already. A
+//!   waker may itself wait, and so change the published wait of the calling thread: then the thread
+//!   begins once more.
+//! * **F6** A task leaves its waker first, and decides afterwards whether to wait. A thread that
+//!   ends the wait ends it first, and takes the wakers afterwards, under the same lock.
+//! * **F7** A caller may insert a value in the place of a flight's node. The flight is complete for
+//!   its waiters then: the waiters find the inserted value. The leader goes on, and ends the
 //!   flight.
 //!
-//! No thread takes a lock while it has another lock, and none runs user code under a lock, wakers
-//! included. All shared state is under locks: no load could hide another load from loom (see
-//! `sync`).
+//! No thread takes a lock while the thread holds a lock, and none runs user code under a lock,
+//! wakers included. All shared state is under locks: no load could hide a second load from loom
+//! (see `sync`).
 //!
 //! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties
 //! of Computer Systems", 1972.
@@ -69,7 +71,7 @@ use crate::sync::{
 
 /// A value that is being made.
 pub(crate) struct Making {
-    /// The first flight of its leader, if that is another flight (see [`FLIGHTS`]).
+    /// The first flight of the leader, if the leader has an earlier flight (see [`FLIGHTS`]).
     first: Option<Arc<Making>>,
     /// In a first flight: the wait of its leader.
     waits_for: Mutex<Wait>,
@@ -92,21 +94,21 @@ struct Status {
     complete: bool,
     /// The leader has ended the flight.
     ended: bool,
-    /// While the flight is on standby: the flight that its thread has put on standby before (F3).
+    /// While the flight is on standby: the flight put on standby before by the same thread (F3).
     outer: Option<Arc<Making>>,
-    /// The number of threads that sleep until the flight is complete. (To notify without sleepers
-    /// would be a system call all the same.)
+    /// The number of threads sleeping until the flight is complete. (A notification without
+    /// sleepers would be a system call all the same.)
     sleepers: usize,
     tasks: Seats,
 }
 
-/// The part of a flight that tasks make together. The table has a handle to it, and so has the
-/// waker that the computation gets. Neither of them keeps the computation alive.
+/// The part of a flight that tasks make together. The table has a handle to the flight, and so has
+/// the waker of the computation. Neither handle keeps the computation alive.
 pub(crate) struct Joint {
-    /// The stand-in of a thread that polls the flight, and waits meanwhile (F4).
+    /// The stand-in of a thread that waits inside a poll of the flight (F4).
     polled_by: Mutex<Option<Arc<Making>>>,
-    /// The [mark](MARK) of the thread that polls the flight, or zero. A thread compares it with its
-    /// own mark.
+    /// The [mark](MARK) of the thread that polls the flight, or zero. A thread compares the mark
+    /// with its own mark.
     poller: AtomicUsize,
     pub(super) work: Weak<dyn AnyWork>,
     /// The objects on which the value depends besides its key, until the flight's node has left the
@@ -123,16 +125,18 @@ pub(crate) enum Unmet {
     TimedOut,
 }
 
-/// The first of a thread's flights, and the number of its flights that have not ended.
+/// The first flight of a thread, and the number of its flights that have not ended.
 type Flights = Own<Option<(Arc<Making>, usize)>>;
 
 thread_local! {
-    /// The flights of this thread. While there are some, the first one stands for the thread in the
-    /// graph. No thread can wait for a thread without flights. Without flights, this owns nothing.
+    /// The flights of the current thread. While there are some, the first flight stands for the
+    /// thread in the graph. No thread can wait for a thread without flights. Without flights, the
+    /// thread-local owns nothing.
     static FLIGHTS: Flights = const { Own::new(None) };
     /// The address of this mark stands for the thread.
     static MARK: u8 = const { 0 };
-    /// The flights that this thread polls: each poll is within the poll before it in the list.
+    /// The flights that the current thread polls: each poll is within the poll before it in the
+    /// list.
     static POLLING: Own<Vec<Arc<Making>>> = const { Own::new(Vec::new()) };
 }
 
@@ -144,7 +148,7 @@ fn push(flights: &Own<Vec<Arc<Making>>>, flight: &Arc<Making>) {
     );
 }
 
-/// Whether a list has room for so many wakers.
+/// Whether a list has room for the given number of wakers.
 fn has_room(list: &mut Vec<Waker>, count: usize) -> Result<(), usize> {
     match list.capacity() < count {
         true => Err(count),
@@ -160,7 +164,7 @@ fn take_if_empty(flights: &mut Vec<Arc<Making>>) -> Vec<Arc<Making>> {
     }
 }
 
-/// A number that no other living thread has.
+/// A number that differs from the number of every other living thread.
 fn mark() -> usize {
     MARK.with(|mark| ptr::from_ref(mark).addr())
 }
@@ -182,8 +186,8 @@ impl Making {
         }
     }
 
-    /// Starts a flight of this thread, which has to [`complete`](Self::complete) it whatever
-    /// happens.
+    /// Starts a flight of the current thread. The thread has to [`complete`](Self::complete) the
+    /// flight whatever happens.
     pub(crate) fn start() -> Arc<Self> {
         let mut flight = Making::new(None);
         flight.first = Self::of_this_thread();
@@ -214,7 +218,7 @@ impl Making {
         self.joint.as_ref()?.work.upgrade()
     }
 
-    /// Whether a caller that wants the value has to wait for this flight: the flight is not
+    /// Whether a caller that wants the value has to wait for the flight: the flight is not
     /// complete, and its object is not dead.
     pub(super) fn is_in_the_way(&self) -> bool {
         !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
@@ -239,7 +243,7 @@ impl Making {
         this.first.as_ref().unwrap_or(this)
     }
 
-    /// The flight that stands for this thread.
+    /// The flight that stands for the current thread.
     pub(super) fn of_this_thread() -> Option<Arc<Self>> {
         FLIGHTS.with(|flights| {
             let flights = flights.enter();
@@ -255,7 +259,7 @@ impl Making {
         wake_all(self.end().into_iter().filter_map(Place::into_waker));
     }
 
-    /// The same, without the wakers of the tasks, which the caller calls.
+    /// Ends the flight like `complete`, but leaves the wakers of the tasks to the caller.
     #[must_use]
     fn end(&self) -> Vec<Place> {
         let mut status = self.status.lock();
@@ -288,7 +292,7 @@ impl Making {
     /// Completes the flight for its waiters, not for its leader.
     ///
     /// # Panics
-    /// If a waker does, unless this thread is panicking.
+    /// If a waker does, unless the thread is panicking.
     #[cold]
     fn wake_waiters(&self) {
         let places = self.complete_with(self.status.lock());
@@ -299,7 +303,7 @@ impl Making {
         self.status.lock().complete
     }
 
-    /// Waits until the flight is complete, or until a time.
+    /// Waits until the flight is complete, or until a given time.
     pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), Unmet> {
         Self::call_off();
         // Both guards end even if a waker panics, the stand-in last.
@@ -312,7 +316,7 @@ impl Making {
             if cycle {
                 return Err(Unmet::Cycle);
             }
-            // F5. A waker may do anything, also wait.
+            // F5. A waker may do anything, including a wait.
             Self::have_looked(&way);
             if waiting.0.waits(number) {
                 return this.sleep(until);
@@ -324,7 +328,7 @@ impl Making {
     fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
         let mut status = self.status.lock();
         status.sleepers += 1;
-        // A loop, since a wait may end spuriously. (loom's never does.)
+        // A loop, since a wait may end spuriously. (Waits of loom never do.)
         while !status.complete {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
@@ -339,8 +343,8 @@ impl Making {
         }
     }
 
-    /// Whether this flight cannot complete before a certain leader goes on; and the flights on
-    /// which it depends.
+    /// Whether the flight cannot complete before a certain leader goes on; and the flights on which
+    /// the given flight depends.
     fn leads_to(this: &Arc<Self>, is_end: impl Fn(&Arc<Self>) -> bool) -> (bool, Vec<Arc<Self>>) {
         let (mut way, mut waits) = (vec![Arc::clone(this)], Vec::new());
         while let Some(last) = way.last() {
@@ -363,7 +367,7 @@ impl Making {
                 }
             };
             match next {
-                // The threads of a cycle without this thread find that cycle themselves.
+                // The threads of a cycle without the current thread find their cycle themselves.
                 Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
                     way.push(next)
                 }
@@ -373,12 +377,12 @@ impl Making {
         (false, way)
     }
 
-    /// Whether the thread for which the flight stands is still at this wait.
+    /// Whether the thread represented by the flight is still at the wait with the given number.
     fn waits(&self, number: usize) -> bool {
         self.waits_for.lock().number == number
     }
 
-    /// F5: wakes tasks that wait for these flights, so that the tasks look for a cycle.
+    /// F5: wakes tasks waiting for the flights, so that the tasks look for a cycle.
     ///
     /// # Panics
     /// If a waker does.
@@ -390,9 +394,9 @@ impl Making {
         panics.resume();
     }
 
-    /// Whether a task that is polled on this thread cannot wait for the flight, because this thread
-    /// leads the flight, or polls a flight on which it depends. Also returns the flights on which
-    /// the flight depends.
+    /// Whether a task polled on the current thread cannot wait for the flight, because the current
+    /// thread leads the flight, or polls a flight on which the given flight depends. Also returns
+    /// the flights on which the given flight depends.
     fn delays_itself(this: &Arc<Self>) -> (bool, Vec<Arc<Self>>) {
         let me = Self::of_this_thread();
         let is_end = |leader: &Arc<Self>| {
@@ -401,15 +405,15 @@ impl Making {
         Self::leads_to(this, is_end)
     }
 
-    /// Whether this thread polls a flight.
+    /// Whether the current thread polls a flight.
     fn is_polling() -> bool {
         POLLING.with(|all| !all.enter().is_empty())
     }
 
-    /// Whether this thread polls the flight.
+    /// Whether the current thread polls the flight.
     pub(super) fn is_polled_here(&self) -> bool {
-        // Relaxed: this thread has written its own mark; another value is the mark of another
-        // thread.
+        // Relaxed: the current thread has written its own mark; any different value is the mark of
+        // a different thread.
         let poller = |joint: &Joint| joint.poller.load(Relaxed);
         self.joint.as_ref().map(poller) == Some(mark())
     }
@@ -432,9 +436,9 @@ impl Making {
         poll()
     }
 
-    /// Wakes the tasks in these seats, which then owe a poll. (A seat may have another owner by
-    /// now, or be of a flight that was called off: then a task is woken for nothing, or none is
-    /// woken.)
+    /// Wakes the tasks in the given seats; the woken tasks owe a poll. (A seat may have a new owner
+    /// by now, or belong to a flight that was called off: then the wake is for nothing, or wakes no
+    /// task.)
     pub(super) fn wake(&self, seats: Vec<u32>) {
         if seats.is_empty() {
             return;
@@ -446,7 +450,7 @@ impl Making {
         self.have_polled(wakers);
     }
 
-    /// Wakes the task that a wake of the computation wakes.
+    /// Wakes a task for a wake of the computation.
     fn wake_next(&self) {
         let (first, others) = self.status.with_room(
             |status, others| has_room(others, status.tasks.others()),
@@ -455,8 +459,8 @@ impl Making {
         self.have_polled(first.into_iter().chain(others));
     }
 
-    /// Wakes tasks, of which one has to poll. If a waker panics, its task may not poll: then all
-    /// other tasks are woken, too.
+    /// Wakes tasks, at least one of which has to poll. If a waker panics, its task may not poll:
+    /// then all remaining tasks are woken, too.
     fn have_polled(&self, wakers: impl IntoIterator<Item = Waker>) {
         let mut panics = FirstPanic::default();
         panics.wake_each(wakers);
@@ -474,8 +478,7 @@ impl Making {
     }
 }
 
-/// The waker that the computation gets: it wakes one of the tasks, which polls the computation
-/// (A2).
+/// The waker of the computation: it wakes a task, and the task polls the computation (A2).
 impl Wake for Making {
     fn wake(self: Arc<Self>) {
         self.wake_next();
@@ -486,7 +489,7 @@ impl Wake for Making {
     }
 }
 
-/// The guard of a thread that polls a flight. One thread at a time polls a flight.
+/// The guard of a thread that polls a flight. At most one thread polls a flight at a time.
 struct Poller<'f> {
     joint: &'f Joint,
     before: usize,
@@ -506,14 +509,14 @@ impl Drop for Poller<'_> {
     }
 }
 
-/// F7: the flight whose node a value has replaced, if there is one. The drop of this guard lets the
+/// F7: the flight whose node a value has replaced, if there is one. The drop of the guard lets the
 /// waiters of a thread go on, also if the operation panics: then the panic of a waker is dropped.
-/// (Tasks that make a value together go on making it.)
+/// (Tasks making a value together go on making the value.)
 #[derive(Default)]
 pub(super) struct Overtaken(Cell<Option<Arc<Making>>>);
 
 impl Overtaken {
-    /// Notes the flight of the node that was replaced.
+    /// Notes the flight of the replaced node.
     #[inline]
     pub(super) fn set(&self, flight: Option<Arc<Making>>) {
         self.0.set(flight.filter(|flight| !flight.is_of_tasks()));
@@ -539,12 +542,12 @@ impl Drop for Overtaken {
     }
 }
 
-/// The flight that stands for this thread, while the thread waits.
+/// The flight that stands for the current thread, while the thread waits.
 struct Waiting(Arc<Making>);
 
 impl Waiting {
-    /// Begins the wait. Returns its number, whether it closes a cycle, and the flights on which it
-    /// depends.
+    /// Begins the wait. Returns the number of the wait, whether the wait closes a cycle, and the
+    /// flights on which the wait depends.
     fn begin(&self, flight: &Arc<Making>) -> (usize, bool, Vec<Arc<Making>>) {
         // F1
         let number = self.set(Some(Arc::clone(flight)));
@@ -568,7 +571,7 @@ impl Drop for Waiting {
     }
 }
 
-/// The stand-in of this thread, while it waits within polls (F4).
+/// The stand-in of the current thread, while the thread waits within polls (F4).
 struct StandIn(Arc<Making>);
 
 impl StandIn {
@@ -587,7 +590,7 @@ impl StandIn {
     fn set(&self, stand_in: Option<&Arc<Making>>) {
         POLLING.with(|all| {
             for joint in all.enter().iter().filter_map(|one| one.joint.as_ref()) {
-                // (The old stand-in has another owner: nothing is freed here.)
+                // (The old stand-in has a second owner: nothing is freed here.)
                 drop(joint.polled_by.replace(stand_in.cloned()));
             }
         });
@@ -616,20 +619,20 @@ pub(crate) enum Begun {
     Found,
     /// The computation of the task begins.
     Own(Arc<Making>),
-    /// Another computation is under way, and the task is one of its owners.
+    /// A different computation is under way, and the task is now one of its owners.
     Work(Arc<dyn AnyWork>, Arc<Making>),
-    /// A thread makes the value, or the node of a flight is about to go.
+    /// A thread makes the value, or the node of a flight is about to leave the table.
     Thread(Arc<Making>),
 }
 
-/// What a poll finds.
+/// The outcome of a poll.
 pub(crate) enum Polled {
     Pending,
     /// The value is in the place that the caller has passed.
     Made,
-    /// The task's own computation has failed.
+    /// The own computation of the task has failed.
     Failed(Failure),
-    /// This computation makes no value. Another computation may.
+    /// The computation makes no value. A further computation may.
     Again,
     Cycle,
 }
@@ -638,7 +641,7 @@ pub(crate) enum Polled {
 /// closure. `owner` is the collection, and `out` the place of the value: an `Option` of the value.
 pub(crate) trait AnyWork: Send + Sync {
     fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
-    /// Adds an owner, if there are some.
+    /// Adds an owner. False if there are no owners any more.
     fn join(&self) -> bool;
     fn is_stale(&self) -> bool;
     fn poll(

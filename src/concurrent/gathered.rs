@@ -7,14 +7,14 @@ use hashbrown::HashTable;
 use super::watch::{AnyWatch, Watched};
 use crate::sync::{allocating, make_room, move_table};
 
-/// Up to so many watches are compared one by one: most computations depend on fewer objects.
+/// Up to `FEW` watches are compared one by one: most computations depend on fewer objects.
 const FEW: usize = 16;
 
-/// The watches of a computation, each on another object.
+/// The watches of a computation, each on a different object.
 #[derive(Default)]
 pub(crate) struct Gathered {
     watches: Vec<AnyWatch>,
-    /// A bit for the hash of each object: most new objects have another bit.
+    /// A bit for the hash of each object: most new objects have a bit that is not yet set.
     bits: u64,
     /// The places of the watches by their objects, if there are more than a few watches.
     places: HashTable<usize>,
@@ -59,7 +59,7 @@ impl Gathered {
             .insert_unique(object.hash(), place, |_| unreachable!("there is room"));
     }
 
-    /// Makes room for one more watch. The error is how much memory that takes.
+    /// Makes room for a further watch. The error is the capacity that is missing.
     pub(crate) fn make_room(&mut self, room: &mut Room) -> Result<(), (usize, usize)> {
         make_room(&mut self.watches, 1, &mut room.0).map_err(|len| (len, 0))?;
         let (len, places) = (self.watches.len(), self.places.len());

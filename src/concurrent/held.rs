@@ -1,12 +1,13 @@
-//! A computation that several tasks own, and that one task at a time uses.
+//! A computation with several tasks as owners, used by at most one task at a time.
 //!
-//! * **O1** A task takes the computation, polls it, and then gives it back or ends it. A task that
-//!   finds the computation taken leaves its seat. To give the computation back wakes all these
-//!   seats, since each of their tasks has to look once more. (Two computations may need each other,
-//!   and each may be taken by a thread that stopped because it found the other one taken. And a
-//!   task that the computation has woken, and that could not poll, still owes a poll.)
+//! * **O1** A task takes the computation, polls the computation, and then gives it back or ends it.
+//!   A task that finds the computation taken leaves its seat. Giving the computation back wakes all
+//!   left seats, since each of their tasks has to look once more. (Two computations may need each
+//!   other, and each may be taken by a thread that stopped because the thread found the second
+//!   computation taken. And a task that was woken by the computation, and could not poll, still
+//!   owes a poll.)
 //! * **O2** Each task that may still use the computation is an owner. The last owner to leave takes
-//!   the computation or its result out, and no task becomes an owner after that.
+//!   the computation or its result out, and no task becomes an owner later.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -16,13 +17,13 @@ use std::vec::Vec;
 
 use crate::sync::{Exclusive, Mutex, make_room};
 
-/// A computation `T` that is used until it has a result, or ends without one.
+/// A computation `T`, used until there is a result, or until the computation ends without a result.
 pub(super) struct Held<W, R>(Mutex<State<W, R>>);
 
 struct State<W, R> {
     phase: Phase<W, R>,
     owners: usize,
-    /// The seats of the tasks that found it taken. A task may be there several times.
+    /// The seats of the tasks that found the computation taken. A seat may be there several times.
     refused: Vec<u32>,
 }
 
@@ -36,14 +37,14 @@ enum Phase<W, R> {
 pub(super) enum Found<W> {
     /// The task has taken the computation.
     Taken(W),
-    /// Another task has taken the computation.
+    /// A different task has taken the computation.
     Refused,
     Over,
 }
 
 impl<W, R: Clone> Held<W, R> {
-    /// Begins with one owner, which has taken the computation, and [gives it back](Self::give_back)
-    /// later.
+    /// Begins with one owner. The owner has taken the computation, and [gives it
+    /// back](Self::give_back) later.
     pub(super) fn new() -> Self {
         Held(Mutex::new(State {
             phase: Phase::Taken,
@@ -69,7 +70,7 @@ impl<W, R: Clone> Held<W, R> {
         }
         match mem::replace(&mut state.phase, Phase::Over(None)) {
             Phase::Here(what) => Some(what),
-            // The result is the user's: the caller drops it.
+            // The result belongs to the user: the caller drops the result.
             over => {
                 state.phase = over;
                 None
@@ -97,8 +98,8 @@ impl<W, R: Clone> Held<W, R> {
         }
     }
 
-    /// O1: leaves the seat of a task that found the computation taken. Returns false if it is not
-    /// taken any more.
+    /// O1: leaves the seat of a task that found the computation taken. Returns false if the
+    /// computation is not taken any more.
     pub(super) fn wait(&self, seat: u32) -> bool {
         self.0.with_room(
             |state, memory| {
@@ -121,7 +122,7 @@ impl<W, R: Clone> Held<W, R> {
         )
     }
 
-    /// Gives the computation back. Returns the seats that the caller wakes.
+    /// Gives the computation back. Returns the seats, whose tasks the caller wakes.
     #[must_use]
     pub(super) fn give_back(&self, what: W) -> Vec<u32> {
         let mut state = self.0.lock();
@@ -129,8 +130,8 @@ impl<W, R: Clone> Held<W, R> {
         mem::take(&mut state.refused)
     }
 
-    /// Ends the computation with this result. Without a result, returns false if owners besides the
-    /// caller want one.
+    /// Ends the computation with the given result. Without a result, returns false if owners
+    /// besides the caller want a result.
     pub(super) fn end(&self, result: Option<R>) -> bool {
         let mut state = self.0.lock();
         if result.is_none() && state.owners > 1 {

@@ -1,4 +1,4 @@
-//! The wakers of tasks that wait for the same flight.
+//! The wakers of tasks waiting for the same flight.
 
 use core::task::Waker;
 use core::{iter, mem};
@@ -13,7 +13,7 @@ pub(super) struct Seats {
     all: Vec<Place>,
     /// The places with a waker, in the order in which the tasks were polled.
     waiting: Ends,
-    /// Likewise, the places of tasks that were polled within a computation.
+    /// The places of tasks that were polled within a computation, in the same order.
     within: Ends,
     /// The free places, linked by `newer`.
     free: u32,
@@ -22,9 +22,9 @@ pub(super) struct Seats {
 pub(super) struct Place {
     /// None if the task was woken after its last poll, or if the place is free.
     waker: Option<Waker>,
-    /// Whether the task owes a poll, or another task in its stead.
+    /// Whether the task owes a poll, by itself or by a further task.
     owes: bool,
-    /// The list that has the place, if one has.
+    /// Which list has the place, if a list has the place.
     within: bool,
     links: Links,
 }
@@ -51,8 +51,8 @@ impl Seats {
         }
     }
 
-    /// Whether this waker would wake the task at this place. If so, the place becomes the one that
-    /// was polled last.
+    /// Whether the given waker would wake the task at the place. If so, the task becomes the last
+    /// polled task.
     pub(super) fn is_known(&mut self, at: u32, waker: &Waker, within: bool) -> bool {
         let there = &self.all[at as usize].waker;
         let known = there.as_ref().is_some_and(|there| there.will_wake(waker));
@@ -71,8 +71,8 @@ impl Seats {
         }
     }
 
-    /// Notes the waker of a task that was polled now. The task has this place, or none: then there
-    /// is [room](Self::make_room). Returns the place, and the waker that was there.
+    /// Notes the waker of a task that was polled now. The task has the given place, or none: then
+    /// there is [room](Self::make_room). Returns the place, and the old waker at the place.
     pub(super) fn sit(
         &mut self,
         at: Option<u32>,
@@ -122,7 +122,7 @@ impl Seats {
         at
     }
 
-    /// Takes the waker of the task at this place, unless the task was woken.
+    /// Takes the waker of the task at the place, unless the task was woken.
     pub(super) fn empty(&mut self, at: u32) -> Option<Waker> {
         let place = self.all.get_mut(at as usize)?;
         let waker = place.waker.take();
@@ -133,7 +133,7 @@ impl Seats {
         waker
     }
 
-    /// Notes that the task at this place, which was polled, owes another poll.
+    /// Notes that the task at the place was polled and owes a further poll.
     pub(super) fn owe(&mut self, at: u32) {
         if let Some(place) = self.all.get_mut(at as usize) {
             place.owes = true;
@@ -151,10 +151,11 @@ impl Seats {
         (waker, owes)
     }
 
-    /// The waker of the task that a wake of the computation wakes (A2 of [`work`](super::work)): of
-    /// the tasks that were not woken after their last poll, the task that was polled last. If there
-    /// is none, all tasks that were polled within computations: the wakers besides the first go
-    /// into a list, which has room for [so many](Self::others).
+    /// Takes the waker of the task to wake for a wake of the computation (A2 of
+    /// [`work`](super::work)): of the tasks that were not woken after their last poll, the last
+    /// polled task. If there is no such task, all tasks polled within computations are woken: the
+    /// wakers besides the first go into a list, which has room for [the number of
+    /// others](Self::others).
     pub(super) fn next(&mut self, others: &mut Vec<Waker>) -> Option<Waker> {
         let first = match self.waiting.newest {
             NONE => self.newest_within(),
@@ -166,7 +167,7 @@ impl Seats {
         first
     }
 
-    /// The number of further tasks that a wake of the computation wakes.
+    /// The number of further tasks to wake for a wake of the computation.
     pub(super) fn others(&self) -> usize {
         match self.waiting.newest {
             NONE => self.len_of(self.within).saturating_sub(1),
@@ -175,7 +176,7 @@ impl Seats {
     }
 
     /// Puts the wakers of all tasks that were not woken after their last poll into a list, which
-    /// has room for [so many](Self::count). Each of these tasks owes a poll then.
+    /// has room for [all of them](Self::count). Each of the tasks owes a poll then.
     pub(super) fn all(&mut self, all: &mut Vec<Waker>) {
         while let Some(first) = self.next(all) {
             all.push(first);
@@ -200,8 +201,8 @@ impl Seats {
         }
     }
 
-    /// Takes all places out, if some have a waker. No task takes a place after that; a task with a
-    /// place may still free it.
+    /// Takes all places out, if some have a waker. No task takes a place later; a task with a place
+    /// may still free its place.
     pub(super) fn take(&mut self) -> Vec<Place> {
         if self.waiting.newest == NONE && self.within.newest == NONE {
             return Vec::new();

@@ -1,5 +1,5 @@
 //! The watches of an entry of several objects: a tuple of watches, or a list. The entry ends with
-//! the first object that dies.
+//! the first death among its objects.
 
 use std::boxed::Box;
 
@@ -25,8 +25,9 @@ const fn either_swept(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Ends all registrations of an entry, except the registration with this id, which the death that
-/// has unlinked the entry ends. The deaths of the other objects do not find the entry any more.
+/// Ends all registrations of an entry, except the registration with the given id: the death that
+/// has unlinked the entry ends the registration with the id. The deaths of the remaining objects do
+/// not find the entry any more.
 fn end_unless(watch: &impl Registered, id: RegistrationId, off: &mut Off) {
     if watch.named(id).is_none() {
         watch.end(off);

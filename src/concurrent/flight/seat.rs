@@ -1,4 +1,4 @@
-//! The place of a task among those that wait for a flight.
+//! The place of a task among the waiters of a flight.
 
 use core::task::{Poll, Waker};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Making, Unmet};
 use crate::panics::FirstPanic;
 use crate::sync::Exclusive;
 
-/// The place of a task among those that wait for a flight, until this is dropped.
+/// The place of a task among the waiters of a flight, until the seat is dropped.
 pub(crate) struct Seat {
     flight: Arc<Making>,
     at: u32,
@@ -20,19 +20,19 @@ impl Seat {
         self.at
     }
 
-    /// The task could not poll, and still has to: O1 of [`held`](super::super::held).
+    /// Notes that the task could not poll, and still has to: O1 of [`held`](super::super::held).
     pub(in super::super) fn owe(&self) {
         self.flight.status.lock().tasks.owe(self.at);
     }
 
-    /// The flight is about to end, and the task not to be woken by that. The caller drops the
-    /// waker.
+    /// Takes the waker of the task out: the flight is about to end, and its end is not to wake the
+    /// task. The caller drops the waker.
     pub(in super::super) fn silence(&self) -> Option<Waker> {
         self.flight.status.lock().tasks.empty(self.at)
     }
 
-    /// Has the task woken: in its place among those that wait for the flight, which it takes or
-    /// has. Returns whether the flight is complete: then it is not woken.
+    /// Lets the flight wake the task, in the place that the task has, or in a new place. Returns
+    /// whether the flight is complete: then the flight does not wake the task.
     pub(in super::super) fn take(
         seat: &mut Option<Self>,
         flight: &Arc<Making>,
@@ -48,7 +48,7 @@ impl Seat {
             return false;
         }
         drop(status);
-        // Code of users, as the end of the old one.
+        // Cloning a waker runs user code, as dropping the old waker does.
         let mut waker = Some(waker.clone());
         let sat = flight.status.with_room(
             |status, memory: &mut Vec<Place>| match status.complete || known.is_some() {
@@ -68,15 +68,15 @@ impl Seat {
         let mut panics = FirstPanic::default();
         panics.catch(|| drop(old));
         if panics.is_some() {
-            // The task does not poll now.
+            // The task does not poll now, because of the panic.
             seat.owe();
         }
         panics.resume();
         false
     }
 
-    /// Waits until the flight is complete. Before the task is left to its executor, which may wait,
-    /// the thread [calls off](Making::call_off) what stands by.
+    /// Waits until the flight is complete. Before the task goes back to its executor, which may
+    /// wait, the thread [calls off](Making::call_off) its flights on standby.
     pub(in super::super) fn wait(
         seat: &mut Option<Self>,
         flight: &Arc<Making>,
@@ -98,7 +98,7 @@ impl Seat {
 }
 
 impl Drop for Seat {
-    /// If the task owes a poll, another one is woken.
+    /// If the task owes a poll, wakes a task in its stead.
     fn drop(&mut self) {
         let mut status = self.flight.status.lock();
         let (own, owes) = status.tasks.leave(self.at);

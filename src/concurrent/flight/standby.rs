@@ -1,5 +1,5 @@
-//! Flights on standby (F3): a thread has such a flight in the table, and has yet to run user code
-//! before it makes the value.
+//! Flights on standby (F3): the flight of a thread is in the table, and the thread has yet to run
+//! user code before the thread makes the value.
 
 use core::mem;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::panics::wake_all;
 use crate::sync::{Exclusive, Own, thread_local};
 
 thread_local! {
-    /// The flight that this thread has put on standby last. It leads to the others on standby (F3).
+    /// The last flight that the current thread has put on standby. It leads to the earlier flights
+    /// on standby (F3).
     static STANDING_BY: Own<Option<Arc<Making>>> = const { Own::new(None) };
 }
 
@@ -20,8 +21,8 @@ thread_local! {
 pub(crate) struct Standby<'f>(&'f Arc<Making>);
 
 impl Making {
-    /// Puts the flight on standby: until the making [begins](Standby::begin), whatever this thread
-    /// does can call it off.
+    /// Puts the flight on standby: until the making [begins](Standby::begin), any operation of the
+    /// current thread can call the flight off.
     #[inline]
     pub(crate) fn stand_by(this: &Arc<Self>) -> Standby<'_> {
         let outer = STANDING_BY.with(|flights| flights.replace(Some(Arc::clone(this))));
@@ -31,12 +32,12 @@ impl Making {
         Standby(this)
     }
 
-    /// F3: calls off all flights of this thread on standby, before the thread waits for anything.
-    /// Returns whether there were any.
+    /// F3: calls off all flights of the current thread on standby, before the thread waits for
+    /// anything. Returns whether there were any.
     pub(in super::super) fn call_off() -> bool {
         let mut next = STANDING_BY.with(|flights| flights.replace(None));
         let is_any = next.is_some();
-        // All, before the first waker is called: a waker may wait itself, or panic.
+        // All flights end before the first waker is called: a waker may wait itself, or panic.
         let mut places = Vec::new();
         while let Some(flight) = next {
             places.extend(flight.end());
