@@ -1,9 +1,11 @@
-//! What a dead node owns, under either policy: it is destroyed when no thread looks at it any more,
-//! or kept from then on until it is asked for.
+//! The keys and values of dead nodes, under both policies of a table: a key and value are destroyed
+//! as soon as no thread looks at their node any more, or kept from then on until a user asks for
+//! them.
 //!
-//! Other threads may be looking at a node that has been unlinked, so nothing can be moved out of it
-//! before its end. The thread that unlinks it marks it. At its end, which the table's reclamation
-//! brings about, and to which it passes this list, what the node owns is moved to the list.
+//! Other threads may be looking at an unlinked node, so nothing can be moved out of the node before
+//! the node's end. The thread that unlinks the node marks the node. The reclamation of the table
+//! brings about the end, and passes this list to the node; the node then moves its key and value to
+//! the list.
 
 use core::mem;
 use std::sync::Arc;
@@ -13,21 +15,21 @@ use crate::panics::FirstPanic;
 use crate::ptr::WakerCell;
 use crate::sync::{AtomicBool, AtomicUsize, Exclusive, Mutex, Ordering::*, const_fn, make_room};
 
-/// The policy of a table, and what has been kept.
+/// The policy of a table, and the kept keys and values.
 pub(super) struct Kept<K, V> {
-    /// Whether anything is to be kept. Written under the lock of the list.
+    /// Whether to keep keys and values. Written under the lock of the list.
     on_request: AtomicBool,
     /// The length of the list.
     len: AtomicUsize,
-    /// T4: no user code runs under its lock.
+    /// T4: no user code runs under the lock.
     list: Mutex<List<K, V>>,
 }
 
 struct List<K, V> {
-    /// Of keys, those that own something.
+    /// The kept pairs. A key without a destructor is left out.
     left: Vec<(Option<K>, V)>,
-    /// That of the collection, if the next that is kept calls it. (W5 of `ptr::waker`: it is empty
-    /// before this goes.)
+    /// The waker of the collection, if the next kept pair is to call it. (W5 of `ptr::waker`: the
+    /// cell of the waker is empty before the list ends.)
     waker: Option<Arc<WakerCell>>,
 }
 
@@ -45,7 +47,8 @@ impl<K, V> Kept<K, V> {
         }
     }
 
-    /// Relaxed: a moment's answer; what depends on it asks again under the lock.
+    /// Relaxed: the answer may be stale at once; a caller that depends on the answer asks again
+    /// under the lock.
     #[inline]
     pub(super) fn is_on_request(&self) -> bool {
         self.on_request.load(Relaxed)
@@ -62,8 +65,8 @@ impl<K, V> Kept<K, V> {
         self.len.load(Relaxed)
     }
 
-    /// Keeps what a node leaves, or destroys it if the policy has changed since the node was
-    /// marked.
+    /// Keeps the key and the value of a node. Destroys them if the policy has changed since the
+    /// thread marked the node.
     pub(super) fn put(&self, key: K, value: V) {
         let key = mem::needs_drop::<K>().then_some(key);
         let mut left = Some((key, value));
@@ -85,13 +88,14 @@ impl<K, V> Kept<K, V> {
         drop(left);
     }
 
-    /// If nothing is kept, returns true, and the next that is kept calls this waker, once. (A
-    /// thread that was looking at a dead entry may keep it long after the death has called.)
+    /// If nothing is kept, returns true, and the next kept pair calls the given waker, once. (A
+    /// thread that was looking at a dead entry may keep the pair long after the death has called
+    /// the waker.)
     pub(super) fn call_at_next(&self, waker: Arc<WakerCell>) -> bool {
         let mut list = self.list.lock();
         let is_empty = list.left.is_empty();
         if is_empty {
-            // (The table has another share of what was there: nothing is freed here.)
+            // (The table has a share of the old waker: nothing is freed here.)
             list.waker = Some(waker);
         }
         is_empty
@@ -107,14 +111,14 @@ impl<K, V> Kept<K, V> {
         self.len.store(len, Relaxed);
         let is_sparse = list.left.capacity() > 4 * len;
         drop(list);
-        // What is not needed any more is given back, in O(what goes).
+        // Memory that is not needed any more is freed, in O(length of the list).
         if is_sparse {
             self.shrink_to(2 * len);
         }
         taken
     }
 
-    /// Moves the list into memory for so much, if that suffices and is less.
+    /// Moves the list into memory of the given capacity, if the capacity suffices and is smaller.
     fn shrink_to(&self, capacity: usize) {
         let mut memory = Vec::with_capacity(capacity);
         let mut list = self.list.lock();
@@ -126,7 +130,7 @@ impl<K, V> Kept<K, V> {
 }
 
 impl<K, V> Drop for Kept<K, V> {
-    /// Destroys all that is still kept, even if some destructors panic.
+    /// Destroys all kept pairs, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         let all = mem::take(&mut self.list.lock().left);

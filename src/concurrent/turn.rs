@@ -1,23 +1,23 @@
 //! Nested calls of a thread for one collection. A call that destroys entries runs destructors, and
-//! a destructor may make the same call again. Only so many calls for one collection nest: otherwise
-//! the stack would be as deep as a chain of entries is long. A refused call leaves its work to the
-//! outer calls.
+//! a destructor may make the same call again. The number of nested calls for one collection is
+//! limited: without the limit the stack would be as deep as a chain of entries is long. A refused
+//! call leaves its work to the outer calls.
 
 use core::cell::Cell;
 use core::iter;
 use core::ptr;
 
-/// With so many turns of a thread, for any collections, an operation leaves all work that it may
-/// leave to the next operation. Otherwise one insertion could run a destructor that inserts into a
-/// second collection, and so on, through all collections.
+/// From this number of turns of a thread on, for any collections, an operation leaves all
+/// deferrable work to the next operation. Without the limit, one insertion could run a destructor
+/// with an insertion into a second collection, and so on, through all collections.
 const DEEP: usize = 16;
 
-/// A call of this thread for a subject, until [`with`](Self::with) returns.
+/// A call of the current thread for a subject, until [`with`](Self::with) returns.
 pub(super) struct Turn {
     subject: *const (),
     /// Whether a nested call for the subject was refused.
     refused: Cell<bool>,
-    /// The next outer turn of this thread, or null.
+    /// The next outer turn of the thread, or null.
     outer: Cell<*const Turn>,
 }
 
@@ -34,8 +34,9 @@ crate::sync::thread_local! {
 }
 
 impl Turn {
-    /// Calls `run` with a turn for the subject; with none if the thread has `most` turns for the
-    /// subject already, which then know of the refusal. O(turns of this thread).
+    /// Calls `run` with a turn for the subject. If the thread has `most` turns for the subject
+    /// already, calls `run` without a turn, and the `most` turns note the refusal. O(turns of the
+    /// thread).
     #[inline]
     pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
         let turn = Turn::about(subject);
@@ -45,7 +46,7 @@ impl Turn {
         run(listed.as_ref().map(|listed| listed.0))
     }
 
-    /// Whether there are `most` turns for the same subject, which then know of the refusal.
+    /// Whether there are `most` turns for the same subject. If so, they note the refusal.
     #[cold]
     fn is_refused(&self, turns: Turns, most: usize) -> bool {
         let same = || turns.iter().filter(|turn| turn.subject == self.subject);
@@ -72,12 +73,13 @@ impl Turn {
         Listed(self)
     }
 
-    /// Whether a nested call was refused since this method was called last.
+    /// Whether a nested call was refused since the last call of this method.
     pub(super) fn is_wanted_again(&self) -> bool {
         self.refused.replace(false)
     }
 
-    /// Whether this thread has so many turns that an operation leaves work to the next operation.
+    /// Whether the current thread has so many turns that an operation leaves work to the next
+    /// operation.
     pub(super) fn is_deep() -> bool {
         TURNS.with(Cell::get).count >= DEEP
     }
@@ -89,13 +91,14 @@ impl Turns {
         TURNS.with(|turns| turns.set(Turns { innermost, count }));
     }
 
-    /// From the innermost turn on. No turn of this thread may end while the iterator is in use.
+    /// Iterates from the innermost turn on. No turn of the thread may end while the iterator is in
+    /// use.
     fn iter<'t>(self) -> impl Iterator<Item = &'t Turn> {
         let mut next = self.innermost;
         iter::from_fn(move || {
-            // SAFETY: the pointer is null, or leads to a turn of this thread, in the frame of a
-            // call that has not returned. Before that call returns or unwinds, `Listed` takes the
-            // turn out.
+            // SAFETY: the pointer is null, or leads to a turn of the current thread, in the frame
+            // of a call that has not returned. Before the call returns or unwinds, `Listed` takes
+            // the turn out.
             let turn = unsafe { next.as_ref() }?;
             next = turn.outer.get();
             Some(turn)
@@ -103,7 +106,7 @@ impl Turns {
     }
 }
 
-/// A turn in the list of its thread, until this guard is dropped.
+/// A turn in the list of its thread, until the guard is dropped.
 struct Listed<'t>(&'t Turn);
 
 impl Drop for Listed<'_> {
@@ -119,8 +122,8 @@ impl Drop for Listed<'_> {
 }
 
 impl Listed<'_> {
-    /// Takes the turn out, which is not the innermost: a destructor has left the frames of inner
-    /// calls, since these run in a coroutine that has a stack of its own.
+    /// Takes out a turn that is not the innermost: a destructor has left the frames of inner calls,
+    /// since the inner calls run in a coroutine with a stack of its own.
     #[cold]
     fn leave_the_middle(&self) {
         let turns = TURNS.with(Cell::get);
