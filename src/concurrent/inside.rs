@@ -1,6 +1,6 @@
-//! Detection of user code that changes the very entry it is asked about (a closure, an `Eq`, a
-//! `Clone` or a destructor): the operation would try again, and be refused again, for ever. The
-//! number of tries proves nothing, since other threads may be changing the same entry.
+//! Detection of user code (a closure, an `Eq`, a `Clone` or a destructor) that changes the very
+//! entry under question: the operation would try again, and be refused again, for ever. The number
+//! of tries proves nothing, since other threads may be changing the same entry.
 
 use core::cell::Cell;
 use core::mem;
@@ -10,11 +10,12 @@ use std::vec::Vec;
 use crate::hash::HashValue;
 use crate::sync::{Exclusive, Own, make_room};
 
-/// How many nodes in a row a change may find that its own thread has put there. One is no proof: a
-/// closure may set the entry if there is none, and find next time what it has set.
+/// The number of own nodes in a row that ends a change. An own node is a node that the thread of
+/// the change has put into the table meanwhile. A single own node is no proof: a closure may set
+/// the missing entry, and find the entry at the next try.
 const OWN: usize = 2;
 
-/// What a change is about: the address of a table, which is borrowed meanwhile, and a hash.
+/// The subject of a change: the address of a table, which is borrowed meanwhile, and a hash.
 #[derive(Clone, Copy, PartialEq)]
 struct Subject {
     table: *const (),
@@ -28,30 +29,30 @@ impl Subject {
     }
 }
 
-/// A change that tries again.
+/// A change in the course of its tries.
 struct Trying {
     subject: Subject,
-    /// How much was noted when it began.
+    /// The number of noted nodes at the beginning of the change.
     from: usize,
-    /// How many nodes in a row it has found that its own thread has put there.
+    /// The number of own nodes in a row that the change has found.
     own: usize,
 }
 
-/// What a thread notes while some of its changes try again. It is empty otherwise.
+/// The notes of a thread, while some of its changes try again. Empty otherwise.
 #[derive(Default)]
 struct Notes {
     trying: Vec<Trying>,
-    /// The addresses of the nodes that the thread has put there. Exact: the change pins the nodes
-    /// of its table, so none of them is freed, and its address given to another, until the change
-    /// ends.
+    /// The addresses of the nodes that the thread has put into tables. Exact: the change pins the
+    /// nodes of its table, so until the change ends, no node is freed, and no address is given to a
+    /// second node.
     put: Vec<(Subject, *const ())>,
 }
 
 crate::sync::thread_local! {
-    /// How many changes of this thread try again.
+    /// The number of changes of the current thread that try again.
     static TRYING: Cell<usize> = const { Cell::new(0) };
-    /// They are not in the thread's participant at the table: a thread whose thread-locals are gone
-    /// borrows another with each change.
+    /// The notes are not in the thread's participant at the table: a thread without its
+    /// thread-locals borrows a different participant with each change.
     static NOTES: Own<Notes> = const {
         Own::new(Notes {
             trying: Vec::new(),
@@ -60,7 +61,7 @@ crate::sync::thread_local! {
     };
 }
 
-/// Notes that this thread has put a node into a table.
+/// Notes that the current thread has put a node into a table.
 #[inline]
 pub(super) fn has_put<T, N>(table: &T, hash: HashValue, node: &N) {
     if TRYING.with(Cell::get) != 0 {
@@ -87,11 +88,11 @@ fn note(subject: Subject, node: *const ()) {
     });
 }
 
-/// The tries of a change, which pins all nodes of its table meanwhile. From the second node on that
-/// they find, what the thread puts is noted until the change ends. Before that nothing is noted:
-/// usually they find only one.
+/// The tries of a change, which pins all nodes of its table meanwhile. From the second found node
+/// on, the thread notes the nodes that it puts into tables, until the change ends. Before the
+/// second node nothing is noted: most changes find a single node.
 pub(super) struct Tries {
-    /// The node that was found last, or null.
+    /// The node found last, or null.
     last: Cell<*const ()>,
     state: Cell<State>,
 }
@@ -113,8 +114,8 @@ impl Tries {
         }
     }
 
-    /// A try has found this node. Returns whether the change may go on. If not, it has to end, and
-    /// [`end`](Self::end) panics.
+    /// Notes that a try has found the given node. Returns whether the change may go on. If not, the
+    /// change has to end, and [`end`](Self::end) panics.
     #[inline]
     pub(super) fn found<T, N>(&self, table: &T, hash: HashValue, there: &N) -> bool {
         let there = ptr::from_ref(there).cast();
@@ -159,6 +160,8 @@ impl Tries {
         goes_on
     }
 
+    /// Ends the tries.
+    ///
     /// # Panics
     /// If the change would have tried for ever.
     #[inline]
@@ -178,7 +181,7 @@ impl Tries {
         TRYING.with(|trying| trying.set(trying.get() - 1));
         let ended = NOTES.with(|notes| {
             let mut notes = notes.enter();
-            // Changes nest, so this one's is the last.
+            // Changes nest, so the last entry is the entry of this change.
             notes.trying.pop();
             notes.trying.is_empty().then(|| mem::take(&mut *notes))
         });
