@@ -19,6 +19,7 @@ chapters! {
     back_pointers
     observers
     server_cache
+    shared
     keep
     single_flight
     destruction
