@@ -24,9 +24,15 @@
 //!   `inflight`. The end adds the registrations that other threads have still to count; the thread
 //!   that then brings `inflight` to zero frees the core. So the end waits for a thread that has a
 //!   stripe, and for no other thread.
+//! * **C5** A core has eight stripes at first. Once more threads than that use the collection, one
+//!   of them adds stripes for 64 threads: it publishes them under the lock of the first stripe. A
+//!   thread that passes or closes the stripes begins with the first, and then loads the others. If
+//!   that thread does not find the added stripes, they are published after it has unlocked the
+//!   first stripe: so a death that locks an added stripe sees the change of that thread.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
@@ -37,8 +43,14 @@ use super::stripe::{Busy, Dead, Locked, Stripe};
 use super::waker::WakerCell;
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
-/// The number of deaths that may be at the entries of one collection at a time.
-pub(crate) const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
+/// The number of stripes at first: deaths that may be at the entries of a collection at a time.
+const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
+
+/// The number of stripes where many threads use the collection (C5).
+const MANY_STRIPES: usize = if cfg!(weakly_loom) { 4 } else { 64 };
+
+/// The stripes that are added (C5).
+type Added = [Stripe; MANY_STRIPES - STRIPES];
 
 /// Once in this many times, a thread looks at the stripes of other threads first.
 const FOREIGN_INTERVAL: usize = 16;
@@ -90,6 +102,8 @@ pub(crate) type Unlink = unsafe fn(
 #[repr(C)]
 pub(crate) struct Core {
     stripes: [Stripe; STRIPES],
+    /// More stripes, from a `Box`, or null (C5).
+    added: AtomicPtr<Added>,
     /// The place of the entries.
     entries: AtomicPtr<()>,
     unlink: Unlink,
@@ -120,6 +134,7 @@ impl CoreRef {
     pub(crate) fn new(unlink: Unlink) -> Self {
         let core = Box::new(Core {
             stripes: core::array::from_fn(|_| Stripe::new()),
+            added: AtomicPtr::new(ptr::null_mut()),
             entries: AtomicPtr::new(ptr::null_mut()),
             unlink,
             registered: AtomicUsize::new(0),
@@ -192,27 +207,27 @@ impl CoreRef {
     /// (C4).
     #[inline]
     fn enter(self) -> Option<Locked> {
-        let own = own_stripe();
-        match self.get().stripes[own].try_lock() {
+        match self.get().own_stripe().1.try_lock() {
             Ok(locked) => Some(locked),
             Err(Busy::Closed) => None,
-            Err(Busy::Locked) => self.enter_other(own),
+            Err(Busy::Locked) => self.enter_other(),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_other(self, own: usize) -> Option<Locked> {
-        let stripes = &self.get().stripes;
-        let (mut at, mut turn) = (own, 0);
+    fn enter_other(self) -> Option<Locked> {
+        let core = self.get();
+        let mut turn = 0;
         loop {
-            at = (at + 1) % STRIPES;
-            match stripes[at].try_lock() {
-                Ok(locked) => return Some(locked),
-                Err(Busy::Closed) => return None,
-                Err(Busy::Locked) if at == own => sync::relax(&mut turn),
-                Err(Busy::Locked) => {}
+            for at in 1..=core.len() {
+                match core.stripe(hint() + at).try_lock() {
+                    Ok(locked) => return Some(locked),
+                    Err(Busy::Closed) => return None,
+                    Err(Busy::Locked) => {}
+                }
             }
+            sync::relax(&mut turn);
         }
     }
 
@@ -273,10 +288,7 @@ impl CoreRef {
     /// Waits for the deaths that are at the entries now (C3).
     #[cold]
     pub(crate) fn pass(self) {
-        self.get()
-            .stripes
-            .iter()
-            .for_each(|stripe| drop(stripe.lock()));
+        self.get().each_stripe(|stripe| drop(stripe.lock()));
     }
 
     /// Returns a stripe in whose list entries wait: this thread's own, if entries wait there. Every
@@ -285,57 +297,66 @@ impl CoreRef {
     /// its thread asks.
     #[inline]
     pub(crate) fn due(self) -> Option<usize> {
-        let stripe = &self.get().stripes[own_stripe()];
+        let (own, stripe) = self.get().own_stripe();
         let polls = stripe.poll();
         if polls % FOREIGN_INTERVAL == 0 {
             return self.foreign_due(polls / FOREIGN_INTERVAL);
         }
-        self.own_due(1).or_else(|| self.any_due())
+        if stripe.waiting() != 0 {
+            return Some(own);
+        }
+        self.any_due()
     }
 
     /// Returns this thread's own stripe, if at least this many entries wait in its list.
     #[inline]
     pub(crate) fn own_due(self, least: usize) -> Option<usize> {
-        let own = own_stripe();
-        (self.waiting_at(own) >= least).then_some(own)
+        let (own, stripe) = self.get().own_stripe();
+        (stripe.waiting() >= least).then_some(own)
     }
 
     /// Returns another stripe in whose list entries wait: the first after this thread's `n`-th next
     /// stripe.
     pub(crate) fn foreign_due(self, n: usize) -> Option<usize> {
-        let first = own_stripe() + n;
-        let at = (first..first + STRIPES).find(|at| self.waiting_at(*at) != 0);
-        at.map(|at| at % STRIPES)
+        let (first, len) = (self.get().own_stripe().0 + n, self.stripes());
+        let at = (first..first + len).find(|at| self.waiting_at(*at) != 0);
+        at.map(|at| at % len)
     }
 
     /// Returns how many entries wait in the list of a stripe, and how many entries deaths have
     /// unlinked there, modulo 2^n.
     pub(crate) fn progress(self, at: usize) -> (usize, usize) {
-        (self.waiting_at(at), self.get().stripes[at].unlinked())
+        (self.waiting_at(at), self.get().stripe(at).unlinked())
     }
 
     /// Returns any stripe in whose list entries wait.
     #[inline]
     pub(crate) fn any_due(self) -> Option<usize> {
-        let mut stripes = self.get().stripes.iter();
-        stripes.position(|stripe| stripe.waiting() != 0)
+        let core = self.get();
+        let due = |stripe: &Stripe| stripe.waiting() != 0;
+        (core.stripes.iter().position(due))
+            .or_else(|| Some(STRIPES + core.added()?.iter().position(due)?))
     }
 
     /// Returns how many entries wait in the list of a stripe.
     #[inline]
     fn waiting_at(self, at: usize) -> usize {
-        self.get().stripes[at % STRIPES].waiting()
+        self.get().stripe(at).waiting()
     }
 
     /// Returns how many entries wait in all lists.
     pub(crate) fn waiting(self) -> usize {
-        (0..STRIPES).map(|at| self.waiting_at(at)).sum()
+        let mut waiting = 0;
+        self.get().each_stripe(|stripe| waiting += stripe.waiting());
+        waiting
     }
 
     /// Returns how many entries deaths have unlinked, modulo 2^n.
     pub(crate) fn unlinked(self) -> usize {
-        let stripes = self.get().stripes.iter();
-        stripes.fold(0, |sum: usize, stripe| sum.wrapping_add(stripe.unlinked()))
+        let mut sum = 0_usize;
+        self.get()
+            .each_stripe(|stripe| sum = sum.wrapping_add(stripe.unlinked()));
+        sum
     }
 
     /// Takes the newest entries from the list of a stripe, at most `most` of them. Returns the
@@ -346,7 +367,7 @@ impl CoreRef {
         most: usize,
         below: impl Fn(*mut ()) -> *mut (),
     ) -> (*mut (), usize) {
-        self.get().stripes[at % STRIPES].lock().take(most, below)
+        self.get().stripe(at).lock().take(most, below)
     }
 
     /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how
@@ -358,9 +379,7 @@ impl CoreRef {
         below: impl Fn(*mut ()) -> *mut (),
         look: impl FnMut(*mut ()),
     ) -> usize {
-        self.get().stripes[at % STRIPES]
-            .lock()
-            .each(most, below, look)
+        self.get().stripe(at).lock().each(most, below, look)
     }
 
     /// Returns the cell of the waker, if a waker has ever been set.
@@ -407,7 +426,91 @@ impl CoreRef {
     }
 }
 
+impl CoreRef {
+    /// Returns the number of stripes.
+    #[inline]
+    pub(crate) fn stripes(self) -> usize {
+        self.get().len()
+    }
+
+    /// Adds stripes where so many threads use the collection that a stripe for each is missing
+    /// (C5). Without memory the core stays as it is.
+    #[inline]
+    pub(crate) fn widen_for(self, threads: usize) {
+        // Relaxed: another look follows under the lock.
+        if threads > STRIPES && self.get().added.load(Relaxed).is_null() {
+            self.widen();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn widen(self) {
+        let mut stripes = Vec::new();
+        if stripes.try_reserve_exact(MANY_STRIPES - STRIPES).is_err() {
+            return;
+        }
+        stripes.resize_with(MANY_STRIPES - STRIPES, Stripe::new);
+        let Ok(stripes) = <Box<Added>>::try_from(stripes) else {
+            return;
+        };
+        let stripes = Box::into_raw(stripes);
+        let first = self.get().stripes[0].lock();
+        // Release: with `Core::added`: the stripes are initialised, and the changes of threads that
+        // have passed the first stripe without these stripes (C5).
+        // Relaxed on failure: no access follows.
+        let added = (self.get().added)
+            .compare_exchange(ptr::null_mut(), stripes, Release, Relaxed)
+            .is_ok();
+        drop(first);
+        if !added {
+            // SAFETY: made above, and no other thread has seen it.
+            drop(unsafe { Box::from_raw(stripes) });
+        }
+    }
+}
+
 impl Core {
+    /// Returns the added stripes, if there are any.
+    #[inline(always)]
+    fn added(&self) -> Option<&Added> {
+        // Acquire: with `widen`.
+        // SAFETY: the stripes exist until the core is freed.
+        unsafe { self.added.load(Acquire).as_ref() }
+    }
+
+    /// Returns the number of stripes.
+    #[inline]
+    fn len(&self) -> usize {
+        self.added().map_or(STRIPES, |_| MANY_STRIPES)
+    }
+
+    /// Returns the calling thread's own stripe, with its number.
+    #[inline]
+    fn own_stripe(&self) -> (usize, &Stripe) {
+        let hint = hint();
+        match self.added() {
+            None => (hint % STRIPES, &self.stripes[hint % STRIPES]),
+            Some(_) => (hint % MANY_STRIPES, self.stripe(hint)),
+        }
+    }
+
+    /// Returns a stripe, modulo their number.
+    fn stripe(&self, at: usize) -> &Stripe {
+        if let Some(added) = self.added() {
+            if let Some(at) = (at % MANY_STRIPES).checked_sub(STRIPES) {
+                return &added[at];
+            }
+        }
+        &self.stripes[at % STRIPES]
+    }
+
+    /// Passes the stripes to `each`, beginning with the first (C5).
+    fn each_stripe(&self, mut each: impl FnMut(&Stripe)) {
+        self.stripes.iter().for_each(&mut each);
+        self.added().into_iter().flatten().for_each(each);
+    }
+
     /// Returns the cell of the waker, if this death is the first since the core was armed. The
     /// caller has a stripe.
     #[inline]
@@ -479,13 +582,12 @@ impl Drop for Counted {
     }
 }
 
-/// Returns the number of this thread's own stripe. Allocates nothing, and needs no number of the
-/// thread.
+/// Returns a number of the calling thread. Allocates nothing.
 #[inline]
-fn own_stripe() -> usize {
+fn hint() -> usize {
     #[cfg(feature = "std")]
     {
-        crate::thread::hint() % STRIPES
+        crate::thread::hint()
     }
     #[cfg(not(feature = "std"))]
     0
@@ -500,7 +602,7 @@ impl CoreRef {
     /// # Safety
     /// Called once, by the end of the collection.
     pub(crate) unsafe fn close(self) -> Closed {
-        self.get().stripes.iter().for_each(Stripe::close);
+        self.get().each_stripe(Stripe::close);
         Closed(self)
     }
 }
@@ -509,7 +611,7 @@ impl Closed {
     /// Takes the list of a stripe. Returns the newest entry and the number of entries.
     pub(crate) fn take(&self, at: usize) -> (*mut (), usize) {
         // SAFETY: C4: no death uses the list any more.
-        unsafe { self.0.get().stripes[at].take_all() }
+        unsafe { self.0.get().stripe(at).take_all() }
     }
 
     /// Leaves the core to the threads that have still to count a registration. `registered` is the
@@ -519,8 +621,8 @@ impl Closed {
         let core = self.0.get();
         // SAFETY: C4: no death has a stripe.
         let ended = |stripe: &Stripe| unsafe { stripe.ended() };
-        let all = registered.wrapping_add(core.registered.load(Relaxed));
-        let owed = (core.stripes.iter()).fold(all, |owed, stripe| owed.wrapping_sub(ended(stripe)));
+        let mut owed = registered.wrapping_add(core.registered.load(Relaxed));
+        core.each_stripe(|stripe| owed = owed.wrapping_sub(ended(stripe)));
         // AcqRel: as in `finish_inflight`.
         if owed == 0 || core.inflight.fetch_add(owed, AcqRel).wrapping_add(owed) == 0 {
             // SAFETY: C4.
@@ -539,6 +641,11 @@ impl CoreRef {
         if !cell.is_null() {
             // SAFETY: the share of the core. (W5: no user code runs.)
             drop(unsafe { Arc::from_raw(cell) });
+        }
+        let added = core.added.load(Relaxed);
+        if !added.is_null() {
+            // SAFETY: made by `widen`, and no thread uses it any more.
+            drop(unsafe { Box::from_raw(added) });
         }
         core.live.end();
         // SAFETY: the caller's promise.

@@ -1,7 +1,7 @@
 //! L. Deaths of objects that one thread has inserted and another drains.
 
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::common::scaled;
@@ -91,4 +91,38 @@ fn a_backlog_shrinks_while_one_thread_inserts_and_another_drops() {
             map.pending_dead()
         );
     });
+}
+
+/// L159: Beside more threads than a core has stripes at first (C5 of `ptr::shared`), the deaths on each thread are
+/// found, and the collection ends beside them.
+#[test]
+fn small_many_threads_let_objects_die_at_once() {
+    let threads = scaled(24, 10);
+    for ends in [false, true] {
+        let (mut map, token) = (Some(Arc::new(Map::new())), Arc::new(()));
+        let each_inserts = |_| insert_elsewhere(map.as_ref().unwrap(), &token, 40);
+        let all: Vec<_> = (0..threads).map(each_inserts).collect();
+        let go = Barrier::new(threads + 1);
+        thread::scope(|scope| {
+            for objects in all {
+                let (map, token, go) = (map.clone().unwrap(), &token, &go);
+                scope.spawn(move || {
+                    assert_eq!(map.get(&objects[0]), Some(token.clone()));
+                    (0..16).for_each(|_| _ = map.remove(&objects[1]));
+                    drop(map);
+                    go.wait();
+                    drop(objects);
+                });
+            }
+            go.wait();
+            if ends {
+                drop(map.take());
+            } else {
+                _ = map.as_ref().unwrap().purge();
+            }
+        });
+        // Those that a purge beside the deaths has missed.
+        drop(map.take());
+        assert_eq!(Arc::strong_count(&token), 1);
+    }
 }

@@ -10,7 +10,6 @@ use super::entry::Entry;
 use super::retired::Retire;
 use super::table::RawTable;
 use crate::panics::FirstPanic;
-use crate::ptr::STRIPES;
 use crate::sync::Ordering::*;
 
 impl<N: Entry> Drop for RawTable<N> {
@@ -23,7 +22,7 @@ impl<N: Entry> Drop for RawTable<N> {
         // SAFETY: the table ends. From here on the calling thread owns all entries.
         let closed = unsafe { core.close() };
         let mut all = Vec::new();
-        for stripe in 0..STRIPES {
+        for stripe in 0..core.stripes() {
             let (first, count) = closed.take(stripe);
             // SAFETY: the list has `count` entries of this table, and no death uses the list any
             // more.

@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
-use crate::ptr::{CoreRef, STRIPES, WakerCell};
+use crate::ptr::{CoreRef, WakerCell};
 
 /// The number of changes of a thread between two looks at entries left by other threads: at a list
 /// of the dead and, every second time, first at a bag.
@@ -63,6 +63,7 @@ impl<N: Entry> RawTable<N> {
     fn due_beside_others(&self, core: CoreRef) -> Option<Place> {
         let nth = self.domain.begin_change();
         if nth % FOREIGN_INTERVAL == 0 {
+            core.widen_for(self.domain.participants.included());
             let there = self.foreign_due(core, nth / FOREIGN_INTERVAL);
             if there.is_some() {
                 return there;
@@ -83,7 +84,7 @@ impl<N: Entry> RawTable<N> {
         }
         let stripe = match self.batch() {
             1 => core.foreign_due(nth),
-            batch => (self.domain).next_slow_list(STRIPES, batch, |stripe| core.progress(stripe)),
+            batch => (self.domain).next_slow_list(core.stripes(), batch, |at| core.progress(at)),
         };
         stripe.map(Place::Stripe)
     }
@@ -171,7 +172,7 @@ impl<N: Entry> Writer<'_, N> {
         let Some(core) = self.table.core() else {
             return Vec::new();
         };
-        for stripe in 0..STRIPES {
+        for stripe in 0..core.stripes() {
             loop {
                 // Allocated before the lock.
                 let room = all.capacity() - all.len();

@@ -13,7 +13,7 @@ use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
 use super::super::{
-    CoreRef, Dead, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf, below,
+    CoreRef, Dead, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf, below,
 };
 use super::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, Ordering, UnsafeCell, free, relax};
@@ -293,7 +293,7 @@ impl<T> Shared<T> {
     /// Takes the entries that deaths have unlinked.
     fn take(&self) -> Vec<Unlinked<T>> {
         let below = |node: *mut ()| link_of::<T>(node);
-        let taken = (0..STRIPES).map(|at| self.core.take(at, usize::MAX, below));
+        let taken = (0..self.core.stripes()).map(|at| self.core.take(at, usize::MAX, below));
         taken
             .flat_map(|(first, count)| list(first, count))
             .collect()
@@ -355,7 +355,7 @@ impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         // SAFETY: called once, at the end.
         let closed = unsafe { self.core.close() };
-        for at in 0..STRIPES {
+        for at in 0..self.core.stripes() {
             let (first, count) = closed.take(at);
             drop(list::<T>(first, count));
         }

@@ -10,7 +10,7 @@ use super::{end_in_place, spawn};
 use crate::Strong;
 use crate::panics::FirstPanic;
 use crate::ptr::models::Payload;
-use crate::ptr::{CoreRef, Off, Promise, RegistrationId, STRIPES, SharedWatch, SharedWatchOf};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf};
 use crate::sync::{AtomicPtr, Live, models};
 
 pub(super) struct Node {
@@ -191,7 +191,7 @@ impl Table {
     /// Destroys the entries that deaths have unlinked, and returns their number.
     pub(super) fn drain(&self) -> usize {
         let mut count = 0;
-        for stripe in 0..STRIPES {
+        for stripe in 0..self.raw.core().map_or(0, CoreRef::stripes) {
             let place = Place::Stripe(stripe);
             if let Some(taken) = self.raw.take_dead(place, usize::MAX) {
                 taken.each(|node| {

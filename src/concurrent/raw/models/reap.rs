@@ -3,7 +3,6 @@
 
 use super::super::Place;
 use super::dead::{Table, model, with};
-use crate::ptr::STRIPES;
 
 /// Looks in two steps: the found entry is read again.
 fn look_twice(table: &Table, key: u64) {
@@ -16,7 +15,7 @@ fn look_twice(table: &Table, key: u64) {
 
 /// Takes one dead entry, enters, and reaps the entry, as an insertion does; then removes a key.
 pub(super) fn reap_and_remove(table: &Table, key: u64) {
-    let taken = (0..STRIPES).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
+    let taken = (0..2).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
     let writer = table.raw.write();
     if let Some(taken) = taken {
         writer.reap(taken);
