@@ -323,7 +323,7 @@ impl<F: Flavour> Unlinking<F> {
         };
         self.hooks.each(|hook| {
             // SAFETY: H1, the hook is ours.
-            if let Recipient::Core(core) = unsafe { hook.target() } {
+            if let Recipient::Core(core) = unsafe { hook.recipient() } {
                 unlink(core, RegistrationId::of_hook(hook), hook.hash());
             }
         });
@@ -367,7 +367,7 @@ impl<F: Flavour> RecordRef<F> {
                 };
                 // SAFETY: see above.
                 let pushed = unsafe {
-                    match hook.target() {
+                    match hook.recipient() {
                         Recipient::Stack(stack) => stack.push(Notice::of_hook(hook)),
                         Recipient::Core(_) => {
                             unlinking.hooks.add(hook);
@@ -381,7 +381,7 @@ impl<F: Flavour> RecordRef<F> {
                 }
             }
             if is_last {
-                let mut end = |slot: RecordSlot| match gate.target(slot)? {
+                let mut end = |slot: RecordSlot| match gate.recipient(slot)? {
                     Recipient::Stack(stack) => {
                         // SAFETY: see above.
                         let pushed = unsafe { stack.push(Notice::of_slot(self, slot)) }?;

@@ -140,25 +140,25 @@ impl<F: Flavour> Gate<F> {
     /// Returns the recipient of a registration in the record itself, if there is such a
     /// registration (R3).
     #[inline]
-    pub(super) fn target(&self, slot: RecordSlot) -> Option<Recipient<F>> {
+    pub(super) fn recipient(&self, slot: RecordSlot) -> Option<Recipient<F>> {
         // Relaxed: R2, we have the gate.
         // SAFETY: R3, a pointer that is not null leads to the recipient of a registration.
         unsafe { Recipient::decode(self.record.slot(slot).load(Relaxed)) }
     }
 
     #[inline]
-    pub(super) fn set_target(&self, slot: RecordSlot, target: Option<Recipient<F>>) {
+    pub(super) fn set_recipient(&self, slot: RecordSlot, recipient: Option<Recipient<F>>) {
         // Relaxed: R2, we have the gate.
         let place = self.record.slot(slot);
-        place.store(Recipient::encode(target), Relaxed);
+        place.store(Recipient::encode(recipient), Relaxed);
     }
 
     /// Registers the second entry, whose slot is free.
     #[inline]
-    pub(super) fn set_second(&self, target: Recipient<F>, hash: u32) {
+    pub(super) fn set_second(&self, recipient: Recipient<F>, hash: u32) {
         // Relaxed: every reader has synchronised with the registration.
         self.record.get().hash.store(hash, Relaxed);
-        self.set_target(RecordSlot::Second, Some(target));
+        self.set_recipient(RecordSlot::Second, Some(recipient));
     }
 
     /// Returns the newest hook.

@@ -24,7 +24,7 @@ use super::header::Block;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 /// The place of a recipient. `recipient` encodes and decodes the pointer there.
-pub(super) type TargetCell = UnsafeCell<*mut ()>;
+pub(super) type RecipientCell = UnsafeCell<*mut ()>;
 
 /// A node in the list of a record; at the death of the object, its notice.
 #[repr(C, align(8))]
@@ -251,7 +251,7 @@ impl<F: Flavour> HookRef<F> {
 
     /// Returns the address of the pointer to the recipient (H2). The hook may be unused.
     #[inline(always)]
-    pub(super) fn target_place(self) -> NonNull<()> {
+    pub(super) fn recipient_place(self) -> NonNull<()> {
         // SAFETY: H2: the offset does not change after the hook was made.
         let offset = unsafe { self.0.as_ref() }.offset as usize;
         // SAFETY: H2, and the provenance that this type promises.
@@ -263,15 +263,15 @@ impl<F: Flavour> HookRef<F> {
 /// frees such hooks.
 #[repr(C, align(8))]
 pub(super) struct LoneHook<F: Flavour> {
-    target: TargetCell,
+    recipient: RecipientCell,
     hook: Hook<F>,
 }
 
 impl<F: Flavour> LoneHook<F> {
-    pub(super) fn boxed(target: *mut (), block: Block<F>, hash: u32) -> HookRef<F> {
-        let offset = offset_of!(Self, hook) - offset_of!(Self, target);
+    pub(super) fn boxed(recipient: *mut (), block: Block<F>, hash: u32) -> HookRef<F> {
+        let offset = offset_of!(Self, hook) - offset_of!(Self, recipient);
         let lone = Box::into_raw(Box::new(LoneHook {
-            target: UnsafeCell::new(target),
+            recipient: UnsafeCell::new(recipient),
             hook: Hook::new(block, offset),
         }));
         // SAFETY: a box is not null; a pointer derived from the box's keeps its provenance.

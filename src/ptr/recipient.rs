@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::flavour::Flavour;
 use super::header::Block;
-use super::hook::{HookRef, LoneHook, TargetCell};
+use super::hook::{HookRef, LoneHook, RecipientCell};
 use super::shared::CoreRef;
 use super::stack::StackRef;
 
@@ -31,17 +31,17 @@ impl<F: Flavour> Recipient<F> {
     }
 
     /// # Safety
-    /// `target` is from [`encode`](Self::encode), and the stack or core is not freed.
+    /// `recipient` is from [`encode`](Self::encode), and the stack or core is not freed.
     #[inline(always)]
-    pub(super) unsafe fn decode(target: *mut ()) -> Option<Self> {
+    pub(super) unsafe fn decode(recipient: *mut ()) -> Option<Self> {
         // SAFETY: the caller's promise; the mark is removed.
         unsafe {
-            if target.is_null() {
+            if recipient.is_null() {
                 None
-            } else if target.addr() & CORE == 0 {
-                Some(Recipient::Stack(StackRef::from_ptr(target.cast())))
+            } else if recipient.addr() & CORE == 0 {
+                Some(Recipient::Stack(StackRef::from_ptr(recipient.cast())))
             } else {
-                let core = target.map_addr(|addr| addr ^ CORE);
+                let core = recipient.map_addr(|addr| addr ^ CORE);
                 Some(Recipient::Core(CoreRef::from_ptr(core.cast())))
             }
         }
@@ -94,22 +94,22 @@ impl<F: Flavour> HookRef<F> {
     /// # Safety
     /// The caller has the gate, or owns the hook (H1).
     #[inline]
-    pub(super) unsafe fn target(self) -> Recipient<F> {
+    pub(super) unsafe fn recipient(self) -> Recipient<F> {
         // SAFETY: H2, the caller's promise; a registration has a recipient.
-        unsafe { self.target_if_any().unwrap_unchecked() }
+        unsafe { self.recipient_if_any().unwrap_unchecked() }
     }
 
     /// Returns the recipient, or `None` for a hook that marks a place in a list.
     ///
     /// # Safety
-    /// As for [`target`](Self::target).
+    /// As for [`recipient`](Self::recipient).
     #[inline]
-    pub(super) unsafe fn target_if_any(self) -> Option<Recipient<F>> {
+    pub(super) unsafe fn recipient_if_any(self) -> Option<Recipient<F>> {
         // SAFETY: H2; a chunk or a lone hook is made with its recipient.
         unsafe {
-            let target = self.target_place().cast::<TargetCell>();
-            let target = target.as_ref().with(|target| *target);
-            Recipient::decode(target)
+            let recipient = self.recipient_place().cast::<RecipientCell>();
+            let recipient = recipient.as_ref().with(|recipient| *recipient);
+            Recipient::decode(recipient)
         }
     }
 }

@@ -114,15 +114,15 @@ impl<F: Flavour> NewRecord<F> {
 
     /// Sets the number of shares besides the object's, and the first registration. The record is
     /// published with both.
-    pub(super) fn set(&mut self, others: usize, target: Option<Recipient<F>>) {
+    pub(super) fn set(&mut self, others: usize, recipient: Option<Recipient<F>>) {
         if others > (MAX_REFS - OWN) as usize {
             abort();
         }
         // Relaxed: the publication releases the record.
         let record = self.0.get();
         record.refs.store(OWN + others as u32, Relaxed);
-        record.slots[0].store(Recipient::encode(target), Relaxed);
-        let registered = u32::from(target.is_some());
+        record.slots[0].store(Recipient::encode(recipient), Relaxed);
+        let registered = u32::from(recipient.is_some());
         // SAFETY: no other thread knows the record.
         let set = |place: *mut u32| unsafe { *place = registered };
         record.registered.with_mut(set);

@@ -31,14 +31,14 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(crate) unsafe fn register(
         self,
-        target: Recipient<F>,
+        recipient: Recipient<F>,
         hash: Option<u32>,
     ) -> Registration<F> {
         // SAFETY: the caller's promise.
         unsafe {
-            match self.register_first(target, hash) {
+            match self.register_first(recipient, hash) {
                 Ok(()) => Registration::Block,
-                Err(now) => self.register_further(now, target, hash),
+                Err(now) => self.register_further(now, recipient, hash),
             }
         }
     }
@@ -51,11 +51,11 @@ impl<F: Flavour> Block<F> {
     #[inline]
     pub(super) unsafe fn register_first(
         self,
-        target: Recipient<F>,
+        recipient: Recipient<F>,
         hash: Option<u32>,
     ) -> Result<(), *mut ()> {
         let state = &self.header().state;
-        let entry = State::entry(target).encode();
+        let entry = State::entry(recipient).encode();
         let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
@@ -88,14 +88,14 @@ impl<F: Flavour> Block<F> {
     unsafe fn register_further(
         self,
         now: *mut (),
-        target: Recipient<F>,
+        recipient: Recipient<F>,
         hash: Option<u32>,
     ) -> Registration<F> {
         // SAFETY: the caller's promise.
         unsafe {
             match self.record_from(now, false) {
-                None => self.register(target, hash),
-                Some(record) => record.register(target, hash),
+                None => self.register(recipient, hash),
+                Some(record) => record.register(recipient, hash),
             }
         }
     }
@@ -194,22 +194,22 @@ impl<F: Flavour> RecordRef<F> {
     ///
     /// # Safety
     /// As for [`Recipient::hook`].
-    unsafe fn register(self, target: Recipient<F>, hash: Option<u32>) -> Registration<F> {
+    unsafe fn register(self, recipient: Recipient<F>, hash: Option<u32>) -> Registration<F> {
         let block = self.block();
         let mut spare = None;
         loop {
             let Some(gate) = self.lock() else {
                 unreachable!("the object is alive")
             };
-            let within = if gate.target(RecordSlot::First).is_none() {
-                gate.set_target(RecordSlot::First, Some(target));
+            let within = if gate.recipient(RecordSlot::First).is_none() {
+                gate.set_recipient(RecordSlot::First, Some(recipient));
                 if let Some(hash) = hash {
                     // SAFETY: B3, we have the gate.
                     unsafe { block.set_hash(hash) };
                 }
                 Some(Registration::Block)
-            } else if gate.target(RecordSlot::Second).is_none() {
-                gate.set_second(target, hash.unwrap_or(0));
+            } else if gate.recipient(RecordSlot::Second).is_none() {
+                gate.set_second(recipient, hash.unwrap_or(0));
                 Some(Registration::Second)
             } else {
                 None
@@ -219,12 +219,12 @@ impl<F: Flavour> RecordRef<F> {
                 drop(gate);
                 if let Some(hook) = spare {
                     // SAFETY: the hook was not used.
-                    unsafe { target.give_back(hook) };
+                    unsafe { recipient.give_back(hook) };
                 }
                 return within;
             }
             // SAFETY: the caller's promise.
-            let unused = || unsafe { target.spare_hook(block, hash.unwrap_or(0)) };
+            let unused = || unsafe { recipient.spare_hook(block, hash.unwrap_or(0)) };
             if let Some(hook) = spare.or_else(unused) {
                 gate.add_registration();
                 gate.link(hook);
@@ -233,7 +233,7 @@ impl<F: Flavour> RecordRef<F> {
             // Not under the gate, since `hook` allocates.
             drop(gate);
             // SAFETY: the caller's promise.
-            spare = Some(unsafe { target.hook(block, hash.unwrap_or(0)) });
+            spare = Some(unsafe { recipient.hook(block, hash.unwrap_or(0)) });
         }
     }
 
@@ -247,7 +247,7 @@ impl<F: Flavour> RecordRef<F> {
         let Some(gate) = self.lock() else {
             return false;
         };
-        gate.set_target(slot, None);
+        gate.set_recipient(slot, None);
         gate.end_registration();
         true
     }

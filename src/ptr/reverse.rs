@@ -25,18 +25,18 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
     /// O(n log n) for all n registrations of the object, with whatever collections. Other threads
     /// that register with the object or deregister wait for at most [`BATCH`] registrations at a
     /// time.
-    pub(crate) fn hashes_with(self, target: Recipient<F>) -> Vec<u32> {
+    pub(crate) fn hashes_with(self, recipient: Recipient<F>) -> Vec<u32> {
         let mut hashes = Vec::new();
         let block = self.block();
         // Acquire: the registration, with its hash; or the record.
         let state = block.header().state.load(Acquire);
         match State::<F>::decode(state) {
-            State::Record(record) => record.hashes_with(target, &mut hashes),
+            State::Record(record) => record.hashes_with(recipient, &mut hashes),
             // B3: the hash is not older than the registration in `state`. The hash may be a
             // later registration's. In this case the registration has ended, and the later one,
             // perhaps of another collection, has come during this call; so it matters for neither
             // of them whether the hash is shown.
-            _ if state == State::entry(target).encode() => hashes.push(block.hash()),
+            _ if state == State::entry(recipient).encode() => hashes.push(block.hash()),
             // The object lives, so the state is not `DEAD`; and the state is only locked while
             // nothing is registered.
             _ => {}
@@ -49,7 +49,7 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
 
 impl<F: Flavour> RecordRef<F> {
     /// Does the same as for an [object](ObjectRef::hashes_with), but in any order.
-    fn hashes_with(self, target: Recipient<F>, into: &mut Vec<u32>) {
+    fn hashes_with(self, recipient: Recipient<F>, into: &mut Vec<u32>) {
         let mut place = Place::new(self);
         loop {
             // Not under the gate, since this allocates.
@@ -66,7 +66,7 @@ impl<F: Flavour> RecordRef<F> {
             }
             // There is room for all hashes that are found before the gate is given back.
             let mut look = |of: Option<Recipient<F>>, hash: u32| {
-                if of == Some(target) {
+                if of == Some(recipient) {
                     into.push(hash);
                 }
             };
@@ -74,7 +74,7 @@ impl<F: Flavour> RecordRef<F> {
                 Some(next) => next,
                 None => {
                     for slot in [RecordSlot::First, RecordSlot::Second] {
-                        look(gate.target(slot), self.hash(slot));
+                        look(gate.recipient(slot), self.hash(slot));
                     }
                     gate.newest()
                 }
@@ -83,7 +83,7 @@ impl<F: Flavour> RecordRef<F> {
             while looked < BATCH {
                 let Some(hook) = next else { return };
                 // SAFETY: we have the gate, and the hook is linked.
-                let of = unsafe { hook.target_if_any() };
+                let of = unsafe { hook.recipient_if_any() };
                 look(of, hook.hash());
                 // The marks of other threads do not count: two threads could pass each other for
                 // ever.

@@ -284,23 +284,23 @@ impl<T: ?Sized> SharedWatch<T> {
         } else {
             (word == record.as_ptr()).then_some(RecordSlot::Second)
         };
-        let target = if let Some(slot) = slot {
-            let target = gate.target(slot);
-            gate.set_target(slot, None);
-            target
+        let recipient = if let Some(slot) = slot {
+            let recipient = gate.recipient(slot);
+            gate.set_recipient(slot, None);
+            recipient
         } else {
             // SAFETY: H1, a hook, which is in the list.
             unsafe {
                 let hook = HookRef::from_ptr(NonNull::new_unchecked(word));
                 gate.unlink(hook);
-                let target = hook.target();
+                let recipient = hook.recipient();
                 off.add(hook);
-                Some(target)
+                Some(recipient)
             }
         };
         gate.keep_share();
         drop(gate);
-        if let Some(Recipient::Core(core)) = target {
+        if let Some(Recipient::Core(core)) = recipient {
             count_off(core);
         }
     }

@@ -31,7 +31,7 @@ use core::ptr::{self, NonNull};
 
 use super::flavour::{Flavour, Local, Variable};
 use super::header::Block;
-use super::hook::{Hook, HookRef, TargetCell};
+use super::hook::{Hook, HookRef, RecipientCell};
 use super::waker::WakerCell;
 use crate::sync::{Live, UnsafeCell};
 
@@ -141,7 +141,7 @@ impl<F: Flavour> StackRef<F> {
 /// Several hooks in one allocation, all with the same recipient.
 #[repr(C, align(8))]
 struct Chunk<F: Flavour> {
-    target: TargetCell,
+    recipient: RecipientCell,
     next: Option<NonNull<Chunk<F>>>,
     len: u32,
     /// The number of hooks at the end that were never used.
@@ -198,13 +198,13 @@ impl<F: Flavour> Slab<F> {
     /// Allocates a chunk for twice as many hooks as the last chunk; no spare hook is left.
     ///
     /// # Safety
-    /// `target` is the stack that owns this slab.
-    pub(super) unsafe fn grow(&mut self, target: *mut NoticeStack<F>) {
+    /// `recipient` is the stack that owns this slab.
+    pub(super) unsafe fn grow(&mut self, recipient: *mut NoticeStack<F>) {
         let len = self.chunks.map_or(3, |newest| {
             // SAFETY: a chunk of this list.
             (unsafe { newest.as_ref() }.len * 2 + 1).min(CHUNK)
         });
-        self.chunks = Some(Chunk::new(target, self.chunks, len));
+        self.chunks = Some(Chunk::new(recipient, self.chunks, len));
     }
 
     /// Takes a hook back.
@@ -283,7 +283,7 @@ impl<F: Flavour> Chunk<F> {
         unsafe { core::alloc::Layout::from_size_align_unchecked(size, align_of::<Self>()) }
     }
 
-    fn new(target: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: u32) -> NonNull<Self> {
+    fn new(recipient: *mut NoticeStack<F>, next: Option<NonNull<Self>>, len: u32) -> NonNull<Self> {
         let layout = Self::layout(len as usize);
         // SAFETY: the size is not zero.
         let Some(chunk) = NonNull::new(unsafe { alloc::alloc::alloc(layout) }.cast::<Self>())
@@ -293,7 +293,7 @@ impl<F: Flavour> Chunk<F> {
         // SAFETY: new memory of this layout.
         unsafe {
             chunk.write(Chunk {
-                target: UnsafeCell::new(target.cast()),
+                recipient: UnsafeCell::new(recipient.cast()),
                 next,
                 len,
                 unused: len,
@@ -308,8 +308,8 @@ impl<F: Flavour> Chunk<F> {
     /// # Safety
     /// The hook comes from a chunk, which has not been freed.
     unsafe fn of(hook: HookRef<F>) -> NonNull<Self> {
-        const { assert!(offset_of!(Self, target) == 0) }
-        hook.target_place().cast()
+        const { assert!(offset_of!(Self, recipient) == 0) }
+        hook.recipient_place().cast()
     }
 
     /// # Safety

@@ -111,8 +111,8 @@ pub(super) unsafe fn returning<F: Flavour>(state: *mut ()) -> Option<RecordRef<F
 impl<F: Flavour> State<F> {
     /// Returns the state of one entry, and nothing else.
     #[inline(always)]
-    pub(super) fn entry(target: Recipient<F>) -> Self {
-        match target {
+    pub(super) fn entry(recipient: Recipient<F>) -> Self {
+        match recipient {
             Recipient::Stack(stack) => State::Thin(stack),
             Recipient::Core(core) => State::Shared(core),
         }
@@ -191,14 +191,14 @@ impl<F: Flavour> Block<F> {
     /// Sets the record that is to take the place of `NONE`, `WEAK`, `THIN` or `SHARED`, with `more`
     /// references for the caller.
     pub(super) fn prepare(self, state: &State<F>, more: usize, new: &mut Option<NewRecord<F>>) {
-        let (others, target) = match state {
+        let (others, recipient) = match state {
             State::Weak(n) => (*n - 1, None),
             State::Thin(stack) => (0, Some(Recipient::Stack(*stack))),
             State::Shared(core) => (0, Some(Recipient::Core(*core))),
             _ => (0, None),
         };
         new.get_or_insert_with(|| NewRecord::new(self))
-            .set(others + more, target);
+            .set(others + more, recipient);
     }
 
     /// Waits one turn while the state is locked, and returns the state.
