@@ -435,6 +435,84 @@ fn wakers_use_the_queue() {
     }
 }
 
+/// 360: A waker that is set is called for each message, until it is replaced or taken out, and beside those who wait.
+#[test]
+fn a_waker_that_is_set_stays_armed() {
+    let queue = ReferenceQueue::new();
+    let die = |message: u32| _ = queue.register(&Strong::new(()), message);
+    let [first, second, task] = [(); 3].map(|()| Arc::new(Woken::default()));
+    die(0);
+    queue.set_waker(Some(Waker::from(first.clone())));
+    assert_eq!(first.times(), 0, "not for what is there");
+    assert_eq!(queue.poll(), Some(0));
+    for times in 1..=5 {
+        die(1);
+        assert_eq!(first.times(), times, "whether somebody polls or not");
+        assert!(times % 2 == 0 || queue.drain().count() != 0);
+    }
+    _ = queue.drain().count();
+    let waker = Waker::from(task.clone());
+    let mut context = Context::from_waker(&waker);
+    assert!(queue.poll_wait(&mut context).is_pending());
+    die(2);
+    assert_eq!((first.times(), task.times()), (6, 1));
+    assert_eq!(queue.poll_wait(&mut context), Poll::Ready(2));
+    queue.set_waker(Some(Waker::from(second.clone())));
+    assert_eq!(Arc::strong_count(&first), 1, "it is dropped");
+    die(3);
+    assert_eq!((first.times(), second.times(), task.times()), (6, 1, 1));
+    queue.clone().set_waker(None);
+    die(4);
+    assert_eq!((second.times(), Arc::strong_count(&second)), (1, 1));
+    assert!(queue.drain().eq([3, 4]));
+}
+
+/// 360: A payload that returns calls it, on whatever thread; it goes with the queue.
+#[test]
+fn a_waker_that_is_set_hears_of_payloads() {
+    let (queue, woken) = (ReferenceQueue::new(), Arc::new(Woken::default()));
+    queue.set_waker(Some(Waker::from(woken.clone())));
+    let objects = [1, 2].map(|number| Strong::new_returning(number, &queue));
+    for object in objects {
+        thread::scope(|scope| _ = scope.spawn(|| drop(object)));
+    }
+    assert_eq!((woken.times(), queue.len()), (2, 2));
+    drop(queue);
+    assert_eq!(Arc::strong_count(&woken), 1);
+}
+
+/// 360: It may panic, replace itself, poll, and kill what leaves the next message.
+#[test]
+fn a_waker_that_is_set_uses_the_queue() {
+    struct Calls<F>(F);
+    impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
+        fn wake(self: Arc<Self>) {
+            (self.0)();
+        }
+    }
+    let queue = &*Box::leak(Box::new(ReferenceQueue::new()));
+    let set = |call: fn()| queue.set_waker(Some(Waker::from(Arc::new(Calls(call)))));
+    let die = |message: u32| _ = queue.register(&Strong::new(()), message);
+    set(|| common::quiet_panic());
+    for message in 0..2 {
+        assert!(common::panics(|| die(message)));
+        assert_eq!(queue.poll(), Some(message));
+    }
+    let kill = move || {
+        if queue.poll().is_some_and(|message| message != 0) {
+            queue.register(&Strong::new(()), 0);
+        }
+    };
+    queue.set_waker(Some(Waker::from(Arc::new(Calls(kill)))));
+    die(7);
+    assert_eq!(queue.poll(), None, "each call has polled its message");
+    let replace = move || queue.set_waker(None);
+    queue.set_waker(Some(Waker::from(Arc::new(Calls(replace)))));
+    die(8);
+    die(9);
+    assert!(queue.drain().eq([8, 9]));
+}
+
 /// The waker has the queue's last handle, and drops it.
 #[test]
 fn a_waker_drops_the_queue() {

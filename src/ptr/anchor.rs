@@ -78,12 +78,37 @@ use crate::sync::Ordering::*;
 /// * If a map's value owns the anchor that is the value's key, the value keeps its own entry, as
 ///   with every weak key.
 ///
+/// # Layout
+///
+/// An anchor is `repr(transparent)` over one pointer, and that stays so: an anchor can be a field
+/// of a C struct, there a `void *`. All zeros are an anchor that nobody watches, so memory from
+/// `calloc` holds anchors. C moves an anchor like any other word, gives a clone of a struct a zero,
+/// and reads nothing in the word. Only [`drop_in_place`](core::ptr::drop_in_place) is the death: a
+/// struct that C frees without it never dies.
+///
+/// ```
+/// use std::mem::{MaybeUninit, size_of};
+/// use weakly::{Anchor, WeakMap};
+///
+/// #[repr(C)]
+/// struct Widget { width: u32, anchor: Anchor } // in C: uint32_t width; void *anchor;
+///
+/// assert_eq!(size_of::<Anchor>(), size_of::<*mut ()>());
+/// // SAFETY: zeros are a width, and an anchor that nobody watches.
+/// let widget: Widget = unsafe { MaybeUninit::zeroed().assume_init() };
+/// let mut names = WeakMap::new();
+/// names.insert(&widget.anchor, "button");
+/// drop(widget);
+/// assert!(names.is_empty());
+/// ```
+///
 /// # At the drop
 ///
 /// When an anchor is dropped, the same [happens as at the
 /// death](crate::ptr::Strong#what-happens-at-the-death) of an object: its weak handles are dead, no
 /// collection finds an entry for the anchor, and its finalizers run, newest first. If a finalizer
 /// panics, the others still run, and the panic propagates from the drop.
+#[repr(transparent)]
 pub struct Anchor<F: Flavour> {
     /// See A1.
     object: F::Link,

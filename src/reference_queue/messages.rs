@@ -5,7 +5,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use {
     super::waiters::Waiters,
-    core::task::{Context, Poll},
+    core::task::{Context, Poll, Waker},
     core::time::Duration,
     std::time::Instant,
 };
@@ -242,6 +242,49 @@ impl<M> ReferenceQueue<M> {
             self.poll()
         });
         message.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Sets the waker of the queue, or removes it. Every message calls the waker when the message
+    /// is in the queue: the waker stays armed, and no poll has to set it again. For an event loop
+    /// that a message wakes, and for threads that run another language's code: there the waker
+    /// leaves a mark, as `Py_AddPendingCall` does, and the loop [drains](Self::drain) the queue.
+    /// O(1).
+    ///
+    /// The queue has one such waker, beside the threads and tasks that wait: each message wakes
+    /// these, too. The waker is called on the thread on which the object dies, under no lock, and
+    /// may use the queue. If the waker panics, the message is there, all tasks are woken, and the
+    /// first panic goes to the caller who dropped the last handle.
+    ///
+    /// The waker is not called for messages that are in the queue when it is set: look once
+    /// afterwards. A waker that is replaced may still be called by a death that has begun. The
+    /// waker must not own a handle to this queue: neither would ever be dropped.
+    ///
+    /// A death then costs a lock of a few instructions, and the call.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering::*};
+    /// use std::task::Wake;
+    /// use weakly::{ReferenceQueue, Strong};
+    ///
+    /// struct Flag(AtomicBool);
+    ///
+    /// impl Wake for Flag {
+    ///     fn wake(self: Arc<Self>) {
+    ///         self.0.store(true, Release);
+    ///     }
+    /// }
+    ///
+    /// let (queue, flag) = (ReferenceQueue::new(), Arc::new(Flag(AtomicBool::new(false))));
+    /// queue.set_waker(Some(flag.clone().into()));
+    /// for frame in 0..3 {
+    ///     queue.register(&Strong::new(frame), frame); // dies here
+    ///     assert!(flag.0.swap(false, Acquire)); // each time
+    /// }
+    /// assert!(queue.drain().eq([0, 1, 2]));
+    /// ```
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        drop(self.shared.waiters.arm(waker.map(std::sync::Arc::new)));
     }
 }
 

@@ -8,16 +8,19 @@
 //! the count cannot call the wakeup before the waiter sleeps. Taking a message out may free memory
 //! of the queue, so a waiter does that after releasing the lock; if the message is gone by then,
 //! the waiter begins again.
+//!
+//! A waker that stays armed counts as one waiter, for as long as it is set.
 
 #[cfg(all(test, weakly_loom))]
 mod models;
 
 use core::mem;
 use core::task::Waker;
+use std::sync::Arc;
 use std::time::Instant;
 use std::vec::Vec;
 
-use crate::panics::wake_all;
+use crate::panics::{FirstPanic, wake_all};
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, Condvar, Exclusive, Mutex, make_room, store_load};
 
@@ -54,6 +57,8 @@ struct Asleep {
     free: usize,
     /// The number of times that all waiters have been woken.
     round: u64,
+    /// The waker that each message calls. It is in an `Arc` of ours, which the lock may clone.
+    armed: Option<Arc<Waker>>,
 }
 
 enum Future {
@@ -83,7 +88,7 @@ impl Future {
 
 impl Asleep {
     fn count(&self) -> usize {
-        self.threads + self.tasks.len() + self.waiting
+        self.threads + self.tasks.len() + self.waiting + usize::from(self.armed.is_some())
     }
 
     /// Takes all wakers out, and leaves room for as many tasks.
@@ -177,6 +182,7 @@ impl Waiters {
                 waiting: 0,
                 free: NONE,
                 round: 0,
+                armed: None,
             }),
             message: Condvar::new(),
         }
@@ -203,12 +209,25 @@ impl Waiters {
         if asleep.threads != 0 {
             self.message.notify_one();
         }
+        let armed = asleep.armed.clone();
         drop(asleep);
-        wake_all(
-            tasks
-                .into_iter()
-                .chain(futures.into_iter().filter_map(Future::into_waker)),
-        );
+        let mut panics = FirstPanic::default();
+        panics.wake_each(tasks);
+        panics.wake_each(futures.into_iter().filter_map(Future::into_waker));
+        if let Some(waker) = armed {
+            panics.catch(move || waker.wake_by_ref());
+        }
+        panics.resume();
+    }
+
+    /// Has every message call this waker from now on, or none. Returns the waker that was there:
+    /// the caller drops it under no lock. A message that has not called the new waker is in the
+    /// queue when this returns.
+    pub(super) fn arm(&self, waker: Option<Arc<Waker>>) -> Option<Arc<Waker>> {
+        let mut asleep = self.asleep.lock();
+        let old = mem::replace(&mut asleep.armed, waker);
+        store_load(&self.waiting, asleep.count());
+        old
     }
 
     /// Waits until `take` finds a message, or until a point in time. `is_there` returns whether

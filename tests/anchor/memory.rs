@@ -10,6 +10,7 @@ for_each_flavour!(
     an_unwatched_anchor_allocates_nothing,
     a_lookup_of_an_unwatched_anchor_allocates_nothing,
     the_first_watch_allocates_a_block,
+    zeros_are_an_unwatched_anchor,
 );
 
 fn allocations_of(act: impl FnOnce()) -> usize {
@@ -41,6 +42,39 @@ fn a_lookup_of_an_unwatched_anchor_allocates_nothing<F: Own>() {
     });
     assert_eq!((made, map.len()), (0, 1));
     assert_eq!(format!("{unwatched:?}"), "Anchor");
+}
+
+/// 361: C can lay an anchor out, and allocate it by `calloc`.
+#[allow(unsafe_code)]
+fn zeros_are_an_unwatched_anchor<F: Own>() {
+    use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+
+    #[repr(C)]
+    struct InC<F: ptr::Flavour>(u8, ManuallyDrop<ptr::Anchor<F>>, u8);
+
+    let word = size_of::<*mut ()>();
+    assert_eq!(size_of::<ptr::Anchor<F>>(), word);
+    assert_eq!(align_of::<ptr::Anchor<F>>(), align_of::<*mut ()>());
+    assert_eq!(size_of::<InC<F>>(), 3 * word);
+    // SAFETY: what the layout of an anchor promises.
+    let mut one: InC<F> = unsafe { MaybeUninit::zeroed().assume_init() };
+    let mut map = WeakMap::new();
+    assert_eq!(map.get(&*one.1), None);
+    let made = allocations_of(|| drop(ManuallyDrop::into_inner(one.1)));
+    assert_eq!(made, 0, "nobody has watched it");
+    // SAFETY: likewise.
+    one = unsafe { MaybeUninit::zeroed().assume_init() };
+    map.insert(&*one.1, 1);
+    // C moves it as a word.
+    let mut moved = MaybeUninit::<InC<F>>::uninit();
+    // SAFETY: `one` is forgotten, as a moved value.
+    unsafe { core::ptr::copy_nonoverlapping(&raw const one, moved.as_mut_ptr(), 1) };
+    // SAFETY: copied there.
+    let mut moved = unsafe { moved.assume_init() };
+    assert_eq!((map.get(&*moved.1), moved.0, moved.2), (Some(&1), 0, 0));
+    // SAFETY: it is not used afterwards.
+    unsafe { ManuallyDrop::drop(&mut moved.1) };
+    assert!(map.is_empty());
 }
 
 /// The same where threads share the collection.

@@ -85,6 +85,29 @@ fn a_task_waits() {
     });
 }
 
+/// M2: A message that does not call the waker that is set meanwhile is there when it is set. The
+/// waker stays: the next message calls it.
+#[test]
+fn a_waker_is_set_while_a_message_comes() {
+    models::check(|| {
+        let (queue, woken) = (queue(), Woken::new());
+        let sets = thread::spawn({
+            let (queue, waker) = (queue.clone(), woken.waker());
+            move || {
+                queue.set_waker(waker);
+                queue.poll().is_some()
+            }
+        });
+        queue.put_in(());
+        let found = sets.join().unwrap();
+        assert!(woken.take() || found, "nobody knows of the message");
+        queue.put_in(());
+        assert!(woken.take(), "it is not armed any more");
+        queue.set_waker(None);
+        assert_eq!(queue.shared.waiters.waiting.load(Relaxed), 0);
+    });
+}
+
 /// A future is dropped while a message comes. The other future is still counted, or has been woken;
 /// the dropped future leaves nothing behind.
 #[test]
