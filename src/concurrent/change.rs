@@ -175,8 +175,8 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         Some(old)
     }
 
-    /// Notes what was replaced: if that was the flight of a thread, its waiters go on when this
-    /// thread has left.
+    /// Notes the flight of a replaced node. If a thread leads the flight, the waiters of the flight
+    /// go on when the calling thread has left the table.
     #[inline]
     pub(super) fn overtake(&self, old: Option<&Node<K, T, V>>) {
         self.overtaken.set(old.and_then(Node::flight));

@@ -630,7 +630,7 @@ pub(crate) enum Polled {
     Pending,
     /// The value is in the place that the caller has passed.
     Made,
-    /// The own computation of the task has failed.
+    /// The task's own computation has failed.
     Failed(Failure),
     /// The computation makes no value. A further computation may.
     Again,

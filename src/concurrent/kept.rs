@@ -28,8 +28,9 @@ pub(super) struct Kept<K, V> {
 struct List<K, V> {
     /// The kept pairs. A key without a destructor is left out.
     left: Vec<(Option<K>, V)>,
-    /// The waker of the collection, if the next kept pair is to call it. (W5 of `ptr::waker`: the
-    /// cell of the waker is empty before the list ends.)
+    /// The collection's waker, set by [`call_at_next`](Kept::call_at_next). The next kept pair
+    /// takes the waker out and calls it. (W5 of `ptr::waker`: the cell of the waker is empty before
+    /// the list ends.)
     waker: Option<Arc<WakerCell>>,
 }
 

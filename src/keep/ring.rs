@@ -427,7 +427,7 @@ impl<X> Ring<X> {
         (taken.map(|going| going.what), self.turn)
     }
 
-    /// Begins a generation. The members that are too old now are [victims](Self::next_to_go).
+    /// Begins a generation. Members older than the limit become [victims](Self::next_to_go).
     pub(crate) fn advance(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         // A member that was reported in the old generation has to be reported in the new

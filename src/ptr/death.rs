@@ -78,8 +78,8 @@ impl<F: Flavour> Disposal<F> {
         this.end(now);
     }
 
-    /// Does the same as [`run`](Self::run), where one entry alone is not likely. The count was zero
-    /// when the state was `now`.
+    /// Does the same as [`run`](Self::run), where one entry alone is not likely. The caller has
+    /// loaded the state `now` after the count became zero.
     #[inline(always)]
     pub(super) fn run_from(self, now: *mut ()) {
         let this = ManuallyDrop::new(self);

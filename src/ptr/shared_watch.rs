@@ -31,9 +31,10 @@ const ENDED: usize = 2;
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
-    /// Null before the registration, and after another watch has [inherited](Self::inherit) it:
-    /// then there is no share. The [id](RegistrationId) of the registration, until the registration
-    /// ends; then `ENDED`, or a link.
+    /// Null before the registration, and after another watch has [inherited](Self::inherit) the
+    /// registration: a watch with a null word has no share. During the registration: its
+    /// [id](RegistrationId). After the registration: `ENDED`; or, if the object's death has
+    /// unlinked the entry, the link to the next entry in the stripe's list of dead entries.
     word: AtomicPtr<()>,
 }
 

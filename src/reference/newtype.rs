@@ -153,8 +153,8 @@ impl<T> Is<T> for T {
 /// The traits name the target, so the target's type is as public as the newtype; the fields of the
 /// target may be private. The traits also give everybody a reference to the handle inside, and so a
 /// clone of the handle, by [`Notify::handle`](crate::reference::Notify::handle). But if the fields
-/// of both newtypes are private, no other module can make a newtype out of a handle: your module
-/// can rely on each fact that it has checked of its newtypes.
+/// of the strong and of the weak newtype are private, no other module can put a handle into a
+/// newtype: your module can rely on each fact that it has checked of its newtypes.
 #[macro_export]
 macro_rules! impl_handle {
     (@newtype [$($generics:tt)*] $newtype:ty, $inner:ty) => {
