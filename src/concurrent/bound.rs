@@ -1,15 +1,16 @@
-//! What bounds a table: a floor, which keeps its objects alive for a while, or a ceiling, which
-//! lets entries go though their keys live.
+//! The bound of a table: a floor, which keeps the objects of the table alive for a while, or a
+//! ceiling, which evicts entries though their keys live.
 //!
-//! Both meet an entry when it has been inserted, and when it is found and has
-//! [news](Bound::is_news) for the ring: it is told there, or joins it. So a thread that finds an
-//! object which has left its floor puts the object back.
+//! Both kinds meet an entry when a thread has inserted the entry, and when a thread has found the
+//! entry and the ring has [news](Bound::is_news) about it: the thread then tells the ring of the
+//! hit, or puts the entry into the ring. So a thread that finds an object which has left its floor
+//! puts the object back.
 //!
-//! A weight is user code, which may panic. An entry is weighed before it is linked: then nothing
-//! has happened. An entry that is there already is [refused](Ring::refuse) as one that is too
-//! heavy, or a ceiling would not bound it.
+//! A weight is user code, which may panic. A thread weighs a new entry before it links the entry:
+//! then the table has not changed yet. If the weight of a linked entry panics, the ring
+//! [refuses](Ring::refuse) the entry as too heavy: otherwise a ceiling would not bound the entry.
 //!
-//! What has to go because of that goes when the operation has left the table: see
+//! The victims of a meeting are evicted when the operation has left the table: see
 //! [`settle`](super::settle).
 
 use core::sync::atomic::{AtomicBool, AtomicUsize};
@@ -39,16 +40,18 @@ pub(crate) struct Ends<K, T, V, N> {
     pub(super) position: SweepPosition,
 }
 
-/// What a table counts.
+/// The counts of a table.
 #[derive(Default)]
 pub(super) struct Counts {
-    /// Invalidations.
+    /// The number of invalidations.
     pub(super) invalidations: sync::AtomicUsize,
-    /// Entries that went because an object had died, and that were not unlinked by its death.
+    /// The number of removed entries whose object had died, without entries that a death has
+    /// unlinked.
     pub(super) dead: AtomicUsize,
-    /// Entries that went although no object had died, and values that were made and not kept.
+    /// The number of entries that were removed although no object had died, and of values that were
+    /// made and not kept.
     pub(super) discarded: AtomicUsize,
-    /// Entries that were put.
+    /// The number of inserted entries.
     pub(super) inserted: AtomicUsize,
 }
 
@@ -71,7 +74,7 @@ impl<K, T, V, N> Ends<K, T, V, N> {
     }
 
     /// # Panics
-    /// If there is one already.
+    /// If there is a bound already.
     #[track_caller]
     pub(super) fn set_bound(&self, bound: Bound<K, T, V, N>) {
         assert!(
@@ -150,7 +153,7 @@ impl<K, T, V, N> Bound<K, T, V, N> {
         self.round.is_news(stamp)
     }
 
-    /// Whether somebody has to take what was let go.
+    /// Whether a thread has to take victims out of the ring.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         self.round.is_leaving()
@@ -171,7 +174,7 @@ impl<K, T, V, N> Bound<K, T, V, N> {
         matches!(self.kind, Kind::Floor(_))
     }
 
-    /// Whether a listener is told what goes.
+    /// Whether a listener is told of evictions.
     pub(super) fn is_heard(&self) -> bool {
         matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
     }

@@ -1,6 +1,6 @@
-//! What every operation does around its own work that changes a table: it destroys some of the
-//! dead, enters, leaves, lets go what is beyond a limit, and wakes the waiters of a flight that it
-//! has overtaken.
+//! The work around each operation that changes a table: the operation destroys some of the dead
+//! entries, enters, does its own work, leaves, evicts entries beyond a limit, and wakes the waiters
+//! of a flight whose node the operation has replaced.
 
 use super::flight::Overtaken;
 use super::inside::{self, Tries};
@@ -12,15 +12,16 @@ use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 
-/// What a change destroys of the dead.
+/// The dead entries that a change destroys.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Upkeep {
-    /// It sweeps on, and destroys some of those that deaths have unlinked, before it enters.
+    /// The change continues the sweep, and destroys some of the entries that deaths have unlinked,
+    /// before the change enters.
     All,
-    /// The same without the sweep, which would take the entry of the object for dead whose
-    /// destructor makes this change. The caller sweeps afterwards.
+    /// As `All`, but without the sweep. If a destructor makes the change, a sweep would take the
+    /// entry of the dying object for dead. The caller sweeps afterwards.
     Unswept,
-    /// Nothing: a destructor might ask for the value that this thread is about to publish.
+    /// None: a destructor might ask for the value that the thread is about to publish.
     Nothing,
 }
 
@@ -53,7 +54,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
         let settling = self.settling();
         let (mut result, overtaken) = (None, Overtaken::default());
-        // The pin goes with this block, and not by `drop`: that would copy it.
+        // The end of the block drops the pin, and not a call of `drop`: the call would copy the
+        // pin.
         {
             let taken = match upkeep {
                 Upkeep::All | Upkeep::Unswept => self.take_some(),
@@ -88,7 +90,7 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         there.is_none_or(|there| self.tries.found(self.table, hash, there))
     }
 
-    /// The entry that is `sought`. The error is that the change has to end: see [`Tries::found`].
+    /// The `sought` entry. The error means that the change has to end: see [`Tries::found`].
     #[inline]
     pub(super) fn find(
         &self,
@@ -107,9 +109,9 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         }
     }
 
-    /// Unlinks the entry that is `sought`, if it is `wanted`, which is called once for each entry.
-    /// `dead` becomes true if a dead entry may have been the one. T2: the caller has to end what
-    /// was unlinked.
+    /// Unlinks the `sought` entry, if the entry is `wanted`. `wanted` is called once for each
+    /// entry. `dead` becomes true if a dead entry may have been the sought entry. T2: the caller
+    /// has to end the unlinked node.
     #[inline]
     pub(super) fn unlink<S: Into<Match>>(
         &self,
@@ -135,9 +137,9 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         }
     }
 
-    /// Inserts a node, or replaces the one with its key, if what is there is `expected`, and
-    /// returns what was replaced. Otherwise the node stays with the caller. `linked` is called
-    /// before the code of a user that runs because of that.
+    /// Inserts a node, or replaces the node with its key, if the present node is `expected`, and
+    /// returns the replaced node. Otherwise the new node stays with the caller. `linked` is called
+    /// before user code that runs because of the insertion.
     ///
     /// # Panics
     /// If the end of the old node does, or the bound of the table, after both.
@@ -152,7 +154,7 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         K: Compare<T>,
     {
         let (table, hash) = (self.table, node.hash());
-        // User code, which may panic: before anything has happened.
+        // User code, which may panic: it runs before the table changes.
         let weight = table.weigh(node);
         // Addresses are compared by no user's code.
         let is_expected = |there| (K::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
@@ -167,7 +169,7 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
         if let Some(old) = old {
             panics.catch(|| _ = table.end(old));
         }
-        // Also after a panic: else a limit would not know of the new node.
+        // Also after a panic: otherwise the bound would not know of the new node.
         if let Some((settling, news)) = self.settling.zip(table.news_of(new)) {
             panics.catch(|| settling.tell(news, weight));
         }

@@ -1,5 +1,5 @@
-//! Keys by content: an entry is found by the content of its object, as long as that lives. Shared
-//! by the map, the set and the interner of such keys.
+//! Keys by content: a lookup finds an entry by the content of its object, as long as the object
+//! lives. Shared by the map, the set and the interner of such keys.
 
 use core::hash::Hash;
 use core::marker::PhantomData;
@@ -51,8 +51,8 @@ fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: 
     })
 }
 
-/// The content that a lookup looks for. The object that has it is kept alive until the table is not
-/// read any more.
+/// The content that a lookup looks for. The seeker keeps the object with the content alive until
+/// the lookup no longer reads the table.
 struct Seeker<'a, K, Q: ?Sized> {
     sought: &'a Q,
     found: Option<K>,
@@ -74,7 +74,7 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
             return Match::Dead;
         };
         let same = Q::is(self.sought, K::content(&key));
-        // Keeps no other object: another thread may be waiting for its death.
+        // Keeps no object besides: another thread may be waiting for the death of an object.
         if same {
             let before = self.found.replace(key);
             drop(before);
@@ -102,8 +102,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         Some((sought.found?, seen))
     }
 
-    /// Removes the entry of a content, if `wanted`, and shows it to a closure, while its object is
-    /// kept alive; returns that too. See [`remove_where`](Self::remove_where).
+    /// Removes the entry of a content, if `wanted`, and shows the entry to a closure, and keeps the
+    /// object of the entry alive meanwhile; returns the object too. See
+    /// [`remove_where`](Self::remove_where).
     pub(super) fn take<Q, R>(
         &self,
         hash: HashValue,
@@ -127,15 +128,15 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         Some((found?, seen))
     }
 
-    /// A watch for an entry that is about to be inserted. Dead entries of its hash are unlinked
-    /// first, if they are polled: they equal no key, and would pile up until the next sweep.
+    /// Creates a watch for an entry that is about to be inserted. If dead entries of the hash are
+    /// polled, unlinks them first: they equal no key, and would pile up until the next sweep.
     #[inline]
     fn admit<'k>(&self, hash: HashValue, key: &'k K) -> Unplaced<'k, SharedWatchFor<K>> {
         self.sweep_hash(hash);
         SharedWatchFor::<K>::new(key)
     }
 
-    /// Inserts an entry, or replaces the one with its content: see [`put`](Self::put).
+    /// Inserts an entry, or replaces the entry with the same content: see [`put`](Self::put).
     #[inline]
     pub(super) fn set<H, R>(
         &self,
@@ -149,7 +150,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
         self.put(hash, (), watch, value, hold, show)
     }
 
-    /// Inserts an entry, unless there is one with its content, whose object is then returned.
+    /// Inserts an entry, unless there is an entry with the same content, and then returns the
+    /// object of the present entry.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
         let watch = self.admit(hash, key);
@@ -157,7 +159,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWat
     }
 }
 
-/// The key, whose object may die by this, goes first (T5).
+/// Drops the key, whose object may die then, before the result is returned (T5).
 #[inline]
 pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
     drop(key);
@@ -176,8 +178,8 @@ mod tests {
 
     type Key = Strong<u64>;
 
-    /// Of a set or an interner the watch is all that an entry owns: nobody notices when its memory
-    /// goes.
+    /// A set or an interner owns only the watches of its entries: no user notices when their memory
+    /// is freed.
     #[test]
     fn nobody_waits_for_an_entry_without_a_value() {
         type Name = Strong<str>;
@@ -187,8 +189,8 @@ mod tests {
         }
     }
 
-    /// N189: The size of an entry of a shared map, and what a lookup reads of it: five words, of
-    /// which the first three, for a map with values of one word.
+    /// N189: The size of an entry of a shared map, and the part that a lookup reads: of the five
+    /// words of a map with values of one word, a lookup reads the first three.
     #[test]
     fn a_node_is_small() {
         assert_eq!(

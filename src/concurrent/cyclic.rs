@@ -1,4 +1,4 @@
-//! The shared maps, purged of entries that keep themselves alive.
+//! The shared maps, and the purge of their entries that keep themselves alive.
 
 use core::any::type_name;
 use core::cell::Cell;
@@ -20,7 +20,7 @@ use crate::cycles::{
     show_nothing,
 };
 
-/// Shows what an entry owns.
+/// Shows the owned key or value of an entry.
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 
 /// A shared map or a memo, while it is purged of cycles.
@@ -143,23 +143,25 @@ macro_rules! cyclic {
         }
 
         impl<$($generics)*> $map {
-            /// Removes the entries that keep themselves alive: what an entry owns leads to the
-            /// object that it lives as long as, and nothing but such entries does. Returns how many
-            /// there were, and how many stay because objects that own each other besides keep their
-            /// keys alive. What they own is destroyed as soon as no thread looks at it. Other
+            /// Removes entries that keep themselves alive: the keys and values that the entries own
+            /// lead to the objects on whose lives the entries depend, and nothing else leads to
+            /// these objects. Returns the number of removed entries. Also returns the number of
+            /// entries that stay because objects that own each other also keep the keys alive. The
+            /// owned keys and values are destroyed as soon as no thread looks at them. Other
             /// threads may use the map meanwhile.
             ///
-            /// The map's own values decide by what they [show](Trace). Nothing that anybody holds
-            /// is destroyed. Reclaims the dead as [`purge`](Self::purge) does, before and after.
-            /// [`Cycles`] has the costs, the rules for threads, and a way to purge several maps
-            /// together.
+            /// The decision depends on the handles that the owned keys and values [show](Trace). No
+            /// object that the program still holds is destroyed. Reclaims dead entries as
+            /// [`purge`](Self::purge) does, before and after. For the costs, the rules for threads,
+            /// and a purge of several maps together, see [`Cycles`].
             ///
             /// # Panics
-            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all of
-            /// them have run.
+            /// If a `trace` panics: then no entry is removed. If a destructor panics, after all
+            /// destructors have run.
             pub fn purge_cycles(&self) -> Purged
             where
-                // Not a bound of the `impl`: here the compiler says what `Trace` has to say.
+                // Not a bound of the `impl`: a bound here lets the compiler show the message of
+                // `Trace`.
                 $type: Trace,
             {
                 Cycles::new().with(self).purge()
@@ -176,8 +178,9 @@ cyclic! {
 
 macro_rules! fields {
     ($([$($generics:tt)*] $map:ty, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
-        /// A map that is a field, or behind one. Shows what its entries own (what it keeps of dead
-        /// ones counts as held); nothing where [threads share it](Tracer::is_shared).
+        /// A map that is a field, or behind a field. Shows its owned keys or values (kept keys and
+        /// values of dead entries count as held); shows nothing where [threads share the
+        /// map](Tracer::is_shared).
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 self.table.show(|$key, $value, tracer| $owned.trace(tracer), tracer);
@@ -192,7 +195,7 @@ fields! {
     [K: Trace, V: SharedRef, S] WeakValueMap<K, V, S>, |key, _| key;
 }
 
-// They are weak on all sides.
+// Maps and sets without strong handles show nothing.
 show_nothing! {
     [K: SharedKey] WeakSet<K>;
     [K: SharedKey, V: SharedRef] WeakPairMap<K, V>;

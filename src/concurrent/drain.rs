@@ -1,5 +1,5 @@
-//! Reclamation of dead entries: those that deaths have unlinked, and those of handles that have to
-//! be polled.
+//! Reclamation of dead entries: entries unlinked by deaths, and stale entries of handles that have
+//! to be polled.
 
 use core::task::{Context, Poll, Waker};
 
@@ -13,10 +13,11 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::table::Reclaim;
 
-/// How many entries an operation takes from a list of the dead, or as many as it waits for.
+/// The number of entries that an operation takes from a list of dead entries. An operation takes a
+/// whole batch if a batch is larger.
 const CHUNK: usize = 16;
-/// How many drains of one table may nest: the destructor of an entry that a drain destroys may
-/// start another drain.
+/// The number of drains of one table that may nest: the destructor of an entry that a drain
+/// destroys may start a further drain.
 const MAX_NESTED: usize = 16;
 
 impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
@@ -28,8 +29,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Sweeps on: polls the next few entries, if there are some that have to be polled, and unlinks
-    /// the stale ones.
+    /// Continues the sweep: polls the next few entries, if there are entries that have to be
+    /// polled, and unlinks the stale entries.
     #[inline]
     pub(super) fn sweep_some(&self) {
         if self.is_swept() {
@@ -44,10 +45,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The same, as far as so many operations would, but at most around the table. Unlinks at most
-    /// `most` stale ones, and returns how many.
+    /// Continues the sweep as far as the given number of operations would, but at most once around
+    /// the table. Unlinks at most `most` stale entries, and returns their number.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
-        // The destructors it runs may use the table, and so sweep on.
+        // The destructors that a sweep runs may use the table, and so may continue the sweep.
         Turn::with(self, MAX_NESTED, |turn| {
             if turn.is_none() {
                 return 0;
@@ -67,12 +68,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Polls all entries, and unlinks the stale ones. `again`: to find those that the destructors
-    /// of others have killed.
+    /// Polls all entries, and unlinks the stale entries. `again`: the sweep looks for entries
+    /// killed by the destructors of entries that an earlier sweep unlinked.
     ///
-    /// But other threads may kill all the time, and insert what dies at once, and polling does not
-    /// tell who has killed what. So a sweep that comes again looks twice before it destroys
-    /// anything: what only the second look finds, others have killed.
+    /// But threads may all the time kill entries and insert entries that die at once, and polling
+    /// does not tell which thread has killed which entry. So a repeated sweep looks twice before it
+    /// destroys anything: an entry that only the second look finds was killed by a different
+    /// thread.
     fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
         Turn::with(self, MAX_NESTED, |turn| {
             if turn.is_none() {
@@ -102,7 +104,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         any
     }
 
-    /// Polls the entries of one hash, and unlinks the stale ones. O(entries of that hash).
+    /// Polls the entries of one hash, and unlinks the stale entries. O(entries of the hash).
     #[inline]
     pub(super) fn sweep_hash(&self, hash: HashValue) {
         if self.is_swept() {
@@ -116,9 +118,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The same for a lookup that has found nothing but a dead entry. Destructors that this runs
-    /// may look up other dead entries; deep in such destructors, the eviction is left to the next
-    /// operation.
+    /// Unlinks the stale entries of a hash, for a lookup that found only a dead entry. The
+    /// destructors of the unlinked entries may look up further dead entries; deep in such nested
+    /// calls, the eviction is left to the next operation.
     #[cold]
     #[inline(never)]
     pub(super) fn evict(&self, hash: HashValue) {
@@ -132,11 +134,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    /// Some of the dead, if there are any, for an operation that is about to change the table: it
-    /// [reaps](Self::reap) them when it has its pin. They are destroyed before that: else their
-    /// destructors could change what the operation has just done. But where nothing has a
-    /// destructor, one barrier serves both, that of entering.
-    // In two steps, with the caller's pin between them: to return the pin would be to copy it.
+    /// Takes some of the dead entries, if there are any, for an operation that is about to change
+    /// the table: the operation [reaps](Self::reap) the taken entries when it has its pin. Entries
+    /// with destructors are destroyed at once, before the operation: later, their destructors could
+    /// change the entry that the operation has just changed. But where no entry has a destructor,
+    /// the barrier of entering serves both the reclamation and the operation.
+    // In two steps, with the caller's pin between them: returning the pin would copy the pin.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
         // A user's weak handle may have a destructor.
@@ -147,7 +150,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))
     }
 
-    /// Destroys or retires what was taken before the thread entered.
+    /// Destroys or retires the entries that were taken before the thread entered.
     #[inline]
     pub(super) fn reap(&self, pin: &Pin<'_, K, T, V>, taken: Taken<'_, Node<K, T, V>>) {
         pin.reap(taken);
@@ -161,8 +164,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Takes some dead entries from a place, adds their number to `drained`, and destroys
-    /// them. Returns false if too many drains of this table nest.
+    /// Takes some dead entries from a place, adds their number to `drained`, and destroys the
+    /// entries. Returns false if too many drains of the table nest.
     #[inline]
     fn drain(&self, place: Place, most: usize, drained: &mut usize) -> bool {
         Turn::with(self, MAX_NESTED, |turn| {
@@ -187,9 +190,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         Some(taken)
     }
 
-    /// Destroys all of the dead, those that die of that, and what is kept of dead entries. Returns
-    /// whether dead entries are pending now: other threads have killed entries meanwhile, or too
-    /// many drains of this table nest. All destructors run, even if some panic.
+    /// Destroys all dead entries, the entries that die meanwhile because of the destruction, and
+    /// all that is kept of dead entries. Returns whether dead entries are pending now: other
+    /// threads have killed entries meanwhile, or too many drains of the table nest. All destructors
+    /// run, even if some panic.
     pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
         let swept = self.unlink_dead(true, &mut panics);
@@ -201,9 +205,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             || self.kept().map_or(0, Kept::len) != 0
     }
 
-    /// Destroys what is kept of dead entries, then more of the dead: `most` of both, if all have
-    /// been kept. Returns how many there were, with those that threads are looking at. Of what has
-    /// to be polled it looks at as much as so many operations would. All destructors run, even if
+    /// Destroys keys and values that are kept of dead entries, then further dead entries: `most` in
+    /// all. Returns the number of destroyed entries, including entries that threads are still
+    /// looking at. Polls as many entries as `most` operations would. All destructors run, even if
     /// some panic.
     pub(crate) fn purge_some(&self, most: usize) -> usize {
         let mut panics = FirstPanic::default();
@@ -212,7 +216,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if self.is_swept() && kept + dead < most {
             panics.catch(|| dead += self.sweep_on(most, most - kept - dead));
         }
-        // On request they are kept now, those that no thread is looking at.
+        // With the policy `OnRequest`, the entries that no thread is looking at are kept now.
         self.destroy_kept(dead, &mut panics);
         if kept + dead < most {
             self.take_back(&mut panics);
@@ -221,20 +225,22 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         kept + dead
     }
 
-    /// Destroys the dead, those that die of that, and what nobody looks at any more.
+    /// Destroys the dead entries, the entries that die because of the destruction, and all retired
+    /// entries that no thread looks at any more.
     pub(super) fn destroy_dead(&self, panics: &mut FirstPanic) {
         self.drain_dead(usize::MAX, panics);
         self.take_back(panics);
     }
 
-    /// A reader may have left what waited for it to the next thread that leaves (D3 of `raw`).
+    /// Enters and leaves the table: a reader may have left its retired entries to the next thread
+    /// that leaves (D3 of `raw`).
     fn take_back(&self, panics: &mut FirstPanic) {
         if !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
         }
     }
 
-    /// Unlinks the dead, and gives memory back.
+    /// Unlinks the dead entries, and frees memory.
     pub(crate) fn shrink_to_fit(&self) {
         let mut panics = FirstPanic::default();
         self.unlink_dead(false, &mut panics);
@@ -244,12 +250,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    /// Unlinks the dead, and those that die of that. With `kept`, it also destroys what is kept of
-    /// dead entries.
+    /// Unlinks the dead entries, and the entries that die because of their destruction. With
+    /// `kept`, also destroys all that is kept of dead entries.
     ///
-    /// It looks at each entry three times at most, and twice more for each generation of entries
-    /// that its own destructors kill. Returns whether its last look has seen all entries that have
-    /// to be polled.
+    /// Looks at each entry three times at most, and twice more for each generation of entries
+    /// killed by destructors that the call itself runs. Returns whether the last look has seen all
+    /// entries that have to be polled.
     fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
         let mut again = false;
         loop {
@@ -259,7 +265,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             }
             let drained = self.drain_dead(usize::MAX, panics) != 0;
             let destroyed = kept && self.destroy_kept(usize::MAX, panics) != 0;
-            // That may have killed some that the sweep has passed.
+            // The destruction may have killed entries that the sweep has already passed.
             let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
             again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
             let all = !matches!(swept, SweepFound::OfOthers | SweepFound::Refused);
@@ -269,10 +275,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of the dead and of what is in bags, and of those that die of that. Returns
-    /// how many there were. If there were less, the next death calls the waker.
+    /// Destroys `most` of the dead entries, of the entries in bags, and of the entries that die
+    /// because of the destruction. Returns their number. If there were fewer, the next death calls
+    /// the waker.
     ///
-    /// The bags of other threads, which may fill them all the time, are emptied once.
+    /// Other threads may fill their bags all the time, so the call empties the bags of other
+    /// threads once.
     fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let (mut drained, mut of_all) = (0, true);
         while drained < most {
@@ -285,7 +293,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
                 continue;
             }
-            // What a death has put there that the waker was not told of.
+            // A death has put an entry there without a call of the waker.
             if !self.nodes.arm() {
                 continue;
             }
@@ -299,8 +307,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         drained
     }
 
-    /// Destroys what is in the bag of this thread or, with `of_all`, in those of all threads.
-    /// Returns how many entries that were, if it may.
+    /// Destroys the contents of the bag of the current thread or, with `of_all`, of the bags of all
+    /// threads. Returns the number of destroyed entries, or `None` if too many drains nest.
     fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> Option<usize> {
         Turn::with(self, MAX_NESTED, |turn| {
             turn.map(|_| self.nodes.empty_bags(of_all, most, panics))
@@ -333,13 +341,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.set_waker(waker);
     }
 
-    /// Whether there is something that a purge destroys. If not, the waker is called when there is:
-    /// a death calls it, and what a thread leaves to be kept.
+    /// Whether a purge would destroy something. If not, the waker is called as soon as a purge
+    /// would: by a death, or by a thread that leaves a pair to be kept.
     pub(crate) fn poll_pending(&self, context: &mut Context<'_>) -> Poll<()> {
-        // First the waker, then the look. Who dies after the stripes were passed calls it (C3 of
-        // `ptr::shared`), and who keeps something after the look at what is kept: that is under the
-        // same lock. A thread that puts something into its bag after the look at that takes it out
-        // itself (D8 of `raw`).
+        // First the waker, then the look. A death after the look at its stripe calls the waker (C3
+        // of `ptr::shared`). So does a thread that keeps a pair after the look at the kept pairs,
+        // since the look is under the lock of their list. A thread that puts an entry into its bag
+        // after the look at the bag takes the entry out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
         if is_idle && self.ends().kept.call_at_next(cell) {
@@ -349,8 +357,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Destroys `most` of what is kept, even if some destructors panic. Returns how many there
-    /// were. Inside a destructor that this runs, it may leave some to that outer call.
+    /// Destroys `most` of the kept pairs, even if some destructors panic. Returns the number of
+    /// destroyed pairs. Inside a destructor run by this method, a nested call may leave some pairs
+    /// to the outer call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
         Turn::with(self, MAX_NESTED, |turn| {
             let mut destroyed = 0;
@@ -388,12 +397,12 @@ impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {
     }
 }
 
-/// What a sweep over all entries has found.
+/// The result of a sweep over all entries.
 #[derive(PartialEq)]
 enum SweepFound {
     Nothing,
     Some,
-    /// Some, and others are killed meanwhile by other threads.
+    /// The sweep has found stale entries, and other threads kill further entries meanwhile.
     OfOthers,
     /// The sweep has not looked: too many drains of this table nest.
     Refused,

@@ -1,5 +1,5 @@
-//! Keys by identity: an entry is found by the address of its object. Shared by the maps and the set
-//! of such keys.
+//! Keys by identity: a lookup finds an entry by the address of its object. Shared by the maps and
+//! the set of such keys.
 
 use super::key::ByKey;
 use super::table::Table;
@@ -27,17 +27,18 @@ impl Address {
         self == Self::new(addr)
     }
 
-    /// Whether a key has this address, after an entry was found by it. A weak handle has no address
-    /// once its object is dead. So if it still has one, the object has lived all the time, and the
-    /// entry is not that of a later object at this address.
+    /// Whether a key has the address, after a lookup has found an entry by the address. A weak
+    /// handle has no address once its object is dead. So if the handle still has the address, the
+    /// object has lived all the time, and the entry does not belong to a later object at the same
+    /// address.
     #[inline]
     fn is_of<K: WeakKey, Q: ?Sized + Identify<K>>(self, key: &Q) -> bool {
         self.is(Q::addr(key))
     }
 }
 
-/// No entry by identity alone is [lost](Table::read_where): the destructor of its key may look it
-/// up.
+/// No entry by identity alone is [lost](Table::read_where): the destructor of its key may look the
+/// entry up.
 #[inline]
 pub(super) fn stays<T>(_: &T) -> bool {
     false

@@ -41,14 +41,15 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             }
         };
         let found = show(held, key, value);
-        // Apart from the end of most, which have nothing to keep for it.
+        // A separate end: most lookups have no news, and then need keep nothing for the news.
         if let Some(news) = self.news_of(node) {
             let settling = self.hit(news);
             drop(reader);
             settling.end();
             return Some(found);
         }
-        // Not in the destructor of its object, which may look it up once more.
+        // Not in the destructor of the object of the entry: the destructor may look the entry up
+        // once more.
         sweeps = sweeps && !watch.is_stale();
         drop(reader);
         if sweeps {
@@ -65,8 +66,9 @@ type Found<'g, K, T, V, H> = (
     H,
 );
 
-/// The entry that is `sought`, and what `hold` returns for it: see
-/// [`read_where`](Table::read_where). If there is none, whether there is one to evict.
+/// Returns the `sought` entry, and the answer of `hold` about the entry: see
+/// [`read_where`](Table::read_where). If there is no such entry, returns whether there is an entry
+/// to evict.
 #[inline]
 pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
     reader: &'g Reader<'_, Node<K, T, V>>,

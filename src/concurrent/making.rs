@@ -18,10 +18,10 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// What a lookup found instead of a value.
+/// The outcome of a lookup that has found no value.
 pub(crate) enum Absent {
     InFlight(Arc<Making>),
-    /// Nothing, or an entry for which `read` returns nothing.
+    /// No entry, or an entry for which `read` returns nothing.
     Nothing,
 }
 
@@ -29,15 +29,15 @@ pub(crate) enum Absent {
 pub(crate) enum Wanted<R, L> {
     /// The value is there by now.
     There(R),
-    /// The caller is to make it.
+    /// The caller is to make the value.
     Ours(L),
 }
 
 /// Why there is no value.
 pub(crate) enum Failed<E> {
-    /// This thread makes it, or one that waits for it; or the time is up.
+    /// The thread makes the value itself, or a thread waiting for it does; or the time is up.
     Unmet(Unmet),
-    /// Making it has failed.
+    /// The making has failed.
     Error(E),
 }
 
@@ -47,7 +47,8 @@ impl<E> From<Unmet> for Failed<E> {
     }
 }
 
-/// The value, the error of its making, or a panic if that asked for the value. No time was set.
+/// The value, the error of its making, or a panic if the making asked for the value. No time was
+/// set.
 #[inline]
 #[track_caller]
 pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
@@ -58,7 +59,7 @@ pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
     }
 }
 
-/// Panics: a value was asked for by its own making.
+/// Panics, because the making of a value asked for the same value.
 #[track_caller]
 #[cold]
 pub(crate) fn cycle<K, V>() -> ! {
@@ -119,7 +120,8 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
         made_by::<T::Key, V, E>(made)
     }
 
-    /// The same, where threads race: see [`get_or_race`](Self::get_or_race).
+    /// The value of a key, as in `value_or_make`, but threads race: see
+    /// [`get_or_race`](Self::get_or_race).
     pub(crate) fn value_or_race<E>(
         &self,
         hash: HashValue,
@@ -136,7 +138,7 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
         )
     }
 
-    /// Changes the value of a key, and returns a clone of the new one.
+    /// Changes the value of a key, and returns a clone of the new value.
     #[track_caller]
     pub(crate) fn compute_value<H>(
         &self,
@@ -183,9 +185,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The value that is there, or else what `make` returns, which any number of threads run at a
-    /// time: the first value that is inserted stays. No thread waits here, and none waits for this
-    /// one. The closures are those of [`get_or_make`](Self::get_or_make).
+    /// Returns the present value, or else the result of `make`, which any number of threads run at
+    /// a time: the first inserted value stays. The calling thread does not wait, and no thread
+    /// waits for the calling thread. The closures are the same as those of
+    /// [`get_or_make`](Self::get_or_make).
     pub(crate) fn get_or_race<'t, M, R, E>(
         &'t self,
         hash: HashValue,
@@ -250,7 +253,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                     (K::key(key), watch, value, made)
                 })),
                 Err(error) => {
-                    // Its pin may destroy what others have removed, and that may panic.
+                    // The end of the leader's pin may destroy entries removed by other threads, and
+                    // a destructor may panic.
                     drop(leader);
                     Err(Failed::Error(error))
                 }
@@ -258,7 +262,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// The value that is there now.
+    /// The present value.
     #[inline]
     pub(crate) fn find_where<R>(
         &self,
@@ -294,14 +298,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         found
     }
 
-    /// Goes on from what the lookup found until the value is there, or this thread is to make it,
-    /// or a time. If it is to make it, `begin` moves what is needed for that to where it stays
-    /// meanwhile.
+    /// Goes on from the outcome of the lookup until the value is there, or the calling thread is to
+    /// make the value, or the time is up. If the thread is to make the value, `begin` moves all
+    /// that the making needs to the place where it stays meanwhile.
     ///
-    /// Computations may nest tens of thousands deep, so what is on the stack while one runs counts.
-    /// Hence all that comes before and after it is in functions that are never inlined, this one
-    /// among them: nothing of their frames is left while user code runs. What is needed then is
-    /// behind one pointer.
+    /// Computations may nest tens of thousands deep, so each byte on the stack during a computation
+    /// counts. Hence all code before and after a computation is in functions that are never
+    /// inlined, `lead` among them: nothing of their frames is left while user code runs. All that
+    /// the making needs later is behind one pointer.
     #[cold]
     #[inline(never)]
     pub(crate) fn lead<'t, R, L>(
@@ -323,8 +327,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 }
                 self.unlink_flight(hash, flight);
             }
-            // No search before it: what one finds, and the other does not, because an `Eq` says now
-            // this, now that, would be sought for ever.
+            // No search before the start: with an `Eq` that changes its answers, the search may
+            // find an entry, and the start may not, and the thread would try for ever.
             absent = match self.start_flight(hash, key, &read, Making::start()) {
                 Ok(Wanted::Ours(leader)) => return Ok(Wanted::Ours(begin(leader))),
                 Ok(Wanted::There(made)) => return Ok(Wanted::There(made)),
@@ -333,12 +337,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Puts a flight into the table: this thread makes the value of a key, or its task. If there is
-    /// a value, returns that; if there is another flight, or nothing any more, the error is what
-    /// was found.
+    /// Puts a flight into the table: the calling thread, or its task, makes the value of a key. If
+    /// there is a value, returns the value. If there is a different flight, or nothing any more,
+    /// the error is the outcome of the search.
     ///
-    /// An entry that is of no use is unlinked, and destroyed here, before anything is in flight,
-    /// since its destructor may ask for the same key (T4).
+    /// An entry of no use is unlinked and destroyed here, before anything is in flight, since the
+    /// destructor of the entry may ask for the same key (T4).
     pub(super) fn start_flight<R>(
         &self,
         hash: HashValue,
@@ -376,8 +380,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 |_| leader.linked = true,
             );
             if put.is_some() {
-                // User code may run from here on. It may ask for this very key: nothing is being
-                // made yet.
+                // User code may run from here on. It may ask for the same key: no making has begun
+                // yet.
                 standby = Some(Making::stand_by(&leader.flight));
             } else {
                 if let Some(useless) = useless.get() {
@@ -396,8 +400,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Unlinks a flight that is in nobody's way. If it is complete, it is still linked if it was
-    /// called off.
+    /// Unlinks a flight that delays no caller. A complete flight is still linked if it was called
+    /// off.
     pub(super) fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
         let pin = self.pin();
         let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
@@ -457,15 +461,15 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
         })
     }
 
-    /// The same, in a frame of its own.
+    /// Publishes the value, in a frame of its own.
     #[inline(never)]
     fn finish_apart<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
         self.finish(made)
     }
 
-    /// Makes an entry, and puts it in the place of the flight's node. `end` gets what came with the
-    /// entry, or the panic of the user's code that has run until then. After that the flight is
-    /// complete, and wakers and destructors run.
+    /// Makes an entry, and puts the entry in the place of the flight's node. `end` gets the result
+    /// that came with the entry, or the panic of user code in the making of the entry. Afterwards
+    /// the flight is complete, and wakers and destructors run.
     pub(super) fn publish<M, R>(
         self,
         made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, M),
@@ -473,8 +477,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     ) -> R {
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
-            // User code may run when a value is dropped that is not kept: last, when the flight is
-            // complete (T4).
+            // The drop of a value that the table does not keep may run user code: so the value is
+            // dropped last, when the flight is complete (T4).
             let (mut node, mut leader) = (None, self);
             // A7 of `work`
             let tasks = leader.flight.is_of_tasks();
@@ -500,8 +504,8 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     /// Puts a node in the place of the flight's.
     fn put(&mut self, change: &Change<'_, 'a, K, T, V>, node: &mut NewNode<'_, K, T, V>) {
         let table = self.table;
-        // An object that the caller did not keep alive, here and below. The table asks those that
-        // are not polled.
+        // Whether an object has died that the caller did not keep alive, here and below. The table
+        // asks objects that are not polled.
         let is_dead = table.is_swept() && node.is_stale();
         if !is_dead {
             let own =
@@ -543,7 +547,8 @@ impl<K: Compare<T>, T: Watches, V> Drop for Leader<'_, K, T, V> {
         let pin = self.table.pin();
         panics.catch(|| self.withdraw(&pin));
         panics.catch(|| self.flight.complete());
-        // Last: what it destroys may wait for threads that wait for us.
+        // Last: the end of the pin may run destructors that wait for threads waiting for this
+        // flight.
         panics.catch(|| drop(pin));
         panics.resume();
     }

@@ -57,8 +57,8 @@ pub(crate) enum Node<K: KeyKind, T, V> {
         value: V,
         watch: T,
     },
-    /// The value is being made, by a thread or by tasks. It watches nothing: they do, or keep the
-    /// inputs alive.
+    /// A thread or tasks make the value. The node watches nothing: the thread or the tasks watch,
+    /// or keep the inputs alive.
     InFlight {
         hash: HashValue,
         key: K::FlightKey,
@@ -139,7 +139,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    /// Its watch and its value, if it is ready; it may be stale.
+    /// The watch and the value of a ready node, which may be stale.
     #[inline]
     pub(super) fn ready(&self) -> Option<(&T, &V)> {
         self.entry().map(|(_, watch, value)| (watch, value))
@@ -190,7 +190,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
         }
     }
 
-    /// The flight that makes its value, if one does.
+    /// The flight that makes the value of the node, if a flight does.
     pub(super) fn flight(&self) -> Option<Arc<Making>> {
         match self {
             Node::InFlight { flight, .. } => Some(Arc::clone(flight)),
@@ -239,7 +239,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
         (!K::BY_ADDRESS).then(|| self.hash().short())
     }
 
-    /// A flight stands for no value.
+    /// A flight has no value yet, so it is not counted.
     fn is_counted(&self) -> bool {
         matches!(self, Node::Ready { .. })
     }

@@ -1,4 +1,4 @@
-//! The operations on one entry that change a table, each inside of a [change](super::change).
+//! The operations on one entry that change a table, each within a [change](super::change).
 
 use core::cell::Cell;
 use core::mem;
@@ -63,7 +63,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
     pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
         // An invalidation that finds no array has counted itself before, or has found no counts:
-        // with the barriers there.
+        // this barrier pairs with the barriers in `begin_invalidation`.
         self.nodes.make_room_for(1);
         _ = self.ends();
         barrier();
@@ -73,9 +73,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Inserts an entry, unless there is one for which `read` returns a result, which is returned.
-    /// It inserts none either if there was an [invalidation](Self::begin_invalidation) since the
-    /// beginning of the race.
+    /// Inserts an entry, unless there is an entry for which `read` returns a result, and then
+    /// returns the result. Inserts no entry either if there was an
+    /// [invalidation](Self::begin_invalidation) since the beginning of the race.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -111,9 +111,9 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Changes the entry of a key: `alter` is shown the present entry, and returns the new one. It
-    /// may be called again when other threads change the same entry. T6: `hold` is as for
-    /// [`put`](Self::put).
+    /// Changes the entry of a key: `alter` is shown the present entry, and returns the new entry.
+    /// The operation may call `alter` again when other threads change the same entry. T6: `hold` is
+    /// as for [`put`](Self::put).
     #[track_caller]
     pub(crate) fn compute<'t, H, R>(
         &'t self,
@@ -139,8 +139,8 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 let (wanted, answer) = alter(shown);
                 let done = match (wanted, there) {
                     (None, None | Some(Node::InFlight { .. })) => true,
-                    // Also if it is dead: if it is not linked any more, another may have taken its
-                    // place.
+                    // Also a dead entry: if the dead entry is not linked any more, a new entry may
+                    // have taken its place.
                     (None, Some(there)) => self.unlink(change.pin, there),
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(None, hash, K::key(key), watch, value);
@@ -202,7 +202,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         if T::SWEPT != Some(false) && dead && removed.is_none() {
             self.evict(hash);
         }
-        // Afterwards: in the destructor of its object, a sweep would take this very entry for dead.
+        // After the change: in the destructor of the object of the entry, a sweep would take the
+        // entry for dead.
         if sweeps {
             self.sweep_some();
         }

@@ -1,5 +1,5 @@
-//! The removal of many: of the entries for an object, of those that a closure does not want, or of
-//! all.
+//! The removal of many entries: of the entries for an object, of the entries that a closure
+//! rejects, or of all entries.
 
 use core::ptr;
 use std::vec::Vec;
@@ -35,13 +35,14 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Removes the entries with these hashes, or of the whole table if it is not known which, whose
-    /// watches are `unwanted`, and returns how many; stale entries go with the sweep. Values that
-    /// are being made for `unwanted_keys` will be returned and not kept; they do not count.
-    /// O(entries of these hashes), or O(capacity). What other threads insert meanwhile may stay.
-    /// The closures may be called again when other threads change the table.
+    /// Removes the entries with the given hashes and `unwanted` watches, and returns their number.
+    /// If the hashes are not known, removes the entries of the whole table with `unwanted` watches.
+    /// The sweep removes stale entries. The table will not keep values in the making for
+    /// `unwanted_keys`, but their makers return them; they do not count. O(entries of the given
+    /// hashes), or O(capacity). Entries that other threads insert meanwhile may stay. The closures
+    /// may be called again when other threads change the table.
     ///
-    /// What the entries own is destroyed when all are unlinked.
+    /// The keys and values of the entries are destroyed when all entries are unlinked.
     pub(crate) fn remove_each(
         &self,
         hashes: Option<&[HashValue]>,
@@ -54,8 +55,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Removes the `unwanted` nodes with these hashes, or of the whole table, and returns how many
-    /// had values. What takes the place of one meanwhile goes too, if it is unwanted.
+    /// Removes the `unwanted` nodes with the given hashes, or of the whole table, and returns the
+    /// number of removed nodes with values. If a new node takes the place of a removed node
+    /// meanwhile, the new node is removed too, if it is unwanted.
     fn unlink_each(
         &self,
         upkeep: Upkeep,
@@ -73,8 +75,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 panics.catch(|| _ = self.end(node));
             };
             if let Some(hashes) = hashes {
-                // Buckets and entries are not cached, as a rule, and each miss takes longer than
-                // the rest.
+                // Buckets and entries are usually not cached, and each miss takes longer than the
+                // rest of a removal.
                 for (at, hash) in hashes.iter().enumerate() {
                     if let Some(later) = hashes.get(at + 8) {
                         pin.prefetch(later.bits());
@@ -94,7 +96,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                     if let Some(node) = unlinked {
                         end(node);
                     } else {
-                        // Perhaps another has replaced it.
+                        // A new node may have replaced the node.
                         pin.remove_all(hash.bits(), &mut unwanted, &mut end);
                     }
                 }
@@ -104,7 +106,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         removed
     }
 
-    /// Removes all entries, dead or alive. A value that is being made will not be kept.
+    /// Removes all entries, dead or alive. The table will not keep a value in the making.
     pub(crate) fn clear(&self) {
         self.begin_invalidation(|| None::<[HashValue; 0]>);
         if self.nodes.is_new() {

@@ -1,4 +1,4 @@
-//! How a table lets go what is beyond its limit.
+//! How a table evicts the entries beyond its limit.
 
 use core::cell::Cell;
 use core::mem;
@@ -51,7 +51,8 @@ impl<K: KeyKind, T: Watches, V> Settling<'_, K, T, V> {
         self.due.set(self.due.get() | due);
     }
 
-    /// The end without a panic. The caller has left the table: destructors run here.
+    /// Settles after an operation without a panic. The caller has left the table: destructors run
+    /// here.
     #[inline]
     pub(super) fn end(self) {
         let (table, due) = (self.table, self.due.get());
@@ -88,8 +89,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// What the bound of this table has to be told of a node that has been found or inserted, and
-    /// that the caller has pinned: nothing, as a rule.
+    /// The news for the bound of the table about a node that was found or inserted, and that the
+    /// caller has pinned. Usually there is none.
     #[inline]
     pub(super) fn news_of<'g>(&'g self, node: &'g Node<K, T, V>) -> Option<News<'g, K, T, V>> {
         let bound = self.bound()?;
@@ -106,7 +107,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         settling
     }
 
-    /// Sets the bound of this table: what is there is met at once.
+    /// Sets the bound of the table. The bound meets the present entries at once.
     #[track_caller]
     pub(super) fn set_bound(&self, bound: BoundOf<K, T, V>) {
         // A ceiling counts what is dead until that is destroyed, and may tell a listener.
@@ -133,8 +134,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    /// For an operation that may put something beyond the limit, or unlink something: see
-    /// [`Settling`]. Made first, so that it goes last.
+    /// Returns the guard for an operation that may put an entry beyond the limit, or may unlink an
+    /// entry: see [`Settling`]. The operation makes the guard first, so that the guard is dropped
+    /// last.
     #[inline]
     pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
         self.bound().map(|_| Settling {
@@ -143,9 +145,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         })
     }
 
-    /// Lets go what has to. The caller has left the table: destructors run here.
+    /// Evicts the entries beyond the limit. The caller has left the table: destructors run here.
     ///
-    /// What they insert may put more beyond the limit: that is left to this call.
+    /// The destructors may insert further entries beyond the limit: their eviction is left to this
+    /// call.
     #[cold]
     #[inline(never)]
     pub(crate) fn settle(&self) {
@@ -167,7 +170,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     fn unlink_in_turn(&self, ceiling: &CeilingOf<K, T, V>, turn: &Turn) {
         let (mut more, mut panics) = (true, FirstPanic::default());
-        // The dead count until they are destroyed: else an entry would go for one that is dead.
+        // Dead entries count until they are destroyed: otherwise a live entry would be evicted in
+        // place of a dead entry.
         if self.pending_dead() != 0 {
             self.destroy_dead(&mut panics);
         }
@@ -176,11 +180,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let Some(going) = ceiling.ring.with(Ring::next_going) else {
                 break;
             };
-            // A node that is linked now is not freed before this leaves. But the chosen node may
-            // have been unlinked by its death, and be freed by a drain that saw nobody inside
-            // before this came. Then another may be at its address, of the same hash. The drain
-            // lets go of the chosen node before it frees that, and says so (Q5 of the ring): so
-            // this asks when it has found a node there.
+            // A node that is linked now is not freed before this thread leaves. But the death of
+            // the victim may have unlinked the victim's node, and a drain that saw no thread inside
+            // may have freed the node, before this thread entered. Then a new node may be at the
+            // same address, with the same hash. The drain takes the victim out of the ring before
+            // it frees the node, and the ring says so (Q5 of the ring): so this thread asks the
+            // ring after it has found a node at the address.
             let mut answer = None;
             let mut is_gone = || {
                 let end = || ceiling.ring.with(|ring| ring.end_going(&going));
@@ -207,7 +212,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// # Panics
-    /// If there is none.
+    /// If there is no ceiling.
     #[track_caller]
     fn known_ceiling(&self) -> &CeilingOf<K, T, V> {
         self.ceiling()
@@ -223,7 +228,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.set_bound(Bound::ceiling(limit, weigh));
     }
 
-    /// The listener is told the key of an entry, its watch and its value.
+    /// Sets the listener, which is told the key of an entry, its watch and its value.
     ///
     /// # Panics
     /// If there is no ceiling.
@@ -235,13 +240,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.known_ceiling().listener.set(Some(Arc::new(listener)));
     }
 
-    /// Whether a listener is told what goes.
+    /// Whether a listener is told of evictions.
     pub(super) fn is_heard(&self) -> bool {
         self.bound().is_some_and(Bound::is_heard)
     }
 
     /// # Panics
-    /// If there is none.
+    /// If there is no ceiling.
     #[track_caller]
     pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();

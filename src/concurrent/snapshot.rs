@@ -3,8 +3,8 @@
 //!
 //! A snapshot contains the names of entries, and nothing else of the entries: it makes no weak
 //! handles, for which each object would need a record, and does not stay inside the table. So a
-//! name may belong to another entry by its turn, and then the other entry is shown. No two names
-//! are equal, so no entry is shown twice.
+//! name may belong to a new entry by its turn, and then the iterator shows the new entry. No two
+//! names are equal, so no entry is shown twice.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -54,7 +54,7 @@ impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
     }
 }
 
-/// The entries that were in the table when the snapshot was made, and whose turn has not come, in
+/// The entries that were in the table at the time of the snapshot, and whose turn has not come, in
 /// no order.
 pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
     table: &'m Table<K, T, V>,
@@ -72,9 +72,9 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
         self.snapshot_of(None, |_| true, show)
     }
 
-    /// Creates a snapshot of the entries with these hashes (of all entries, if the hashes are not
-    /// known) whose watches are `wanted` now; at its turn, an entry may have other watches.
-    /// O(entries of these hashes), or O(capacity).
+    /// Creates a snapshot of the entries with the given hashes (of all entries, if the hashes are
+    /// not known) whose watches are `wanted` now; at its turn, an entry may have new watches.
+    /// O(entries of the given hashes), or O(capacity).
     pub(super) fn snapshot_of<R>(
         &self,
         hashes: Option<Vec<HashValue>>,

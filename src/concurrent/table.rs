@@ -1,23 +1,23 @@
-//! The table under the shared collections: that of [`raw`](super::raw), whose entries have keys,
-//! values and watches.
+//! The table under the shared collections: the table of [`raw`](super::raw), whose entries have
+//! keys, values and watches.
 //!
-//! * **T1** What a lookup finds is of an object that lives, or whose death has not finished yet: a
-//!   death unlinks the entry before the memory of the payload is freed. Of polled objects the weak
-//!   handle pins the address.
-//! * **T2** A node is ended once, by the thread that has unlinked it: the table hands it to one
-//!   thread only.
-//! * **T3** A death unlinks the node with its registration and no other.
+//! * **T1** A lookup finds only entries whose object lives, or whose object's death has not
+//!   finished yet: a death unlinks the entry before the memory of the payload is freed. The weak
+//!   handle of a polled object pins the address of the object.
+//! * **T2** A node is ended once, by the thread that has unlinked the node: the table hands a node
+//!   to one thread only.
+//! * **T3** A death unlinks the node with its registration and no other node.
 //! * **T4** User code never runs under a lock of ours.
-//! * **T5** Destructors of users run before a result is in its place: the compiler leaks what a
-//!   function is about to return if a local is dropped after that, and panics.
-//! * **T6** An operation that returns an object of the entry that it replaces or removes gets the
-//!   handle before it unlinks the entry: so the object is alive when the entry goes, or was dead
-//!   before. (A handle that an operation asked for afterwards could come too late: another thread
-//!   sees the entry gone, and drops the last handle.) An operation that replaces an entry also
-//!   holds the objects that have to be polled: else an object could die unnoticed between the look
-//!   at the entry and the replacement. It needs no handle where the caller has one, or where the
-//!   death of the object unlinks the entry. A lookup that finds an object dead looks again if the
-//!   entry is not linked any more (R5 of `raw`).
+//! * **T5** Destructors of users run before a result is in its place: if a local dropped afterwards
+//!   panics, the compiler leaks the result that a function is about to return.
+//! * **T6** An operation that returns an object of a replaced or removed entry gets the handle
+//!   before it unlinks the entry: so the object is alive when the entry is unlinked, or was dead
+//!   before. (A handle that an operation asks for afterwards could come too late: a second thread
+//!   sees that the entry is gone, and drops the last handle.) An operation that replaces an entry
+//!   also holds the objects that have to be polled: otherwise an object could die unnoticed between
+//!   the look at the entry and the replacement. The operation needs no handle where the caller has
+//!   a handle, or where the death of the object unlinks the entry. A lookup that finds an object
+//!   dead looks again if the entry is not linked any more (R5 of `raw`).
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
@@ -60,19 +60,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// Makes room for so many entries in a new table.
+    /// Makes room for the given number of entries in a new table.
     pub(crate) fn with_room_for(self, capacity: usize) -> Self {
         self.nodes.make_room_for(capacity);
         self
     }
 
-    /// With what watches are registered.
+    /// The core for the registrations of watches.
     #[inline]
     pub(crate) fn core(&self) -> CoreRef {
         self.nodes.core_or_new()
     }
 
-    /// What is kept of dead entries, if anything has ever been.
+    /// The kept keys and values of dead entries, if an operation has made their list.
     #[inline]
     pub(super) fn kept(&self) -> Option<&Kept<K::Key, V>> {
         Some(&self.nodes.known_context()?.kept)
@@ -89,7 +89,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.concern()?.bound()
     }
 
-    /// Made now, if nothing has used it.
+    /// Made now, if no operation has used it yet.
     #[inline]
     pub(super) fn ends(&self) -> &Ends<K::Key, T, V, Node<K, T, V>> {
         self.nodes.context()
@@ -100,7 +100,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.write()
     }
 
-    /// Whether there never was an entry.
+    /// Whether there has never been an entry.
     pub(super) fn is_new(&self) -> bool {
         self.nodes.is_new()
     }
@@ -120,20 +120,20 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         self.nodes.len()
     }
 
-    /// The number of live entries, each of which is checked.
+    /// The number of live entries. The call checks each entry.
     pub(crate) fn len_live(&self) -> usize {
         let mut live = 0;
         self.each(|_, watch, _| live += usize::from(!watch.is_expired()));
         live
     }
 
-    /// Entries that are unlinked and not destroyed: in the lists of the dead, waiting for a thread
-    /// that may look at them, or with something that is kept.
+    /// The number of unlinked entries that are not destroyed: in the lists of the dead, waiting for
+    /// a thread that may look at them, or with a kept key and value.
     pub(crate) fn pending_dead(&self) -> usize {
         self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, Kept::len)
     }
 
-    /// Counts one more, if this table counts.
+    /// Increments a count, if the table counts.
     #[inline]
     pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
         if T::COUNTED {
@@ -147,50 +147,51 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         ends.map_or(0, |ends| which(&ends.counts).load(Relaxed))
     }
 
-    /// How many entries have gone because an object had died. For a table whose watches are
+    /// The number of entries removed because an object had died. For a table whose watches are
     /// [counted](Watches::COUNTED).
     pub(crate) fn dead(&self) -> usize {
         self.counted(|counts| &counts.dead)
             .wrapping_add(self.nodes.unlinked())
     }
 
-    /// How many entries have gone although no object had died, or were not kept.
+    /// The number of entries that were removed although no object had died, or were not kept.
     pub(crate) fn discarded(&self) -> usize {
         self.counted(|counts| &counts.discarded)
     }
 
-    /// How many entries were put.
+    /// The number of inserted entries.
     pub(crate) fn inserted(&self) -> usize {
         self.counted(|counts| &counts.inserted)
     }
 
-    /// How many invalidations there were.
+    /// The number of invalidations.
     pub(super) fn invalidations(&self) -> usize {
-        // Acquire: with `begin_invalidation`: what the caller has changed before that.
+        // Acquire: pairs with `begin_invalidation`, for all changes of the invalidating caller
+        // before the invalidation.
         let ends = self.nodes.known_context();
         ends.map_or(0, |ends| ends.counts.invalidations.load(Acquire))
     }
 
-    /// Begins to invalidate the entries with some hashes, or all: the caller then removes those
-    /// that are there. A value whose making has begun before that, without a reservation, is not
-    /// inserted afterwards: the thread that inserts the value looks at the number of invalidations
-    /// under the lock of the bucket, which is passed here. So that thread sees this invalidation,
-    /// or the caller finds the entry.
+    /// Begins to invalidate the entries with the given hashes, or all entries: the caller then
+    /// removes the present entries. If the making of a value without a reservation began before the
+    /// invalidation, the value is not inserted later: the inserting thread looks at the number of
+    /// invalidations under the lock of the bucket, and the invalidation passes the lock. So the
+    /// inserting thread sees the invalidation, or the caller finds the entry.
     ///
-    /// `hashes` are asked for after the count. If an object is registered for another hash then,
-    /// that was before a barrier of the thread that makes the value, which enters the table to
-    /// insert it: so that thread sees this invalidation.
+    /// `hashes` is called after the count. If an object is registered for a further hash then, the
+    /// registration came before a barrier of the making thread, which enters the table to insert
+    /// the value: so the making thread sees the invalidation.
     pub(crate) fn begin_invalidation<H: AsRef<[HashValue]>>(
         &self,
         hashes: impl FnOnce() -> Option<H>,
     ) -> Option<H> {
         if self.nodes.known_context().is_none() {
-            // With that of `begin_race`. If there are no counts after it, what has begun has begun
-            // after this.
+            // Pairs with the barrier of `begin_race`. If there are still no counts after the
+            // barrier, each race begins after the invalidation.
             barrier();
         }
         if let Some(ends) = self.nodes.known_context() {
-            // Release: with `invalidations`.
+            // Release: pairs with `invalidations`.
             ends.counts.invalidations.fetch_add(1, Release);
             barrier();
         }
@@ -223,8 +224,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
     }
 
-    /// An entry that is about to be inserted. With a pin, in the memory of one that was reclaimed,
-    /// if there is one.
+    /// An entry that is about to be inserted. With a pin, the entry takes the memory of a reclaimed
+    /// entry, if there is one.
     // Always: see `RawTable::entry`.
     #[inline(always)]
     pub(super) fn ready<'t>(
@@ -252,7 +253,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
         let on_request = self.is_on_request();
         let mut panics = FirstPanic::default();
-        // If what this asks panics, the entry may be dead.
+        // If one of the questions below panics, the entry may be dead.
         let (mut stale, mut dead) = (false, true);
         panics.catch(|| {
             let is_stale = node.is_stale();
@@ -290,8 +291,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             .is_some()
     }
 
-    /// Unlinks the first node of a hash for which `sought` is true, if it is `wanted`, which is
-    /// called once for each node. T2: the caller has to end it.
+    /// Unlinks the first node of a hash for which `sought` is true, if the node is `wanted`.
+    /// `wanted` is called once for each node. T2: the caller has to end the unlinked node.
     pub(super) fn unlink_if<'g>(
         &self,
         pin: &'g Pin<'_, K, T, V>,

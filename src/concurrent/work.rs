@@ -1,36 +1,39 @@
-//! Values that tasks make together: the computation belongs to all who wait for it, and whoever is
-//! polled polls it. The table holds on to it weakly.
+//! Values that tasks make together: the computation belongs to all waiting tasks, and each polled
+//! task polls the computation. The table refers to the computation weakly.
 //!
-//! * **A1** The flight's node leads to the *work*, and does not own it. The work has owners
-//!   ([`held`](super::held)), each of which borrows the collection. The last to leave destroys the
-//!   computation, and unlinks the node. So a task that goes hands nothing over, and nothing is left
-//!   of a computation for which nobody waits.
-//! * **A2** The computation has a waker that wakes one of the tasks, the one that was polled last.
-//!   If there is only what other computations have polled, it wakes all of that: each leads to
-//!   tasks that wait for that computation, but one that this one needs leads back. If a task that
-//!   was woken goes without having polled the computation, others are woken likewise (see
-//!   [`Seat`]). If a waker panics, its task was perhaps not woken, and all others are. The waker
-//!   leads to the flight and not to the work: a computation that keeps its waker would keep itself.
-//! * **A3** What the computation has made goes to all who wait for it, whether or not the entry is
-//!   kept. What it has failed with, or its panic, goes to the task whose closure it was, if that
-//!   still waits; the others look anew. A panic of the code that makes the entry is one of the
-//!   computation.
-//! * **A4** What depends on the table's core is counted there while the flight's node is in the
-//!   table, or waits there for its end, which closes the list: so the core is there from then on,
-//!   also where a flight was forgotten and its [`Dependencies`] go on. What finds the list closed
-//!   when it is registered ends at once.
-//! * **A5** Nothing keeps the objects of the key alive. One whose address is not pinned may die
-//!   meanwhile, and another take that. Whoever finds the flight then has a handle to the other one:
-//!   the flight is [stale](Plan::is_stale), and in nobody's way.
-//! * **A6** The computation is destroyed before its flight is complete, so no other one of the same
-//!   key is at work then. Meanwhile the flight stands by (F3): if the destructor asks for that key,
-//!   it begins anew.
-//! * **A7** From the last poll of the computation to the end of the flight, only this thread can go
-//!   on. What runs of a user's code meanwhile counts as the poll, so that it does not wait for the
-//!   flight: it is a cycle. Wakers run after the end.
-//! * **A8** A flight may be called off before the computation begins, which then begins with
-//!   another one. A task that has joined by the first leaves. It never polls for the first, by
-//!   which nobody would be woken: the first is complete before there is something to poll.
+//! * **A1** The flight's node leads to the *work*, and does not own the work. The work has owners
+//!   ([`held`](super::held)), each of which borrows the collection. The last owner to leave
+//!   destroys the computation, and unlinks the node. So a task that leaves hands nothing over, and
+//!   nothing is left of a computation without waiting tasks.
+//! * **A2** The waker of the computation wakes a single task, the task polled last. If all waiting
+//!   tasks were polled within other computations, the waker wakes all of them: each leads to tasks
+//!   waiting for the outer computation, except a task inside a computation that this computation
+//!   needs, which leads back. If a woken task leaves before it has polled the computation, more
+//!   tasks are woken in the same way (see [`Seat`]). If a waker panics, its task was perhaps not
+//!   woken, and all remaining tasks are woken. The waker leads to the flight and not to the work:
+//!   otherwise a computation that keeps its waker would keep itself alive.
+//! * **A3** All waiting tasks get the result of the computation, whether or not the table keeps the
+//!   entry. The error of the computation, or its panic, goes to the task whose closure made the
+//!   computation, if the task still waits; the remaining tasks look anew. A panic of the code that
+//!   makes the entry counts as a panic of the computation.
+//! * **A4** A watch on a further object depends on the core of the table. The core counts the watch
+//!   while the flight's node is in the table, or waits in the table for its end; the end of the
+//!   node closes the list of watches. So the core is there from then on, also if a flight was
+//!   forgotten and its [`Dependencies`] go on. A watch that finds the list closed at its
+//!   registration ends at once.
+//! * **A5** Nothing keeps the objects of the key alive. An object without a pinned address may die
+//!   meanwhile, and a new object may take its address. A caller that finds the flight then has a
+//!   handle to the new object: the flight is [stale](Plan::is_stale), and delays no caller.
+//! * **A6** The computation is destroyed before its flight is complete, so no second computation of
+//!   the same key is at work then. Meanwhile the flight is on standby (F3): if the destructor asks
+//!   for the same key, the making begins anew.
+//! * **A7** From the last poll of the computation to the end of the flight, only the polling thread
+//!   can go on. User code in between counts as part of the poll: a request for the value by this
+//!   user code is a cycle, and does not wait for the flight. Wakers run after the end.
+//! * **A8** A flight may be called off before the computation begins. The computation then begins
+//!   with a new flight. A task that has joined by the first flight leaves. The task never polls for
+//!   the first flight, which would wake no task: the first flight is complete before there is a
+//!   computation to poll.
 
 use core::any::Any;
 use core::fmt;
@@ -56,7 +59,7 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::sync::{Exclusive, Mutex};
 
-/// How a collection makes an entry of what tasks have made.
+/// How a collection makes an entry of the result of tasks.
 pub(crate) trait Plan: Send + 'static {
     /// The collection.
     type Owner: Sync + 'static;
@@ -84,11 +87,12 @@ pub(crate) trait Plan: Send + 'static {
     fn is_stale(&self) -> bool {
         false
     }
-    /// A computation has begun.
+    /// Notes that a computation has begun.
     fn begun(_: &Self::Owner) {}
-    /// A task has got what was there, or what another one asked for.
+    /// Notes that a task has got a present value, or the result of a computation begun by a
+    /// different task.
     fn found(_: &Self::Owner) {}
-    /// Panics: a value was asked for by its own making.
+    /// Panics, because the making of a value asked for the same value.
     fn cycle() -> !;
 }
 
@@ -108,7 +112,7 @@ pub(crate) fn running<V, E: Send + 'static>(
     })
 }
 
-/// The outcome for who has passed a computation that cannot fail.
+/// The outcome for the caller that has passed a computation that cannot fail.
 #[inline]
 pub(crate) fn infallible<V>(made: Result<V, Error>) -> V {
     match made {
@@ -117,7 +121,7 @@ pub(crate) fn infallible<V>(made: Result<V, Error>) -> V {
     }
 }
 
-/// The outcome for who has passed a computation that fails with an `E`.
+/// The outcome for the caller that has passed a computation that fails with an `E`.
 #[inline]
 pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
     made.map_err(|error| match error.downcast() {
@@ -126,16 +130,16 @@ pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
     })
 }
 
-/// A computation, or what is to become one if no other is at work.
+/// A computation, or the closure of a computation that begins if no other computation is at work.
 struct Work<P: Plan, B> {
     hash: HashValue,
     key: FlightKey<P>,
     /// Until there is an entry, or none will be.
     plan: Mutex<Option<P>>,
-    /// Until it begins.
+    /// Present until the computation begins.
     begin: Mutex<Option<B>>,
     held: Held<Stage<P::Made, B>, Arc<P::Made>>,
-    /// With which it has begun (A8).
+    /// The flight with which the computation has begun (A8).
     flight: Mutex<Option<Arc<Making>>>,
     /// A3
     failure: Mutex<Option<Failure>>,
@@ -254,7 +258,7 @@ where
         let owner = owner_of::<P>(owner);
         let begin = is_own.then(|| self.begin.replace(None)).flatten();
         if let Some(begin) = begin {
-            // Others may have found it already.
+            // Other tasks may have found the computation already.
             flight.wake(self.held.give_back(Stage::Fresh(begin)));
         }
         if flight.is_polled_here() {
@@ -271,7 +275,8 @@ where
                         put(out, P::Made::clone(&made));
                         Polled::Made
                     }
-                    // Or the flight was called off before it began.
+                    // The computation has no result, or the flight was called off before the
+                    // computation began.
                     None => self.failed(is_own),
                 };
             }
@@ -297,7 +302,7 @@ where
                         return Polled::Pending;
                     }
                 }
-                // About to complete, or its computation is being destroyed.
+                // The flight is about to complete, or its computation is being destroyed.
                 Found::Over => match Seat::wait(seat, flight, context.waker()) {
                     Poll::Pending => return Polled::Pending,
                     Poll::Ready(Err(_)) => return Polled::Cycle,
@@ -323,13 +328,13 @@ impl<P: Plan, B> Work<P, B>
 where
     B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
 {
-    /// The flight with which it has begun.
+    /// The flight with which the computation has begun.
     fn begun(&self) -> Arc<Making> {
         let flight = self.flight.lock().clone();
         flight.expect("what is there has begun")
     }
 
-    /// Polls the computation, which is the caller's meanwhile.
+    /// Polls the computation, which belongs to the caller meanwhile.
     fn advance(
         &self,
         stage: Stage<P::Made, B>,
@@ -363,8 +368,8 @@ where
             Err(payload) => Err(Failure::Panic(payload)),
         };
         let mut panics = FirstPanic::default();
-        // Its own task is not woken by the end. The waker is code of a user, which may wait for the
-        // end (A7).
+        // The end does not wake the own task. The waker is user code, which may wait for the end
+        // (A7).
         let waker = waiter.seat.as_ref().and_then(Seat::silence);
         let mut shared = None;
         match made {
@@ -391,7 +396,7 @@ where
         }
     }
 
-    /// A3: nothing has come of it.
+    /// A3: the outcome without a result.
     fn failed(&self, is_own: bool) -> Polled {
         match is_own.then(|| self.failure.replace(None)).flatten() {
             Some(failure) => Polled::Failed(failure),
@@ -399,15 +404,15 @@ where
         }
     }
 
-    /// A3: nothing comes of it.
+    /// A3: ends the computation without a result.
     fn fail(&self, failure: Failure) {
         drop(self.failure.replace(Some(failure)));
         self.held.fail();
     }
 
-    /// Makes the entry, has the others find what was made, and completes the flight. `shared` is
-    /// for the task that has polled. If code of a user panics before the end, nothing comes of the
-    /// computation (A3), though the entry may be there.
+    /// Makes the entry, gives the result to the other tasks, and completes the flight. `shared` is
+    /// for the polling task. If user code panics before the end, the computation has no result
+    /// (A3), though the entry may be there.
     fn publish(
         &self,
         made: P::Made,
@@ -419,7 +424,7 @@ where
         let leader = Leader::of_tasks(table, self.hash, Arc::clone(flight));
         let plan = self.plan.replace(None).expect("it ends once");
         let entry = || {
-            // A user's handle makes a weak one.
+            // The handle of a user makes a weak handle.
             let entry = plan.entry(made.clone(), self.hash, table.core(), flight.close());
             let (key, watch, stored) = entry;
             (key, watch, stored, made)
@@ -432,9 +437,9 @@ where
         });
     }
 
-    /// Has the others find what was made.
+    /// Gives the result to the other tasks.
     fn share(&self, made: P::Made, flight: &Arc<Making>) -> thread::Result<P::Made> {
-        // Clones are user code (A7), and come before anything is over.
+        // Clones are user code (A7), and come before the computation ends.
         let share = || {
             let mut shared = None;
             while !self.held.end(shared) {
@@ -445,7 +450,7 @@ where
         catch_unwind(AssertUnwindSafe(|| Making::poll(flight, share)))
     }
 
-    /// Destroys the computation, and completes the flight, of which nothing comes (A6).
+    /// Destroys the computation, and completes the flight without a result (A6).
     fn abandon<S>(&self, computation: S, flight: &Arc<Making>, owner: &P::Owner) {
         let mut panics = FirstPanic::default();
         let standby = Making::stand_by(flight);
