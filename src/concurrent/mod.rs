@@ -1,4 +1,4 @@
-#![doc = include_str!("../../docs/CONCURRENT.md")]
+#![doc = include_str!("../guide/concurrent.md")]
 
 mod awaiting;
 mod bound;

@@ -140,8 +140,9 @@ fn file_of<'f>(item: &str, sources: &'f Files) -> Option<&'f str> {
     })
 }
 
-/// What a link of a chapter is in `docs/guide`.
-fn on_the_web(target: &str, sources: &Files) -> String {
+/// What a link of a chapter is in `docs/guide`. The page of a module may name items of the module
+/// without a path.
+fn on_the_web(name: &str, target: &str, sources: &Files) -> String {
     let (path, anchor) = split(target);
     let page = path
         .strip_prefix("super::")
@@ -157,35 +158,55 @@ fn on_the_web(target: &str, sources: &Files) -> String {
     }
     match path {
         "crate" => link("../../README.md", anchor),
-        "crate::concurrent" => link("../CONCURRENT.md", anchor),
+        "crate::concurrent" => link("concurrent.md", anchor),
         _ => {
-            let item = path.strip_prefix("crate::");
-            let file = item.and_then(|item| file_of(item, sources));
+            let file = match path.strip_prefix("crate::") {
+                Some(item) => file_of(item, sources),
+                None => file_of(&format!("{name}::{path}"), sources),
+            };
             file.map_or_else(|| target.to_owned(), |file| format!("../../src/{file}"))
         }
     }
 }
 
+/// A line with a target for each name that is a link by itself: ``[`WeakMap`](WeakMap)``.
+fn with_targets(line: &str) -> String {
+    let mut parts = line.split("[`");
+    let mut out = parts.next().unwrap().to_owned();
+    for part in parts {
+        out += "[`";
+        match part.split_once("`]") {
+            Some((name, rest)) if !rest.starts_with('(') => {
+                out += &format!("{name}`]({name}){rest}")
+            }
+            _ => out += part,
+        }
+    }
+    out
+}
+
 /// A chapter for the web view.
 fn written(name: &str, title: &str, chapter: &str, sources: &Files) -> String {
-    let mut out =
-        format!("<!-- `{COMMAND}` writes this file from src/guide/{name}.md. -->\n\n# {title}\n\n");
+    let origin = format!("From src/guide/{name}.md, by\n`{COMMAND}`.");
+    let mut out = format!("<!-- {origin} -->\n\n# {title}\n\n");
     for (line, is_code) in lines(chapter) {
-        let hidden = line.trim_start();
-        if is_code && (hidden == "#" || hidden.starts_with("# ")) {
+        let shown = line.trim_start();
+        if is_code && (shown == "#" || shown.starts_with("# ")) {
             continue;
         }
-        // The title is above the sections.
-        if !is_code && line.starts_with('#') {
-            out.push('#');
+        if is_code {
+            out += line;
+        } else {
+            // The title is above the sections.
+            out += if line.starts_with('#') { "#" } else { "" };
+            let (line, mut at) = (with_targets(line), 0);
+            for (begin, target) in targets(&line) {
+                out += &line[at..begin];
+                out += &on_the_web(name, target, sources);
+                at = begin + target.len();
+            }
+            out += &line[at..];
         }
-        let mut at = 0;
-        for (begin, target) in targets(line).into_iter().filter(|_| !is_code) {
-            out += &line[at..begin];
-            out += &on_the_web(target, sources);
-            at = begin + target.len();
-        }
-        out += &line[at..];
         out.push('\n');
     }
     out
@@ -201,6 +222,7 @@ fn the_web_form_of_the_guide_is_that_of_its_chapters() {
             let name = file.strip_suffix(".md").unwrap();
             let title = match name {
                 "index" => "The guide to weakly",
+                "concurrent" => "The module `concurrent`",
                 _ => titles
                     .get(name)
                     .unwrap_or_else(|| panic!("src/guide/index.md has no link to {name}")),
@@ -260,10 +282,6 @@ fn leads(folder: &str, file: &str, target: &str) -> bool {
         return true;
     }
     let (path, anchor) = split(target);
-    if path.contains("::") {
-        // `cargo doc` finds items; the web view does not.
-        return folder != "docs/guide";
-    }
     let path = if path.is_empty() { file } else { path };
     let path = normal(&root().join(folder).join(path));
     match anchor {
@@ -307,7 +325,7 @@ fn each_link_of_the_documentation_to_a_heading_finds_it() {
                 .strip_prefix("super::")
                 .filter(|_| file.ends_with(".md")));
             let page = match (path, page) {
-                ("crate::concurrent", _) => "docs/CONCURRENT.md".to_owned(),
+                ("crate::concurrent", _) => "src/guide/concurrent.md".to_owned(),
                 ("", _) if file.ends_with(".md") => file.clone(),
                 (_, Some(page)) if root().join(format!("src/guide/{page}.md")).exists() => {
                     format!("src/guide/{page}.md")
