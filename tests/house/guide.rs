@@ -18,7 +18,7 @@ fn root() -> &'static Path {
 }
 
 /// The documents of a folder, by their names.
-fn documents(folder: &str) -> BTreeMap<String, String> {
+pub(crate) fn documents(folder: &str) -> BTreeMap<String, String> {
     let entries = fs::read_dir(root().join(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
