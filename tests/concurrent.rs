@@ -40,6 +40,8 @@ mod evictions;
 mod faces;
 #[path = "concurrent/get_or_insert.rs"]
 mod get_or_insert;
+#[path = "concurrent/handed_out.rs"]
+mod handed_out;
 #[path = "concurrent/instalments.rs"]
 mod instalments;
 #[path = "concurrent/interference.rs"]

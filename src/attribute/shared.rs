@@ -265,6 +265,12 @@ impl<K: SharedKey> Attributes<K> {
     }
 
     shared_housekeeping!(objects);
+
+    /// Takes out the attributes of at most `n` dead objects, all attributes of an object as one
+    /// item, instead of destroying them. As [`WeakMap::take_dead`], whose rules these are.
+    pub fn take_dead(&self, n: usize) -> Vec<impl Sized + use<K>> {
+        self.objects.take_dead(n)
+    }
 }
 
 impl<K: SharedRef> Attributes<K> {

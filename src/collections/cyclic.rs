@@ -8,6 +8,7 @@ use super::hash_map::WeakHashMap;
 use super::hash_pair_map::WeakHashPairMap;
 use super::hash_set::WeakHashSet;
 use super::interning::Interner;
+use super::iter::DrainDead;
 use super::map::WeakMap;
 use super::pair_map::WeakPairMap;
 use super::set::WeakSet;
@@ -52,6 +53,8 @@ impl<T: Trace> Side for Owned<T> {
 struct MemberOf<'m, K: Slot, V: Slot, S> {
     store: &'m mut Store<K, V, S>,
     unlinked: Vec<Remains<K, V>>,
+    /// Where what entries own goes, if it is not to be destroyed.
+    out: Option<&'m mut Vec<Remains<K, V>>>,
     name: &'static str,
 }
 
@@ -62,7 +65,10 @@ fn name_of<K, V>(entry: &Entry<K, V>) -> usize {
 
 impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
     fn purge(&mut self) {
-        self.store.table.purge();
+        match &mut self.out {
+            None => _ = self.store.table.purge(),
+            Some(out) => out.extend(DrainDead::new(&mut self.store.table).remains()),
+        }
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
@@ -93,7 +99,10 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
     }
 
     fn destroy(&mut self) {
-        let unlinked = core::mem::take(&mut self.unlinked);
+        let mut unlinked = core::mem::take(&mut self.unlinked);
+        if let Some(out) = &mut self.out {
+            return out.append(&mut unlinked);
+        }
         #[cfg(feature = "std")]
         {
             let mut panics = FirstPanic::default();
@@ -117,7 +126,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty where $owned:ident;)*) => {$(
+    ($([$($generics:tt)*] $map:ty where $owned:ident, |$remains:pat_param| $get:expr;)*) => {$(
         impl<$($generics)*> Sealed for &mut $map {}
 
         impl<$($generics)*> Cyclic for &mut $map
@@ -131,6 +140,7 @@ macro_rules! cyclic {
                 Box::new(MemberOf {
                     store: &mut self.store,
                     unlinked: Vec::new(),
+                    out: None,
                     name: type_name::<$map>(),
                 })
             }
@@ -158,14 +168,55 @@ macro_rules! cyclic {
             {
                 Cycles::new().with(self).purge()
             }
+
+            /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
+            /// but destroys nothing that the entries own: returns that, with what is
+            /// [kept](crate::Reclaim::OnRequest) of dead entries. For a map in a `RefCell` or behind
+            /// a lock, if destructors use the map: end the borrow, and then drop the returned
+            /// values.
+            ///
+            /// # Panics
+            /// If a `trace` panics: then no live entry is removed, and what dead entries own is
+            /// destroyed.
+            ///
+            /// ```
+            /// use std::cell::RefCell;
+            /// use weakly::{WeakMap, impl_trace, local::Strong};
+            ///
+            /// struct Node { parent: RefCell<Option<Strong<Node>>> }
+            /// impl_trace!(Node: parent);
+            ///
+            /// let all = RefCell::new(WeakMap::new());
+            /// let node = Strong::new(Node { parent: RefCell::new(None) });
+            /// all.borrow_mut().insert(&node, node.clone()); // keeps its own key alive
+            /// drop(node);
+            /// let (purged, values) = all.borrow_mut().drain_cycles();
+            /// assert_eq!((purged.removed, values.len()), (1, 1));
+            /// drop(values); // the map is not borrowed
+            /// ```
+            #[must_use = "what is returned is destroyed when it is dropped"]
+            pub fn drain_cycles(&mut self) -> (Purged, Vec<$owned>)
+            where
+                $owned: Trace,
+            {
+                let mut out = Vec::new();
+                let purged = Cycles::of(Box::new(MemberOf {
+                    store: &mut self.store,
+                    unlinked: Vec::new(),
+                    out: Some(&mut out),
+                    name: type_name::<$map>(),
+                }))
+                .purge();
+                (purged, out.into_iter().map(|$remains| $get).collect())
+            }
         }
     )*};
 }
 
 cyclic! {
-    [K: StrongRef, V] WeakMap<K, V> where V;
-    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V;
-    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K;
+    [K: StrongRef, V] WeakMap<K, V> where V, |(_, value)| value;
+    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V, |(_, value)| value;
+    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K, |(key, _)| key;
 }
 
 macro_rules! fields {

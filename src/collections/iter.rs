@@ -181,6 +181,11 @@ impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
         }
     }
 
+    /// Iterates over both sides of what dead entries leave.
+    pub(crate) fn remains(mut self) -> impl Iterator<Item = Remains<K, V>> {
+        core::iter::from_fn(move || self.take_dead())
+    }
+
     fn take_dead(&mut self) -> Option<Remains<K, V>> {
         let dead = self.table.as_mut()?.take_dead(&mut self.search);
         if dead.is_none() {

@@ -152,11 +152,15 @@ macro_rules! shared_housekeeping {
         /// each change that removes an entry looks at all threads. So no removed entry waits where
         /// it wakes nobody.
         ///
+        /// On request, remains call the waker, too, when they are [kept](crate::Reclaim::OnRequest)
+        /// and none were kept before: a thread that looks at a dead entry may leave long after the
+        /// death. A purge that takes the remains out itself calls nobody for them.
+        ///
         /// Setting the waker does not call it, even if something is pending: purge once afterwards.
-        /// [Kept](crate::Reclaim::OnRequest) remains do not call the waker, nor does `Arc`, which
-        /// does not notify. Deaths that do not call the waker have no extra cost. The first waker
-        /// allocates some 100 bytes, and in a collection that has never had an entry also the KiB
-        /// that the first entry would allocate.
+        /// The death of an `Arc`, which does not notify, does not call the waker. Deaths that do
+        /// not call the waker have no extra cost. The first waker allocates some 100 bytes, and in
+        /// a collection that has never had an entry also the KiB that the first entry would
+        /// allocate.
         ///
         /// A closure becomes a waker as in [`WeakMap::set_waker`](crate::WeakMap::set_waker).
         ///
@@ -202,8 +206,7 @@ macro_rules! shared_housekeeping {
         /// Entries that wait for threads inside the collection are not pending, though
         /// [`pending_dead`](Self::pending_dead) counts them: no purge can destroy them. If the
         /// remains of an entry are kept when the last of these threads leaves, this wakes the task.
-        /// Other kept remains wake the task, too, unlike a waker that is only
-        /// [set](Self::set_waker).
+        /// Other kept remains wake the task, too.
         ///
         /// Entries [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed)
         /// by threads are pending.
@@ -365,6 +368,36 @@ macro_rules! with_hasher {
     };
 }
 
+/// The method that returns what dead entries own.
+macro_rules! taking {
+    ($entries:ident, $item:ty, |$left:pat_param| $get:expr, $owned:literal; $(#[$example:meta])*) => {
+        #[doc = $owned]
+        ///
+        /// For a collection whose destructors must not run while the caller holds a lock: set
+        /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), so that the collection keeps what
+        /// dead entries own; take it under the lock, and drop it after the lock. By default,
+        /// operations destroy what dead entries own, and this method returns nothing.
+        ///
+        /// Returns fewer than `n` items only if no more are there. What another thread looks at is
+        /// there when that thread has left, which calls the [waker](Self::set_waker). Without a
+        /// waker, threads may have
+        /// [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) dead
+        /// entries, which come after a later operation. `Arc` does not notify: for it, this method
+        /// sweeps on, as [`purge_some`](Self::purge_some) does. Values that were removed or
+        /// replaced are not returned. This method, like any operation, may destroy such a value if
+        /// another thread was looking at the value. O(n) amortised.
+        ///
+        /// # Panics
+        /// If a listener or the destructor of a weak handle panics. Then nothing is taken out.
+        ///
+        $(#[$example])*
+        #[must_use = "what is taken is destroyed when it is dropped"]
+        pub fn take_dead(&self, n: usize) -> std::vec::Vec<$item> {
+            self.$entries.take_kept(n).into_iter().map(|$left| $get).collect()
+        }
+    };
+}
+
 /// The methods over all entries of a map with weak keys and owned values.
 macro_rules! owned_values {
     () => {
@@ -514,5 +547,5 @@ macro_rules! showing {
     };
 }
 
-pub(crate) use shared_housekeeping;
 pub(super) use {elements, iterating, owned_values, showing, with_hasher, without_hasher};
+pub(crate) use {shared_housekeeping, taking};

@@ -1,9 +1,11 @@
 //! Reclamation of dead entries: entries unlinked by deaths, and stale entries of handles that have
 //! to be polled.
 
+use core::iter;
 use core::task::{Context, Poll, Waker};
+use std::vec::Vec;
 
-use super::kept::Kept;
+use super::kept::{Kept, Taking};
 use super::node::{KeyKind, Node};
 use super::raw::{Entry, Place, Registered, Taken};
 use super::table::{Pin, Table};
@@ -196,6 +198,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// run, even if some panic.
     pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
+        let _taking = self.begin_taking();
         let swept = self.unlink_dead(true, &mut panics);
         self.take_back(&mut panics);
         panics.resume();
@@ -211,6 +214,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// some panic.
     pub(crate) fn purge_some(&self, most: usize) -> usize {
         let mut panics = FirstPanic::default();
+        let _taking = self.begin_taking();
         let kept = self.destroy_kept(most, &mut panics);
         let mut dead = self.drain_dead(most - kept, &mut panics);
         if self.is_swept() && kept + dead < most {
@@ -223,6 +227,40 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         }
         panics.resume();
         kept + dead
+    }
+
+    /// Kept pairs call the waker at the end of the caller, if at all.
+    fn begin_taking(&self) -> Option<Taking<'_, K::Key, V>> {
+        let on_request = self.is_on_request();
+        Some(self.kept().filter(|_| on_request)?.begin_taking())
+    }
+
+    /// On request, takes out the keys and values of at most `most` dead entries, without destroying
+    /// them.
+    ///
+    /// Bags are left alone where keys or values have a destructor: a bag may have removed entries,
+    /// which are destroyed with the bag.
+    pub(crate) fn take_kept(&self, most: usize) -> Vec<(K::Key, V)> {
+        let Some(taking) = self.begin_taking() else {
+            return Vec::new();
+        };
+        let kept = taking.0;
+        let left = || most.saturating_sub(kept.len());
+        let mut panics = FirstPanic::default();
+        // What threads are looking at is not kept yet.
+        while left() != 0 && self.drain_lists(left(), &mut panics).0 != 0 {}
+        if left() != 0 {
+            if !Node::<K, T, V>::PROMPT {
+                self.empty_bags(true, left(), &mut panics);
+            }
+            if self.is_swept() {
+                panics.catch(|| _ = self.sweep_on(most, left()));
+            }
+            self.take_back(&mut panics);
+        }
+        panics.resume();
+        let there = kept.len().min(most);
+        iter::from_fn(|| kept.take()).take(there).collect()
     }
 
     /// Destroys the dead entries, the entries that die because of the destruction, and all retired
@@ -284,18 +322,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let (mut drained, mut of_all) = (0, true);
         while drained < most {
-            if let Some(stripe) = self.nodes.any_due() {
-                let mut may = true;
-                let place = Place::Stripe(stripe);
-                panics.catch(|| may = self.drain(place, most - drained, &mut drained));
-                if !may {
-                    break;
-                }
-                continue;
-            }
-            // A death has put an entry there without a call of the waker.
-            if !self.nodes.arm() {
-                continue;
+            let (dead, may) = self.drain_lists(most - drained, panics);
+            drained += dead;
+            if !may || drained == most {
+                break;
             }
             match self.empty_bags(of_all, most - drained, panics) {
                 None => break,
@@ -305,6 +335,23 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             of_all = false;
         }
         drained
+    }
+
+    /// Destroys `most` of the dead in lists, without bags. Returns also whether the caller may go
+    /// on: not if too many drains of this table nest.
+    fn drain_lists(&self, most: usize, panics: &mut FirstPanic) -> (usize, bool) {
+        let (mut drained, mut may) = (0, true);
+        while may && drained < most {
+            match self.nodes.any_due().map(Place::Stripe) {
+                Some(place) => {
+                    panics.catch(|| may = self.drain(place, most - drained, &mut drained));
+                }
+                // If not, a death has put an entry there without a call of the waker.
+                None if self.nodes.arm() => break,
+                None => {}
+            }
+        }
+        (drained, may)
     }
 
     /// Destroys the contents of the bag of the current thread or, with `of_all`, of the bags of all
@@ -338,7 +385,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
-        self.nodes.set_waker(waker);
+        if let Some(cell) = self.nodes.set_waker(waker) {
+            self.ends().kept.call(cell);
+        }
     }
 
     /// Whether a purge would destroy something. If not, the waker is called as soon as a purge
@@ -350,7 +399,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         // after the look at the bag takes the entry out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
-        if is_idle && self.ends().kept.call_at_next(cell) {
+        if self.ends().kept.call(cell) && is_idle {
             Poll::Pending
         } else {
             Poll::Ready(())
@@ -380,7 +429,7 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
     /// other keys, and nobody can purge this table any more.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.nodes.set_waker(None));
+        panics.catch(|| _ = self.nodes.set_waker(None));
         panics.catch(|| self.end_bound());
         panics.resume();
     }

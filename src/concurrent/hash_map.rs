@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
-use super::common::{iterating, owned_values, showing, with_hasher};
+use super::common::{iterating, owned_values, showing, taking, with_hasher};
 use super::content::{ByContent, without_key};
 use super::iter::{Iter, Keys};
 use super::table::Table;
@@ -73,6 +73,10 @@ with_hasher! {
 /// Methods over all entries.
 impl<K: SharedRef, V, S> WeakHashMap<K, V, S> {
     owned_values!();
+    taking! {
+        table, V, |(_, value)| value,
+        "Takes out the values of at most `n` dead keys, instead of destroying them.";
+    }
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K, V, S> {

@@ -26,13 +26,21 @@ pub(super) struct Kept<K, V> {
 }
 
 struct List<K, V> {
-    /// The kept pairs. A key without a destructor is left out.
-    left: Vec<(Option<K>, V)>,
-    /// The collection's waker, set by [`call_at_next`](Kept::call_at_next). The next kept pair
-    /// takes the waker out and calls it. (W5 of `ptr::waker`: the cell of the waker is empty before
-    /// the list ends.)
+    /// The kept pairs.
+    left: Vec<(K, V)>,
+    /// The collection's waker. A pair that comes into the empty list calls the waker. (W5 of
+    /// `ptr::waker`: the cell of the waker is empty before the list ends.)
     waker: Option<Arc<WakerCell>>,
+    /// The number of [calls](Taking) that take pairs out. Such a call looks at the list in its end,
+    /// so meanwhile pairs do not call the waker.
+    takers: usize,
+    /// Whether the list may have a pair that should have called the waker, and has not.
+    owed: bool,
 }
+
+/// A call that takes pairs out. The end of the last such call calls the waker, if a pair is left
+/// that should have called the waker.
+pub(super) struct Taking<'k, K, V>(pub(super) &'k Kept<K, V>);
 
 impl<K, V> Kept<K, V> {
     const_fn! {
@@ -43,6 +51,8 @@ impl<K, V> Kept<K, V> {
                 list: Mutex::new(List {
                     left: Vec::new(),
                     waker: None,
+                    takers: 0,
+                    owed: false,
                 }),
             }
         }
@@ -69,7 +79,6 @@ impl<K, V> Kept<K, V> {
     /// Keeps the key and the value of a node. Destroys them if the policy has changed since the
     /// thread marked the node.
     pub(super) fn put(&self, key: K, value: V) {
-        let key = mem::needs_drop::<K>().then_some(key);
         let mut left = Some((key, value));
         let waker = self.list.with_room(
             |list, memory| match self.is_on_request() {
@@ -78,9 +87,10 @@ impl<K, V> Kept<K, V> {
             },
             |list, _| {
                 let left = left.take_if(|_| self.is_on_request())?;
+                list.owed |= list.left.is_empty();
                 list.left.push(left);
                 self.len.store(list.left.len(), Relaxed);
-                list.waker.take()
+                list.pay()
             },
         );
         if let Some(cell) = waker {
@@ -89,20 +99,22 @@ impl<K, V> Kept<K, V> {
         drop(left);
     }
 
-    /// If nothing is kept, returns true, and the next kept pair calls the given waker, once. (A
-    /// thread that was looking at a dead entry may keep the pair long after the death has called
-    /// the waker.)
-    pub(super) fn call_at_next(&self, waker: Arc<WakerCell>) -> bool {
+    /// Has a pair that comes into the empty list call the given waker. Returns whether the list is
+    /// empty. (A thread that was looking at a dead entry may keep the pair long after the death has
+    /// called the waker.)
+    pub(super) fn call(&self, waker: Arc<WakerCell>) -> bool {
         let mut list = self.list.lock();
-        let is_empty = list.left.is_empty();
-        if is_empty {
-            // (The table has a share of the old waker: nothing is freed here.)
-            list.waker = Some(waker);
-        }
-        is_empty
+        // (The table has a share of the old waker: nothing is freed here.)
+        list.waker = Some(waker);
+        list.left.is_empty()
     }
 
-    pub(super) fn take(&self) -> Option<(Option<K>, V)> {
+    pub(super) fn begin_taking(&self) -> Taking<'_, K, V> {
+        self.list.lock().takers += 1;
+        Taking(self)
+    }
+
+    pub(super) fn take(&self) -> Option<(K, V)> {
         if self.len() == 0 {
             return None;
         }
@@ -110,6 +122,7 @@ impl<K, V> Kept<K, V> {
         let taken = list.left.pop();
         let len = list.left.len();
         self.len.store(len, Relaxed);
+        list.owed &= len != 0;
         let is_sparse = list.left.capacity() > 4 * len;
         drop(list);
         // Memory that is not needed any more is freed, in O(length of the list).
@@ -127,6 +140,33 @@ impl<K, V> Kept<K, V> {
             memory.append(&mut list.left);
             mem::swap(&mut memory, &mut list.left);
         }
+    }
+}
+
+impl<K, V> List<K, V> {
+    /// The waker, if it is to be called now.
+    fn pay(&mut self) -> Option<Arc<WakerCell>> {
+        let waker = self
+            .waker
+            .as_ref()
+            .filter(|_| self.owed && self.takers == 0);
+        self.owed &= self.takers != 0;
+        waker.cloned()
+    }
+}
+
+impl<K, V> Drop for Taking<'_, K, V> {
+    fn drop(&mut self) {
+        let mut list = self.0.list.lock();
+        list.takers -= 1;
+        let waker = list.pay();
+        drop(list);
+        // The call may be unwinding.
+        let mut panics = FirstPanic::default();
+        if let Some(cell) = waker {
+            panics.catch(|| cell.wake());
+        }
+        panics.resume();
     }
 }
 

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::common::{iterating, owned_values, showing, without_hasher};
+use super::common::{iterating, owned_values, showing, taking, without_hasher};
 use super::identity::{Address, stays};
 use super::iter::{Iter, Keys};
 use super::key::ByKey;
@@ -63,6 +63,22 @@ without_hasher! {
 
 impl<K: SharedKey, V> WeakMap<K, V> {
     owned_values!();
+    taking! {
+        table, V, |(_, value)| value,
+        "Takes out the values of at most `n` dead keys, instead of destroying them.";
+        /// ```
+        /// use weakly::{Reclaim, Strong, concurrent::WeakMap};
+        ///
+        /// let map = WeakMap::new();
+        /// map.set_reclaim(Reclaim::OnRequest);
+        /// let objects: Vec<_> = (0..3).map(Strong::new).collect();
+        /// objects.iter().for_each(|object| _ = map.insert(object, format!("{object}")));
+        /// drop(objects);
+        /// assert_eq!(map.take_dead(2).len(), 2); // and dropped here
+        /// assert_eq!(map.take_dead(2).len(), 1);
+        /// assert!(map.take_dead(2).is_empty());
+        /// ```
+    }
     ceiling!(K, V, |_, watch| watch.into_weak());
 
     /// Returns whether there is a value for the key. O(1), lock-free.

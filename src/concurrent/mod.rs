@@ -56,7 +56,7 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
-pub(crate) use common::shared_housekeeping;
+pub(crate) use common::{shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
 pub(crate) use flight::{AnyWork, Error, Unmet};
 pub(crate) use gathered::Gathered;

@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use super::awaiting::Flight;
-use super::common::{iterating, showing, with_hasher};
+use super::common::{iterating, showing, taking, with_hasher};
 use super::flight::{AnyWork, Error};
 use super::gathered::Gathered;
 use super::iter::ValueIter;
@@ -66,6 +66,10 @@ with_hasher! {
 /// Methods over all entries.
 impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     floor!(V);
+    taking! {
+        table, K, |(key, ())| key,
+        "Takes out the keys of at most `n` dead values, instead of destroying them.";
+    }
 
     /// Keeps the entries for which the closure returns true, and dead entries, which are reclaimed
     /// as usual. O(capacity). The closure may miss entries that other threads insert meanwhile. The

@@ -113,6 +113,15 @@ impl<'m> Cycles<'m> {
         }
     }
 
+    /// Creates a search with one map.
+    pub(crate) fn of(member: Box<dyn Member + 'm>) -> Self {
+        let members = alloc::vec![member];
+        Cycles {
+            members,
+            at_rest: false,
+        }
+    }
+
     /// Adds a map: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
     /// [`WeakValueMap`](crate::WeakValueMap); `&` a map of [`concurrent`](crate::concurrent), or
     /// `&` a [`Memo`](crate::Memo).

@@ -16,7 +16,7 @@ use super::timeout::TimedOut;
 use super::watches::EntryWatches;
 use crate::concurrent::{
     Absent, ByKey, Failed, Gathered, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches,
-    ceiling, made_by, shared_housekeeping,
+    ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -162,6 +162,10 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     shared_housekeeping!(table);
+    taking! {
+        table, (V, impl Sized + use<K, V>), |(key, value)| (value, key),
+        "Takes out at most `n` results whose inputs have died, instead of destroying them: each with the plain values of its key, which are dropped with the pair.";
+    }
     ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
     /// Removes the result for a key; returns whether there was a result. O(1). A result that is

@@ -52,9 +52,9 @@ pub enum Reclaim {
     /// remains, too.)
     #[default]
     OnUse,
-    /// Only `purge`, `purge_some`, `purge_cycles`, `drain_dead` (which returns the remains),
-    /// `clear` and the end of the collection destroy the remains. Other operations keep them. (The
-    /// collection ends when it is dropped or turned into an iterator. Returning to
+    /// Only `purge`, `purge_some`, `purge_cycles`, `clear` and the end of the collection destroy
+    /// the remains, and `drain_dead`, `drain_cycles` and `take_dead` return them. Other operations
+    /// keep them. (The collection ends when it is dropped or turned into an iterator. Returning to
     /// [`OnUse`](Self::OnUse) ends the policy, and destroys all kept remains and all entries that
     /// have died since.)
     ///

@@ -42,6 +42,67 @@ impl World {
     }
 }
 
+/// 144, 364: Each kind of map hands out what its cycles and its dead entries own, and destroys nothing.
+#[test]
+fn cycles_are_handed_out() {
+    let world = World::default();
+    let [key, dead, live, name] = [(); 4].map(|()| world.thing());
+    let mut map = WeakMap::new();
+    map.set_reclaim(Reclaim::OnRequest);
+    for key in [&key, &dead, &live] {
+        map.insert(key, world.thing());
+    }
+    map.insert(&key, key.clone());
+    let own_key = map.get(&key).unwrap().clone();
+    drop(own_key);
+    drop((key, dead));
+    assert_eq!(
+        world.dead(),
+        2,
+        "the dead key, and the value that was replaced"
+    );
+    let (purged, values) = map.drain_cycles();
+    assert_eq!((purged.removed, purged.kept, values.len()), (1, 0, 2));
+    assert_eq!((world.dead(), map.len()), (2, 1));
+    drop(values);
+    assert_eq!(world.dead(), 4);
+    let mut by_name = WeakValueMap::<_, Strong<Thing>>::new();
+    by_name.insert(ByIdentity(name.clone()), &name);
+    drop(name);
+    let (purged, keys) = by_name.drain_cycles();
+    assert_eq!((purged.removed, keys.len(), world.dead()), (1, 1, 4));
+    drop(keys);
+    assert_eq!((world.dead(), by_name.is_empty()), (5, true));
+    let (purged, values) = map.drain_cycles();
+    assert_eq!((purged.removed, values.len(), map.len()), (0, 0, 1));
+}
+
+/// 155: A destructor that uses the map finds it free, where `purge_cycles` would have it borrowed.
+#[test]
+fn cycles_are_destroyed_after_the_borrow() {
+    struct Uses {
+        me: RefCell<Option<local::Strong<Uses>>>,
+        map: Rc<RefCell<WeakMap<local::Strong<Uses>, local::Strong<Uses>>>>,
+    }
+    impl_trace!(Uses: me);
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            assert!(self.map.borrow_mut().is_empty());
+        }
+    }
+    let map = Rc::new(RefCell::new(WeakMap::new()));
+    let object = local::Strong::new(Uses {
+        me: RefCell::new(None),
+        map: map.clone(),
+    });
+    map.borrow_mut().insert(&object, object.clone());
+    drop(object);
+    let (purged, values) = map.borrow_mut().drain_cycles();
+    assert_eq!(purged.removed, 1);
+    drop(values);
+    assert_eq!(Rc::strong_count(&map), 1);
+}
+
 /// 144, 155: A value that is its own key.
 #[test]
 fn a_value_that_is_its_key() {

@@ -84,16 +84,18 @@ fn small_it_is_set_while_something_is_pending() {
     assert_eq!(calls.take(), 1);
 }
 
+/// 363: A death calls it, and so does what is kept when nothing was kept before.
 #[test]
 fn small_on_request() {
     let (calls, (map, mut keys)) = (Calls::new(), map_of(3));
     map.set_reclaim(Reclaim::OnRequest);
     map.set_waker(calls.waker());
-    for _ in 0..2 {
+    for is_kept in [false, true] {
         drop(keys.pop());
         assert_eq!(calls.take(), 1);
         map.insert(&keys[0], 1);
         assert_ne!(map.pending_dead(), 0, "it is kept");
+        assert_eq!(calls.take(), usize::from(!is_kept));
     }
 }
 

@@ -116,18 +116,19 @@ impl<N: Entry> RawTable<N> {
 
 impl<N: Entry> RawTable<N> {
     /// Sets or removes the waker. The next death calls the waker if no entries wait.
-    pub(in super::super) fn set_waker(&self, waker: Option<Waker>) {
-        if waker.is_some() {
+    pub(in super::super) fn set_waker(&self, waker: Option<Waker>) -> Option<Arc<WakerCell>> {
+        let is_set = waker.is_some();
+        if is_set {
             self.be_prompt();
         }
         let cell = match waker {
             Some(_) => Some(self.core_or_new().waker_or_new()),
             None => self.core().and_then(|core| core.waker()),
         };
-        let Some(cell) = cell else { return };
-        let old = cell.replace(waker.map(Arc::new));
+        let old = cell?.replace(waker.map(Arc::new));
         self.arm_if_idle();
         drop(old);
+        is_set.then(|| self.core_or_new().waker_share())
     }
 
     /// Makes `waker` the table's waker, unless it is already. Returns the cell of the waker. Does

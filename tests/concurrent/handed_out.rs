@@ -1,0 +1,190 @@
+//! What dead entries own, taken out and destroyed under no lock of the caller.
+
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
+use std::thread;
+
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
+use weakly::memo::Value;
+use weakly::{Anchor, AttributeKey, Attributes, Memo, Reclaim, Strong};
+
+const COUNT: usize = 40;
+
+/// Panics where it is dropped while the lock is held, as a thread would wait for itself.
+struct Locks(Arc<Mutex<()>>);
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        drop(self.0.try_lock().expect("dropped under the lock"));
+    }
+}
+
+/// Takes everything out in instalments, under the lock, and drops it after the lock.
+fn take_all<T>(lock: &Mutex<()>, n: usize, take: impl Fn(usize) -> Vec<T>) -> usize {
+    let mut all = 0;
+    loop {
+        let locked = lock.lock().unwrap();
+        assert!(take(0).is_empty());
+        let taken = take(n);
+        drop(locked);
+        assert!(taken.len() <= n);
+        all += taken.len();
+        if taken.is_empty() {
+            return all;
+        }
+    }
+}
+
+/// 362: Each kind of collection hands out what the dead own, all of it, and nothing else.
+#[test]
+fn each_collection_hands_out() {
+    struct Mine;
+    impl AttributeKey for Mine {
+        type Value = Arc<Locks>;
+    }
+    let lock = Arc::new(Mutex::new(()));
+    let owned = || Locks(lock.clone());
+    let keys: Vec<_> = (0..COUNT).map(Strong::new).collect();
+    let (by_identity, by_content) = (WeakMap::new(), WeakHashMap::<Strong<usize>, Locks>::new());
+    let (values, memo) = (WeakValueMap::<u32, Strong<usize>>::new(), Memo::new());
+    let (attributes, arcs) = (Attributes::new(), WeakMap::<Arc<usize>, Locks>::new());
+    let shared: Vec<_> = (0..COUNT).map(Arc::new).collect();
+    by_identity.set_reclaim(Reclaim::OnRequest);
+    by_content.set_reclaim(Reclaim::OnRequest);
+    values.set_reclaim(Reclaim::OnRequest);
+    memo.set_reclaim(Reclaim::OnRequest);
+    attributes.set_reclaim(Reclaim::OnRequest);
+    arcs.set_reclaim(Reclaim::OnRequest);
+    for (number, key) in keys.iter().enumerate() {
+        by_identity.insert(key, owned());
+        by_content.insert(key, owned());
+        values.insert(number as u32, key);
+        memo.insert((key, &number), Arc::new(owned()));
+        attributes.insert(key, Mine, Arc::new(owned()));
+        arcs.insert(&shared[number], owned());
+    }
+    let _: &Memo<(Strong<usize>, Value<usize>), Arc<Locks>> = &memo;
+    assert!(by_identity.take_dead(COUNT).is_empty() && memo.take_dead(COUNT).is_empty());
+    let mut keys = keys.into_iter();
+    let live = keys.next().unwrap();
+    keys.for_each(drop);
+    let live_arc = shared[0].clone();
+    drop(shared);
+    assert_eq!(take_all(&lock, 7, |n| by_identity.take_dead(n)), COUNT - 1);
+    assert_eq!(take_all(&lock, 1, |n| by_content.take_dead(n)), COUNT - 1);
+    let names = values.take_dead(usize::MAX);
+    assert!(names.len() == COUNT - 1 && (1..COUNT).all(|n| names.contains(&(n as u32))));
+    assert_eq!(take_all(&lock, 7, |n| memo.take_dead(n)), COUNT - 1);
+    assert_eq!(take_all(&lock, 7, |n| attributes.take_dead(n)), COUNT - 1);
+    // They do not notify.
+    let mut taken = 0;
+    while taken < COUNT - 1 {
+        taken += arcs.take_dead(COUNT).len();
+    }
+    assert!(by_identity.contains_key(&live) && by_content.contains_key(&*live));
+    assert!(
+        values.contains_key(&0) && memo.get((&live, &0)).is_some() && arcs.contains_key(&live_arc)
+    );
+    assert_eq!((by_identity.pending_dead(), memo.pending_dead()), (0, 0));
+}
+
+/// 362: By default nothing is handed out, and nothing is lost.
+#[test]
+fn by_default_nothing_is_handed_out() {
+    let (map, value) = (WeakMap::new(), Arc::new(()));
+    let key = Anchor::new();
+    map.insert(&key, value.clone());
+    assert!(map.take_dead(1).is_empty());
+    drop(key);
+    assert!(map.take_dead(1).is_empty());
+    map.purge();
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// 362, 363: What a thread looks at is handed out when it has left, and that calls the waker, though the death has called it
+/// before, and a call of this has been made since.
+#[test]
+fn what_a_reader_delays_calls_the_waker() {
+    for take in [true, false] {
+        let (map, woken, key) = (WeakMap::new(), Arc::new(Woken::default()), Anchor::new());
+        map.set_reclaim(Reclaim::OnRequest);
+        map.set_waker(Some(Waker::from(woken.clone())));
+        let reclaim = || match take {
+            true => map.take_dead(9).len(),
+            false => map.purge_some(9),
+        };
+        let times = || woken.0.swap(0, Relaxed);
+        map.insert(&key, Locks(Arc::default()));
+        let ((inside, is_inside), (leave, may_leave)) = (channel(), channel::<()>());
+        let weak = key.downgrade();
+        thread::scope(|scope| {
+            let map = &map;
+            let reader = scope.spawn(move || {
+                map.with(&weak, |_| {
+                    inside.send(()).unwrap();
+                    may_leave.recv().unwrap();
+                })
+            });
+            is_inside.recv().unwrap();
+            drop(key);
+            assert_eq!(times(), 1, "the death");
+            let early = reclaim();
+            assert_eq!(
+                (early, times()),
+                (usize::from(!take), 0),
+                "the thread is inside"
+            );
+            assert_eq!(reclaim(), 0);
+            leave.send(()).unwrap();
+            reader.join().unwrap();
+        });
+        assert_eq!(times(), 1, "the thread has left");
+        assert_eq!((reclaim(), map.pending_dead(), times()), (1, 0, 0));
+        // The next death calls as ever, and what this call takes calls nobody.
+        for _ in 0..2 {
+            let key = Anchor::new();
+            map.insert(&key, Locks(Arc::default()));
+            drop(key);
+            assert_eq!((times(), reclaim(), times()), (1, 1, 0));
+        }
+    }
+}
+
+/// 362: Threads that take at once get each value once.
+#[test]
+fn small_threads_take_at_once() {
+    let (map, count) = (WeakMap::new(), if cfg!(miri) { 20 } else { 2000 });
+    map.set_reclaim(Reclaim::OnRequest);
+    let taken = Mutex::new(vec![0; count]);
+    thread::scope(|scope| {
+        let (map, taken) = (&map, &taken);
+        for part in 0..2 {
+            scope.spawn(move || {
+                for number in (0..count).filter(|number| number % 2 == part) {
+                    let key = Anchor::new();
+                    map.insert(&key, number);
+                    drop(key);
+                    let some = map.take_dead(3);
+                    some.into_iter()
+                        .for_each(|number| taken.lock().unwrap()[number] += 1);
+                }
+            });
+        }
+    });
+    map.purge_some(0);
+    map.take_dead(usize::MAX)
+        .into_iter()
+        .for_each(|number| taken.lock().unwrap()[number] += 1);
+    assert!(taken.into_inner().unwrap().iter().all(|times| *times == 1));
+}
