@@ -477,3 +477,45 @@ fn a_returned_payload_is_no_leak() {
     assert_dead!(weak);
     assert_eq!((watch.alive().len(), queue.len()), (0, 1));
 }
+
+/// 366: A death in two steps, on two threads: shared maps, wakers and the queue hear of the second step only.
+#[test]
+fn a_payload_returns_in_the_second_step() {
+    struct Calls(AtomicUsize);
+    impl Wake for Calls {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    let (queue, calls) = (ReferenceQueue::new(), Arc::new(Calls(AtomicUsize::new(0))));
+    let map = concurrent::WeakMap::new();
+    let object = Strong::new_returning(7, &queue);
+    map.insert(&object, "entry");
+    map.set_waker(Some(Waker::from(calls.clone())));
+    queue.set_waker(Some(Waker::from(calls.clone())));
+    let weak = Strong::downgrade(&object);
+    let dying = Strong::begin_death(object).unwrap();
+    assert_eq!((weak.upgrade().is_none(), map.get(&weak)), (true, None));
+    map.purge();
+    assert_eq!((queue.poll(), calls.0.load(Relaxed)), (None, 0));
+    thread::scope(|scope| _ = scope.spawn(|| drop(dying)));
+    assert_eq!(
+        (queue.poll(), calls.0.load(Relaxed), map.len()),
+        (Some(7), 2, 0)
+    );
+}
+
+/// 366: Of threads that upgrade and the first step one has the object.
+#[test]
+fn an_upgrade_against_the_first_step() {
+    for number in 0..common::scaled(2_000, 20) {
+        let object = Strong::new(number);
+        let weak = Strong::downgrade(&object);
+        let (upgraded, begun) = thread::scope(|scope| {
+            let begins = scope.spawn(|| Strong::begin_death(object));
+            (weak.upgrade(), begins.join().unwrap())
+        });
+        assert_eq!(upgraded.is_some(), begun.is_err(), "one of both has it");
+        assert_eq!(upgraded.is_some(), weak.upgrade().is_some());
+    }
+}

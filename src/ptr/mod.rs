@@ -43,6 +43,7 @@ mod callbacks;
 mod convert;
 mod death;
 mod delivery;
+mod dying;
 mod ends;
 mod expired;
 mod finalize;
@@ -83,6 +84,7 @@ mod weak;
 
 pub use anchor::{Anchor, AnchorRef};
 pub use convert::__unsize;
+pub use dying::Dying;
 pub use expired::Expired;
 pub use finalize::FinalizerToken;
 pub use flavour::{Atomic, Flavour, Local};

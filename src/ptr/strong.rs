@@ -351,7 +351,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// Ends the object if this is its only strong pointer. Returns true if no other strong pointer
     /// exists or can come to exist.
     #[inline]
-    fn claim(&self) -> bool {
+    pub(super) fn claim(&self) -> bool {
         // Acquire: the Release of every other strong pointer's drop, so that their uses of the
         // object happen before ours.
         let count = &self.block().header().count;
@@ -398,7 +398,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     // is not the last.
     #[cold]
     #[inline(never)]
-    unsafe fn die(&self) {
+    pub(super) unsafe fn die(&self) {
         debug_assert!(
             !sync::in_critical(),
             "a handle is dropped under a lock of a collection"

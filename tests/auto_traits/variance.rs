@@ -30,6 +30,8 @@ covariant! {
     <'m, 'x> ptr::Strong<[&'x str], ptr::Atomic>;
     <'m, 'x> ptr::Strong<dyn Fn() + 'x, ptr::Atomic>;
     <'m, 'x> ptr::Weak<&'x str, ptr::Atomic>;
+    <'m, 'x> ptr::Dying<&'x str, ptr::Atomic>;
+    <'m, 'x> ptr::Dying<dyn Fn() + 'x, ptr::Local>;
     <'m, 'x> ptr::Weak<&'x str, ptr::Local>;
     <'m, 'x> ptr::Weak<dyn Fn() + 'x, ptr::Local>;
     <'m, 'x> reference::Addr<'x, i32>;

@@ -34,6 +34,8 @@ for_each_flavour!(
     a_finalizer_may_register_another,
     a_token_that_dies_with_its_object_changes_nothing,
     registering_and_calling_off_leaves_no_memory,
+    a_death_has_two_steps,
+    the_second_step_may_panic,
 );
 
 /// Logs its name when it is dropped.
@@ -384,4 +386,59 @@ fn registering_and_calling_off_leaves_no_memory<F: Own>() {
     assert_eq!(heap::bytes(), before);
     drop((object, kept));
     assert_eq!(log.take(), ["destructor", "kept"]);
+}
+
+/// 366: From the first step on weak handles fail; the destructor, the notices and the finalizers wait for the second.
+fn a_death_has_two_steps<F: Own>() {
+    let (object, log) = logged::<F>();
+    let weak = ptr::Strong::downgrade(&object);
+    let mut map = WeakMap::from([(&object, 1)]);
+    note(&object, &log, "finalizer");
+    assert!(ptr::Strong::begin_death(object.clone()).is_err());
+    assert!(weak.upgrade().is_some(), "there was another handle");
+    let dying = ptr::Strong::begin_death(object).ok().unwrap();
+    assert!(weak.upgrade().is_none() && weak.is_expired());
+    assert_eq!(
+        (weak.strong_count(), map.get(&weak), map.len_live()),
+        (0, None, 0)
+    );
+    assert_eq!(
+        (dying.1, map.get(&*dying)),
+        ("destructor", Some(&1)),
+        "as in its destructor"
+    );
+    assert_eq!((log.take().len(), map.pending_dead()), (0, 0));
+    drop(dying);
+    assert_eq!(log.take(), ["destructor", "finalizer"]);
+    assert_eq!(
+        (map.len(), map.pending_dead(), map.get(&weak)),
+        (0, 1, None)
+    );
+    assert!(map.drain_dead().eq([1]));
+    // Without anything that watches, and of an unsized type.
+    let text = ptr::Strong::<str, F>::from("text");
+    assert_eq!(&*ptr::Strong::begin_death(text).unwrap(), "text");
+    // What is forgotten keeps its entries, which nothing finds.
+    let (object, log) = logged::<F>();
+    let weak = ptr::Strong::downgrade(&object);
+    let mut map = WeakMap::from([(&object, 1)]);
+    crate::common::forget(ptr::Strong::begin_death(object).ok().unwrap());
+    assert!(!map.purge() && map.get(&weak).is_none() && log.take().is_empty());
+}
+
+/// 366: A destructor and a finalizer that panic in the second step stop nothing.
+fn the_second_step_may_panic<F: Own>() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            crate::common::quiet_panic();
+        }
+    }
+    let (object, log) = (ptr::Strong::<_, F>::new(Bomb), Log::default());
+    let mut map = WeakMap::from([(&object, 1)]);
+    note(&object, &log, "finalizer");
+    let dying = ptr::Strong::begin_death(object).ok().unwrap();
+    assert!(panics(|| drop(dying)));
+    assert_eq!((log.take(), map.len()), (vec!["finalizer"], 0));
+    assert!(map.drain_dead().eq([1]));
 }
