@@ -25,6 +25,7 @@ chapters! {
     destruction
     costs
     address_keys
+    wrappers
     from_weak_table
     from_by_hand
     from_arc

@@ -38,6 +38,9 @@ mod equal_hashes;
 mod evictions;
 #[path = "concurrent/faces.rs"]
 mod faces;
+#[cfg(all(unix, not(miri)))]
+#[path = "concurrent/forks.rs"]
+mod forks;
 #[path = "concurrent/get_or_insert.rs"]
 mod get_or_insert;
 #[path = "concurrent/handed_out.rs"]
