@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::kept::Kept;
 use super::raw::SweepPosition;
+use super::schema::Schema;
 use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
 use crate::keep::shared::{Listener, Round, SharedRing, Stamp, weight_of};
@@ -29,9 +30,9 @@ use crate::sync;
 /// What a table has besides its entries: what the ends of nodes use, which is what dead entries
 /// leave, if that is to be kept, and what bounds the table; counts; and where its sweep is. It is
 /// made when it is first used: an empty table is small.
-pub(crate) struct Ends<K, T, V, N> {
-    pub(super) kept: Kept<K, V>,
-    bound: OnceLock<Box<Bound<K, T, V, N>>>,
+pub(crate) struct Ends<S: Schema> {
+    pub(super) kept: Kept<S::Key, S::Value>,
+    bound: OnceLock<Box<Bound<S>>>,
     pub(super) counts: Counts,
     /// Whether there have been entries that have to be polled, if the type does not tell (see
     /// [`is_swept`](super::table::Table::is_swept)).
@@ -55,7 +56,7 @@ pub(super) struct Counts {
     pub(super) inserted: AtomicUsize,
 }
 
-impl<K, T, V, N> Default for Ends<K, T, V, N> {
+impl<S: Schema> Default for Ends<S> {
     fn default() -> Self {
         Ends {
             kept: Kept::new(),
@@ -67,16 +68,16 @@ impl<K, T, V, N> Default for Ends<K, T, V, N> {
     }
 }
 
-impl<K, T, V, N> Ends<K, T, V, N> {
+impl<S: Schema> Ends<S> {
     #[inline]
-    pub(super) fn bound(&self) -> Option<&Bound<K, T, V, N>> {
+    pub(super) fn bound(&self) -> Option<&Bound<S>> {
         self.bound.get().map(|bound| &**bound)
     }
 
     /// # Panics
     /// If there is a bound already.
     #[track_caller]
-    pub(super) fn set_bound(&self, bound: Bound<K, T, V, N>) {
+    pub(super) fn set_bound(&self, bound: Bound<S>) {
         assert!(
             self.bound.set(Box::new(bound)).is_ok(),
             "this collection has a floor or a ceiling already: `set_limit` of the collection changes the limit of a ceiling, \
@@ -88,44 +89,52 @@ impl<K, T, V, N> Ends<K, T, V, N> {
 /// Says what something weighs.
 pub(super) type Weigh<X> = dyn Fn(&X) -> usize + Send + Sync;
 /// Is told what is left of an entry: its key, its watch and its value; and why it goes.
-pub(super) type Hears<K, T, V> = dyn Fn(&K, T, &V, Gone) + Send + Sync;
+type Hears<S> =
+    dyn Fn(&<S as Schema>::Key, <S as Schema>::Watch, &<S as Schema>::Value, Gone) + Send + Sync;
 
-pub(super) struct Bound<K, T, V, N> {
+pub(super) struct Bound<S: Schema> {
     round: Arc<Round>,
-    pub(super) kind: Kind<K, T, V, N>,
+    pub(super) kind: Kind<S>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each table, in a box")]
-pub(super) enum Kind<K, T, V, N> {
-    Floor(Box<dyn Floor<N>>),
-    Ceiling(Ceiling<K, T, V>),
+pub(super) enum Kind<S: Schema> {
+    Floor(Box<dyn Floor<S::Watch>>),
+    Ceiling(Ceiling<S>),
 }
 
-/// Keeps the objects of nodes alive.
-pub(super) trait Floor<N>: Send + Sync {
-    /// What the object of a node weighs that is about to be linked; `None` if it is dead.
-    fn weigh(&self, node: &N) -> Option<usize>;
-    /// The node has been found, or inserted with this weight, and the caller has it pinned. Returns
-    /// whether something has to go.
-    ///
-    /// # Panics
-    /// If a weight does, after the object was refused.
-    fn meet(&self, node: &N, weight: Option<usize>) -> bool;
-    /// The node is unlinked, and its object need not be kept for it.
-    fn leave(&self, node: &N);
+/// An entry, as the bound of its table sees it.
+pub(super) struct Bounded<'n, S: Schema> {
+    /// The address of its node.
+    pub(super) place: usize,
+    pub(super) stamp: &'n Stamp,
+    pub(super) hash: HashValue,
+    pub(super) watch: &'n S::Watch,
+    pub(super) value: &'n S::Value,
+}
+
+/// Keeps the objects that entries watch alive.
+pub(super) trait Floor<T>: Send + Sync {
+    /// The weight of the object of an entry that is about to be linked; `None` if the object is
+    /// dead.
+    fn weigh(&self, watch: &T) -> Option<usize>;
+    /// As [`Bound::meet`].
+    fn meet(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
+    /// The entry is unlinked, and its object need not be kept for it.
+    fn leave(&self, watch: &T);
     /// Lets go what has to.
     fn settle(&self);
 }
 
 /// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
-pub(super) struct Ceiling<K, T, V> {
+pub(super) struct Ceiling<S: Schema> {
     pub(super) ring: SharedRing<HashValue>,
-    pub(super) weigh: Box<Weigh<V>>,
-    pub(super) listener: Listener<Hears<K, T, V>>,
+    pub(super) weigh: Box<Weigh<S::Value>>,
+    pub(super) listener: Listener<Hears<S>>,
 }
 
-impl<K, T, V, N> Bound<K, T, V, N> {
-    pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<N> + 'static) -> Self {
+impl<S: Schema> Bound<S> {
+    pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<S::Watch> + 'static) -> Self {
         Bound {
             round: Arc::clone(round),
             kind: Kind::Floor(Box::new(floor)),
@@ -134,7 +143,7 @@ impl<K, T, V, N> Bound<K, T, V, N> {
 
     pub(super) fn ceiling(
         limit: Limit,
-        weigh: impl Fn(&V) -> usize + Send + Sync + 'static,
+        weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
     ) -> Self {
         let ring = SharedRing::new(Ring::new(limit));
         Bound {
@@ -147,10 +156,32 @@ impl<K, T, V, N> Bound<K, T, V, N> {
         }
     }
 
-    /// Whether a hit of a node has to be told.
+    /// Whether a hit of an entry has to be told.
     #[inline]
-    pub(super) fn is_news(&self, stamp: &Stamp) -> bool {
-        self.round.is_news(stamp)
+    pub(super) fn is_news(&self, entry: &Bounded<'_, S>) -> bool {
+        self.round.is_news(entry.stamp)
+    }
+
+    /// The weight of an entry that is about to be linked, if that is known. User code.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn weigh(&self, entry: &Bounded<'_, S>) -> Option<usize> {
+        match &self.kind {
+            Kind::Floor(floor) => floor.weigh(entry.watch),
+            Kind::Ceiling(ceiling) => Some((ceiling.weigh)(entry.value)),
+        }
+    }
+
+    /// The entry has been found, or inserted with this weight, and the caller has it pinned.
+    /// Returns whether something has to go.
+    ///
+    /// # Panics
+    /// If a weight does, after the entry was refused.
+    pub(super) fn meet(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
+        match &self.kind {
+            Kind::Floor(floor) => floor.meet(entry.watch, entry.stamp, weight),
+            Kind::Ceiling(ceiling) => ceiling.meet(entry, weight),
+        }
     }
 
     /// Whether a thread has to take victims out of the ring.
@@ -159,14 +190,14 @@ impl<K, T, V, N> Bound<K, T, V, N> {
         self.round.is_leaving()
     }
 
-    /// The node is unlinked by a removal.
-    pub(super) fn leave(&self, node: &N, stamp: &Stamp) {
-        if !stamp.end() {
+    /// The entry is unlinked by a removal.
+    pub(super) fn leave(&self, entry: &Bounded<'_, S>) {
+        if !entry.stamp.end() {
             return;
         }
         match &self.kind {
-            Kind::Floor(floor) => floor.leave(node),
-            Kind::Ceiling(ceiling) => ceiling.leave(node),
+            Kind::Floor(floor) => floor.leave(entry.watch),
+            Kind::Ceiling(ceiling) => ceiling.leave(entry.place),
         }
     }
 
@@ -180,16 +211,16 @@ impl<K, T, V, N> Bound<K, T, V, N> {
     }
 
     /// The end of what was a node at this place. Listeners are called here, as destructors are.
-    pub(super) fn end(
+    pub(super) fn end<N>(
         &self,
         node: *const N,
         stamp: &Stamp,
-        (key, watch, value): (&K, T, &V),
+        (key, watch, value): (&S::Key, S::Watch, &S::Value),
         why: Gone,
     ) {
         if let Kind::Ceiling(ceiling) = &self.kind {
             if stamp.is_known() {
-                ceiling.leave(node);
+                ceiling.leave(node.addr());
             }
             if let Some(listener) = stamp.was_known().then(|| ceiling.listener.get()).flatten() {
                 listener(key, watch, value, why);
@@ -198,7 +229,7 @@ impl<K, T, V, N> Bound<K, T, V, N> {
     }
 }
 
-impl<K, T, V> Drop for Ceiling<K, T, V> {
+impl<S: Schema> Drop for Ceiling<S> {
     /// Both are a user's.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
@@ -208,21 +239,14 @@ impl<K, T, V> Drop for Ceiling<K, T, V> {
     }
 }
 
-impl<K, T, V> Ceiling<K, T, V> {
-    /// As [`Floor::meet`].
-    pub(super) fn meet<N>(
-        &self,
-        node: *const N,
-        stamp: &Stamp,
-        hash: HashValue,
-        value: &V,
-        weight: Option<usize>,
-    ) -> bool {
-        let addr = node.addr();
+impl<S: Schema> Ceiling<S> {
+    /// As [`Bound::meet`].
+    fn meet(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
+        let (addr, stamp, hash) = (entry.place, entry.stamp, entry.hash);
         if self.ring.tell(addr, stamp) {
             return false;
         }
-        let (weight, panics) = weight_of(weight, || (self.weigh)(value));
+        let (weight, panics) = weight_of(weight, || (self.weigh)(entry.value));
         let due = self.ring.with_room(addr, |ring| {
             if stamp.set(None) {
                 match ring.tell_or_keep(addr, weight, hash) {
@@ -237,7 +261,7 @@ impl<K, T, V> Ceiling<K, T, V> {
         due
     }
 
-    fn leave<N>(&self, node: *const N) {
-        self.ring.with(|ring| ring.remove(node.addr()));
+    fn leave(&self, place: usize) {
+        self.ring.with(|ring| ring.remove(place));
     }
 }

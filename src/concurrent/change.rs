@@ -4,8 +4,9 @@
 
 use super::flight::Overtaken;
 use super::inside::{self, Tries};
-use super::node::{Compare, KeyKind, Node};
+use super::node::{Compare, Node};
 use super::raw::{Match, Put};
+use super::schema::Schema;
 use super::settle::Settling;
 use super::table::{NewNode, Pin, Table};
 use super::watch::Watches;
@@ -27,16 +28,16 @@ pub(super) enum Upkeep {
 
 /// A change of a table, while its thread is inside.
 // Of references, so that the compiler keeps them in registers.
-pub(super) struct Change<'c, 't, K: KeyKind, T: Watches, V> {
-    table: &'t Table<K, T, V>,
-    pub(super) pin: &'c Pin<'t, K, T, V>,
+pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
+    table: &'t Table<S>,
+    pub(super) pin: &'c Pin<'t, S>,
     tries: &'c Tries,
-    settling: Option<&'c Settling<'t, K, T, V>>,
+    settling: Option<&'c Settling<'t, S>>,
     /// The flight whose waiters go on when this thread has left.
     overtaken: &'c Overtaken,
 }
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// Changes the table. T5: `body` leaves the result in the place that it is passed, and what
     /// `body` owns is dropped before this returns the result.
     ///
@@ -47,7 +48,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(super) fn change<'t, R>(
         &'t self,
         upkeep: Upkeep,
-        body: impl FnOnce(&Change<'_, 't, K, T, V>, &mut Option<R>),
+        body: impl FnOnce(&Change<'_, 't, S>, &mut Option<R>),
     ) -> Option<R> {
         if upkeep == Upkeep::All {
             self.sweep_some();
@@ -83,10 +84,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
+impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
     /// Whether it may go on, after a try has found this.
     #[inline]
-    fn may_go_on(&self, hash: HashValue, there: Option<&Node<K, T, V>>) -> bool {
+    fn may_go_on(&self, hash: HashValue, there: Option<&Node<S>>) -> bool {
         there.is_none_or(|there| self.tries.found(self.table, hash, there))
     }
 
@@ -95,8 +96,8 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
     pub(super) fn find(
         &self,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> Match,
-    ) -> Result<Option<&'g Node<K, T, V>>, ()> {
+        mut sought: impl FnMut(&Node<S>) -> Match,
+    ) -> Result<Option<&'g Node<S>>, ()> {
         loop {
             let mut gone = false;
             let there = self.pin.get(hash.bits(), |node| {
@@ -113,16 +114,16 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
     /// entry. `dead` becomes true if a dead entry may have been the sought entry. T2: the caller
     /// has to end the unlinked node.
     #[inline]
-    pub(super) fn unlink<S: Into<Match>>(
+    pub(super) fn unlink<M: Into<Match>>(
         &self,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> S,
+        mut sought: impl FnMut(&Node<S>) -> M,
         dead: &mut bool,
-        mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
-    ) -> Option<&'g Node<K, T, V>> {
+        mut wanted: impl FnMut(&Node<S>) -> bool,
+    ) -> Option<&'g Node<S>> {
         loop {
             let (mut gone, mut unwanted) = (false, false);
-            let is_sought = |node: &Node<K, T, V>| {
+            let is_sought = |node: &Node<S>| {
                 let ask = || gone |= self.pin.has_gone(node);
                 sought(node).into().is_it(dead, ask)
             };
@@ -146,19 +147,19 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
     #[inline]
     pub(super) fn put(
         &self,
-        node: &mut NewNode<'_, K, T, V>,
-        expected: impl Fn(Option<&'g Node<K, T, V>>) -> bool,
-        linked: impl FnOnce(Option<&'g Node<K, T, V>>),
-    ) -> Option<Option<&'g Node<K, T, V>>>
+        node: &mut NewNode<'_, S>,
+        expected: impl Fn(Option<&'g Node<S>>) -> bool,
+        linked: impl FnOnce(Option<&'g Node<S>>),
+    ) -> Option<Option<&'g Node<S>>>
     where
-        K: Compare<T>,
+        S: Compare,
     {
         let (table, hash) = (self.table, node.hash());
         // User code, which may panic: it runs before the table changes.
         let weight = table.weigh(node);
         // Addresses are compared by no user's code.
-        let is_expected = |there| (K::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
-        let (old, new) = match self.pin.put(node, K::are_same, is_expected) {
+        let is_expected = |there| (S::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
+        let (old, new) = match self.pin.put(node, S::are_same, is_expected) {
             Put::Added(new) => (None, new),
             Put::Replaced { old, new } => (Some(old), new),
             Put::Refused => return None,
@@ -180,7 +181,7 @@ impl<'g, 't, K: KeyKind, T: Watches, V> Change<'g, 't, K, T, V> {
     /// Notes the flight of a replaced node. If a thread leads the flight, the waiters of the flight
     /// go on when the calling thread has left the table.
     #[inline]
-    pub(super) fn overtake(&self, old: Option<&Node<K, T, V>>) {
+    pub(super) fn overtake(&self, old: Option<&Node<S>>) {
         self.overtaken.set(old.and_then(Node::flight));
     }
 }

@@ -3,41 +3,66 @@
 
 use core::hash::Hash;
 use core::marker::PhantomData;
+use core::ptr;
 
-use super::node::{Compare, KeyKind, Node};
-use super::raw::Match;
+use super::identity::Address;
+use super::node::{Compare, Node};
+use super::raw::{Match, Registered};
+use super::schema::Schema;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::reference::{Content, Sought, StrongRef, WeakRef};
 
 /// By the content of the watched object, as long as that lives.
-pub(super) struct ByContent<K>(PhantomData<K>);
+pub(super) struct ByContent<K, T, V>(PhantomData<(K, T, V)>);
 
-impl<K: StrongRef> KeyKind for ByContent<K> {
+/// By the content of the object of a handle.
+pub(super) type Contents<K, V> = ByContent<K, SharedWatchFor<K>, V>;
+
+impl<K: StrongRef, T: Registered, V> Schema for ByContent<K, T, V> {
     type Key = ();
-    type FlightKey = K::Weak;
+    type Probe = K::Weak;
+    type Watch = T;
+    type Value = V;
+    /// The address of the object: comparing contents would require to keep the object alive.
+    type Name = Address;
+
+    fn name((): &(), watch: &T) -> Address
+    where
+        T: Watches,
+    {
+        let mut addr = ptr::null();
+        watch.objects(&mut |object| addr = object);
+        Address::new(addr)
+    }
+
+    fn is_named((): &(), watch: &T, name: &Address) -> bool
+    where
+        T: Watches,
+    {
+        Self::name(&(), watch) == *name
+    }
 }
 
-impl<K: Content<Target: Eq> + SharedRef> Compare<SharedWatchFor<K>> for ByContent<K> {
+impl<K: Content<Target: Eq> + SharedRef, V> Compare for Contents<K, V> {
     #[inline]
     fn key(_: &K::Weak) {}
 
-    fn is_of<V>(by: &K::Weak, node: &NodeOf<K, V>) -> Match {
-        by.upgrade()
+    fn is_of(probe: &K::Weak, node: &Node<Self>) -> Match {
+        probe
+            .upgrade()
             .map_or(Match::No, |key| has_content(node, &key))
     }
 
-    fn are_same<V>(node: &NodeOf<K, V>, there: &NodeOf<K, V>) -> bool {
+    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool {
         object(node).is_some_and(|key| has_content(there, &key) == Match::Yes)
     }
 }
 
-type NodeOf<K, V> = Node<ByContent<K>, SharedWatchFor<K>, V>;
-
 /// The object of a node, if it lives.
 #[inline]
-fn object<K: SharedRef, V>(node: &NodeOf<K, V>) -> Option<K> {
+fn object<K: SharedRef, V>(node: &Node<Contents<K, V>>) -> Option<K> {
     match node {
         Node::Ready { watch, .. } => watch.upgrade(),
         Node::InFlight { key, .. } => key.upgrade(),
@@ -45,7 +70,10 @@ fn object<K: SharedRef, V>(node: &NodeOf<K, V>) -> Option<K> {
 }
 
 /// Whether the object of a node has the content of this one.
-fn has_content<K: Content<Target: Eq> + SharedRef, V>(node: &NodeOf<K, V>, key: &K) -> Match {
+fn has_content<K: Content<Target: Eq> + SharedRef, V>(
+    node: &Node<Contents<K, V>>,
+    key: &K,
+) -> Match {
     object(node).map_or(Match::Dead, |there| {
         (K::content(key) == K::content(&there)).into()
     })
@@ -66,7 +94,7 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
     }
 
     #[inline]
-    fn is_in<V>(&mut self, node: &NodeOf<K, V>) -> Match
+    fn is_in<V>(&mut self, node: &Node<Contents<K, V>>) -> Match
     where
         Q: Sought<K::Target>,
     {
@@ -83,7 +111,7 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
     }
 }
 
-impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<ByContent<K>, SharedWatchFor<K>, V> {
+impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
     /// Shows the entry of a content to a closure, while its object is kept alive; returns that too.
     #[inline]
     pub(super) fn look_up<Q, R>(
@@ -184,8 +212,8 @@ mod tests {
     fn nobody_waits_for_an_entry_without_a_value() {
         type Name = Strong<str>;
         const {
-            assert!(!Node::<ByContent<Name>, SharedWatchFor<Name>, ()>::PROMPT);
-            assert!(Node::<ByContent<Name>, SharedWatchFor<Name>, Name>::PROMPT);
+            assert!(!Node::<Contents<Name, ()>>::PROMPT);
+            assert!(Node::<Contents<Name, Name>>::PROMPT);
         }
     }
 
@@ -194,21 +222,21 @@ mod tests {
     #[test]
     fn a_node_is_small() {
         assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, u64>>(),
+            size_of::<Node<ByKey<Address, SharedWatchFor<Key>, u64>>>(),
             40
         );
         assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, Arc<str>>>(),
+            size_of::<Node<ByKey<Address, SharedWatchFor<Key>, Arc<str>>>>(),
             48
         );
         assert_eq!(
-            size_of::<Node<ByKey<Address>, SharedWatchFor<Key>, ()>>(),
+            size_of::<Node<ByKey<Address, SharedWatchFor<Key>, ()>>>(),
             32
         );
         let key = Key::new(1);
         let (hash, address) = Address::of(Key::as_ptr(&key).cast());
         let watch = SharedWatchFor::<Key>::new(&key);
-        let node = Box::new(Node::<ByKey<_>, _, _>::new(
+        let node = Box::new(Node::<ByKey<_, _, _>>::new(
             hash,
             address,
             7_u64,

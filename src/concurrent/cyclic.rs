@@ -9,8 +9,9 @@ use super::hash_map::WeakHashMap;
 use super::hash_set::WeakHashSet;
 use super::interner::Interner;
 use super::map::WeakMap;
-use super::node::{KeyKind, Node};
+use super::node::Node;
 use super::pair_map::WeakPairMap;
+use super::schema::Schema;
 use super::set::WeakSet;
 use super::table::{Pin, Table};
 use super::value_map::WeakValueMap;
@@ -24,18 +25,18 @@ use crate::cycles::{
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 
 /// A shared map or a memo, while it is purged of cycles.
-pub(crate) struct MemberOf<'m, K: KeyKind, T: Watches, V> {
-    table: &'m Table<K, T, V>,
-    show: Show<K::Key, V>,
+pub(crate) struct MemberOf<'m, S: Schema<Watch: Watches>> {
+    table: &'m Table<S>,
+    show: Show<S::Key, S::Value>,
     name: &'static str,
     /// After `show`: no entry that is unlinked meanwhile ends, so none takes another's address.
-    pin: Cell<Option<Pin<'m, K, T, V>>>,
+    pin: Cell<Option<Pin<'m, S>>>,
 }
 
-impl<'m, K: KeyKind, T: Watches, V> MemberOf<'m, K, T, V> {
+impl<'m, S: Schema<Watch: Watches>> MemberOf<'m, S> {
     pub(crate) fn new(
-        table: &'m Table<K, T, V>,
-        show: Show<K::Key, V>,
+        table: &'m Table<S>,
+        show: Show<S::Key, S::Value>,
         name: &'static str,
     ) -> Self {
         MemberOf {
@@ -47,11 +48,11 @@ impl<'m, K: KeyKind, T: Watches, V> MemberOf<'m, K, T, V> {
     }
 }
 
-fn name_of<K: KeyKind, T, V>(node: &Node<K, T, V>) -> usize {
+fn name_of<S: Schema<Watch: Watches>>(node: &Node<S>) -> usize {
     core::ptr::from_ref(node).addr()
 }
 
-impl<K: KeyKind, T: Watches, V> Member for MemberOf<'_, K, T, V> {
+impl<S: Schema<Watch: Watches>> Member for MemberOf<'_, S> {
     fn purge(&mut self) {
         self.table.purge();
     }
@@ -86,7 +87,7 @@ impl<K: KeyKind, T: Watches, V> Member for MemberOf<'_, K, T, V> {
         let Some(pin) = self.pin.get_mut() else {
             return 0;
         };
-        let doomed = |node: &&Node<_, _, _>| doomed.contains(name_of(*node));
+        let doomed = |node: &&Node<_>| doomed.contains(name_of(*node));
         let nodes = pin.entries().into_iter().filter(doomed);
         nodes.filter(|node| self.table.unlink(pin, node)).count()
     }
@@ -104,7 +105,7 @@ impl<K: KeyKind, T: Watches, V> Member for MemberOf<'_, K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     fn addr(&self) -> *const () {
         core::ptr::from_ref(self).cast()
     }
@@ -112,7 +113,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Shows what the entries of a table own that is a field, or behind one. Not where other
     /// threads may change it: what an entry has shown can be destroyed meanwhile, after a thread
     /// has cloned it, and then the counts are as before.
-    pub(crate) fn show(&self, show: Show<K::Key, V>, tracer: &mut Tracer<'_>) {
+    pub(crate) fn show(&self, show: Show<S::Key, S::Value>, tracer: &mut Tracer<'_>) {
         // The entries of a member are shown with their keys.
         if tracer.is_shared() || tracer.is_member(self.addr()) || self.is_new() {
             return;

@@ -6,8 +6,9 @@ use core::task::{Context, Poll, Waker};
 use std::vec::Vec;
 
 use super::kept::{Kept, Taking};
-use super::node::{KeyKind, Node};
-use super::raw::{Entry, Place, Registered, Taken};
+use super::node::Node;
+use super::raw::{Entry, Place, Taken};
+use super::schema::Schema;
 use super::table::{Pin, Table};
 use super::turn::Turn;
 use super::watch::Watches;
@@ -22,7 +23,7 @@ const CHUNK: usize = 16;
 /// destroys may start a further drain.
 const MAX_NESTED: usize = 16;
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// Destroys some of the dead, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
@@ -98,7 +99,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were
     /// any.
-    fn unlink_stale(&self, pin: &Pin<'_, K, T, V>, panics: &mut FirstPanic) -> bool {
+    fn unlink_stale(&self, pin: &Pin<'_, S>, panics: &mut FirstPanic) -> bool {
         let mut any = false;
         for node in pin.entries() {
             panics.catch(|| any |= node.is_stale() && self.unlink(pin, node));
@@ -143,9 +144,9 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// the barrier of entering serves both the reclamation and the operation.
     // In two steps, with the caller's pin between them: returning the pin would copy the pin.
     #[inline]
-    pub(super) fn take_some(&self) -> Option<Taken<'_, Node<K, T, V>>> {
+    pub(super) fn take_some(&self) -> Option<Taken<'_, Node<S>>> {
         // A user's weak handle may have a destructor.
-        if Node::<K, T, V>::PROMPT || T::SWEPT != Some(false) {
+        if Node::<S>::PROMPT || S::Watch::SWEPT != Some(false) {
             self.drain_some();
             return None;
         }
@@ -154,7 +155,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Destroys or retires the entries that were taken before the thread entered.
     #[inline]
-    pub(super) fn reap(&self, pin: &Pin<'_, K, T, V>, taken: Taken<'_, Node<K, T, V>>) {
+    pub(super) fn reap(&self, pin: &Pin<'_, S>, taken: Taken<'_, Node<S>>) {
         pin.reap(taken);
         self.nodes.arm_if_idle();
     }
@@ -184,7 +185,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     #[inline]
-    fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<K, T, V>>> {
+    fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<S>>> {
         let taken = self.nodes.take_dead(place, most)?;
         if self.is_on_request() {
             taken.each(Node::keep);
@@ -230,7 +231,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Kept pairs call the waker at the end of the caller, if at all.
-    fn begin_taking(&self) -> Option<Taking<'_, K::Key, V>> {
+    fn begin_taking(&self) -> Option<Taking<'_, S::Key, S::Value>> {
         let on_request = self.is_on_request();
         Some(self.kept().filter(|_| on_request)?.begin_taking())
     }
@@ -240,7 +241,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     ///
     /// Bags are left alone where keys or values have a destructor: a bag may have removed entries,
     /// which are destroyed with the bag.
-    pub(crate) fn take_kept(&self, most: usize) -> Vec<(K::Key, V)> {
+    pub(crate) fn take_kept(&self, most: usize) -> Vec<(S::Key, S::Value)> {
         let Some(taking) = self.begin_taking() else {
             return Vec::new();
         };
@@ -250,7 +251,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         // What threads are looking at is not kept yet.
         while left() != 0 && self.drain_lists(left(), &mut panics).0 != 0 {}
         if left() != 0 {
-            if !Node::<K, T, V>::PROMPT {
+            if !Node::<S>::PROMPT {
                 self.empty_bags(true, left(), &mut panics);
             }
             if self.is_swept() {
@@ -305,7 +306,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             let destroyed = kept && self.destroy_kept(usize::MAX, panics) != 0;
             // The destruction may have killed entries that the sweep has already passed.
             let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
-            again = destroyed || unlinked && Node::<K, T, V>::PROMPT;
+            again = destroyed || unlinked && Node::<S>::PROMPT;
             let all = !matches!(swept, SweepFound::OfOthers | SweepFound::Refused);
             if !again || !all {
                 return all;
@@ -424,7 +425,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
+impl<S: Schema> Drop for Table<S> {
     /// The waker and the listener go before the entries: what they own may be the last handles to
     /// other keys, and nobody can purge this table any more.
     fn drop(&mut self) {
@@ -437,9 +438,9 @@ impl<K: KeyKind, T: Registered, V> Drop for Table<K, T, V> {
 
 /// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is
 /// left: not before, since what a drain destroys may kill the next key, which the same purge finds.
-struct Armed<'t, K: KeyKind, T: Registered, V>(&'t Table<K, T, V>);
+struct Armed<'t, S: Schema>(&'t Table<S>);
 
-impl<K: KeyKind, T: Registered, V> Drop for Armed<'_, K, T, V> {
+impl<S: Schema> Drop for Armed<'_, S> {
     #[inline]
     fn drop(&mut self) {
         self.0.nodes.arm_if_idle();

@@ -6,7 +6,7 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
 use super::common::{iterating, owned_values, showing, taking, with_hasher};
-use super::content::{ByContent, without_key};
+use super::content::{Contents, without_key};
 use super::iter::{Iter, Keys};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
@@ -54,7 +54,7 @@ use crate::reference::{Content, Query, hash_of};
 /// assert_eq!(uses.get("word"), None);
 /// ```
 pub struct WeakHashMap<K: SharedRef, V, S = DefaultHashBuilder> {
-    pub(super) table: Table<ByContent<K>, SharedWatchFor<K>, V>,
+    pub(super) table: Table<Contents<K, V>>,
     hasher: S,
 }
 

@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
 use super::common::{elements, iterating, showing, with_hasher};
-use super::content::ByContent;
+use super::content::Contents;
 use super::iter::Keys;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
@@ -32,7 +32,7 @@ use crate::reference::{Content, Query, Sought, hash_of};
 /// assert!(words.is_empty());
 /// ```
 pub struct WeakHashSet<K: SharedRef, S = DefaultHashBuilder> {
-    pub(super) table: Table<ByContent<K>, SharedWatchFor<K>, ()>,
+    pub(super) table: Table<Contents<K, ()>>,
     hasher: S,
 }
 

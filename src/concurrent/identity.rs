@@ -3,7 +3,7 @@
 
 use super::key::ByKey;
 use super::table::Table;
-use super::watch::Watches;
+use super::watch::{SharedWatchFor, Watches};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
@@ -44,7 +44,10 @@ pub(super) fn stays<T>(_: &T) -> bool {
     false
 }
 
-impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, BY_ADDRESS>, T, V> {
+/// A table by the addresses of the objects that entries watch.
+pub(super) type ByAddress<K, V> = ByKey<Address, SharedWatchFor<K>, V, true>;
+
+impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, T, V, BY_ADDRESS>> {
     /// Shows the entry of an object: see [`read_where`](Self::read_where).
     #[inline]
     pub(super) fn look_at<K: WeakKey, Q: ?Sized + Identify<K>, H, R>(

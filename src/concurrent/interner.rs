@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 use equivalent::Equivalent;
 
 use super::common::{elements, iterating, showing, with_hasher};
-use super::content::ByContent;
+use super::content::Contents;
 use super::iter::Keys;
 use super::limits::floor;
 use super::table::Table;
@@ -41,7 +41,7 @@ use crate::reference::{Content, Hashed, Query, Sought, assert_same_content, hash
 /// assert!(words.is_empty());
 /// ```
 pub struct Interner<K: SharedRef, S = DefaultHashBuilder> {
-    table: Table<ByContent<K>, SharedWatchFor<K>, ()>,
+    table: Table<Contents<K, ()>>,
     hasher: S,
 }
 

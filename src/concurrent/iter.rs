@@ -4,8 +4,8 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::content::ByContent;
-use super::identity::Address;
+use super::content::Contents;
+use super::identity::{Address, ByAddress};
 use super::key::ByKey;
 use super::snapshot::Snapshot;
 use super::watch::{SharedRef, SharedWatchFor};
@@ -24,7 +24,7 @@ pub struct Keys<'m, K: SharedRef, V = ()>(pub(super) Keyed<'m, K, V, K>);
 /// with its present value. See [`WeakValueMap::iter`](super::WeakValueMap::iter).
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct ValueIter<'m, K, V: SharedRef>(
-    pub(super) Snapshot<'m, ByKey<K>, SharedWatchFor<V>, (), K, V>,
+    pub(super) Snapshot<'m, ByKey<K, SharedWatchFor<V>, ()>, V>,
 );
 
 /// The keys that were in a map when the iterator was made, without the keys removed since, each
@@ -33,24 +33,22 @@ pub struct ValueIter<'m, K, V: SharedRef>(
 pub struct PairIter<'m, K: SharedRef, V: SharedRef>(pub(super) Pairs<'m, K, V>);
 
 type Pairs<'m, K, V> =
-    Snapshot<'m, ByKey<Address>, (SharedWatchFor<K>, SharedWatchFor<V>), (), Address, (K, V)>;
-type Identities<'m, K, V, R> = Snapshot<'m, ByKey<Address, true>, SharedWatchFor<K>, V, Address, R>;
-type Contents<'m, K, V, R> = Snapshot<'m, ByContent<K>, SharedWatchFor<K>, V, Address, R>;
+    Snapshot<'m, ByKey<Address, (SharedWatchFor<K>, SharedWatchFor<V>), ()>, (K, V)>;
 
 /// The snapshot of a collection with weak keys, by identity or by content.
 pub(super) enum Keyed<'m, K: SharedRef, V, R> {
-    ByIdentity(Identities<'m, K, V, R>),
-    ByContent(Contents<'m, K, V, R>),
+    ByIdentity(Snapshot<'m, ByAddress<K, V>, R>),
+    ByContent(Snapshot<'m, Contents<K, V>, R>),
 }
 
-impl<'m, K: SharedRef, V, R> From<Identities<'m, K, V, R>> for Keyed<'m, K, V, R> {
-    fn from(entries: Identities<'m, K, V, R>) -> Self {
+impl<'m, K: SharedRef, V, R> From<Snapshot<'m, ByAddress<K, V>, R>> for Keyed<'m, K, V, R> {
+    fn from(entries: Snapshot<'m, ByAddress<K, V>, R>) -> Self {
         Keyed::ByIdentity(entries)
     }
 }
 
-impl<'m, K: SharedRef, V, R> From<Contents<'m, K, V, R>> for Keyed<'m, K, V, R> {
-    fn from(entries: Contents<'m, K, V, R>) -> Self {
+impl<'m, K: SharedRef, V, R> From<Snapshot<'m, Contents<K, V>, R>> for Keyed<'m, K, V, R> {
+    fn from(entries: Snapshot<'m, Contents<K, V>, R>) -> Self {
         Keyed::ByContent(entries)
     }
 }

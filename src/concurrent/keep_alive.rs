@@ -7,15 +7,14 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::bound::{Bound, Floor, Weigh};
-use super::identity::Address;
-use super::key::ByKey;
-use super::node::{KeyKind, Node};
-use super::raw::Entry;
+use super::identity::{Address, ByAddress};
+use super::node::Node;
+use super::schema::Schema;
 use super::table::Table;
 use super::turn::Turn;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
-use crate::keep::shared::{Listener, SharedRing, weight_of};
+use crate::keep::shared::{Listener, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::reference::{Identify, WeakKey};
@@ -67,7 +66,7 @@ struct Inner<P: SharedRef> {
     listener: Listener<Hears<P>>,
     /// The weights of the evicted objects, with [`count_live`](Limit::count_live), each with the
     /// [turn](Going::turn) of its eviction.
-    evicted: Table<ByKey<Address, true>, SharedWatchFor<P>, (usize, u64)>,
+    evicted: Table<ByAddress<P, (usize, u64)>>,
 }
 
 impl<P: SharedRef> KeepAlive<P> {
@@ -304,7 +303,7 @@ impl<P: SharedRef> Inner<P> {
         let wanted = |entry: Option<(&_, &(usize, u64))>| {
             entry.and_then(|(_, (_, turn))| (*turn <= until).then_some(()))
         };
-        let is_it = |node: &Node<ByKey<_, true>, _, _>| *node.key() == address;
+        let is_it = |node: &Node<_>| *node.key() == address;
         self.evicted
             .remove_where(hash, is_it, wanted, |(), _, _| ());
     }
@@ -398,15 +397,12 @@ impl<P: SharedRef> Drop for Inner<P> {
 /// The floor of a table: the objects watched by `T`.
 struct FloorOf<P: SharedRef>(KeepAlive<P>);
 
-impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> for FloorOf<P> {
-    fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
-        Some(self.0.0.weigh(&node.watch()?.upgrade()?))
+impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
+    fn weigh(&self, watch: &T) -> Option<usize> {
+        Some(self.0.0.weigh(&watch.upgrade()?))
     }
 
-    fn meet(&self, node: &Node<K, T, V>, weight: Option<usize>) -> bool {
-        let Node::Ready { watch, stamp, .. } = node else {
-            return false;
-        };
+    fn meet(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool {
         let Some(object) = watch.upgrade() else {
             return false;
         };
@@ -422,10 +418,10 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
         due
     }
 
-    fn leave(&self, node: &Node<K, T, V>) {
+    fn leave(&self, watch: &T) {
         // A dead object is not kept, and its address may belong to another object by now. So the
         // object has to stay alive until the call is done.
-        if let Some(object) = node.watch().and_then(T::upgrade) {
+        if let Some(object) = watch.upgrade() {
             let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
             let turn = inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
             inner.uncount(addr, turn);
@@ -437,12 +433,12 @@ impl<K: KeyKind, T: UpgradesOne<Key = P>, V, P: SharedRef> Floor<Node<K, T, V>> 
     }
 }
 
-impl<K: KeyKind, T: UpgradesOne, V> Table<K, T, V> {
+impl<S: Schema<Watch: UpgradesOne<Key: SharedRef>>> Table<S> {
     /// Keeps the objects that are inserted and found, for as long as the budget keeps them.
     #[track_caller]
-    pub(super) fn keep_in(&self, budget: &KeepAlive<T::Key>)
+    pub(super) fn keep_in(&self, budget: &KeepAlive<<S::Watch as WatchesOne>::Key>)
     where
-        T::Key: SharedRef + 'static,
+        <S::Watch as WatchesOne>::Key: 'static,
     {
         let floor = FloorOf(budget.clone());
         self.set_bound(Bound::floor(budget.0.ring.round(), floor));

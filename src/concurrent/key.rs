@@ -2,39 +2,59 @@
 
 use core::marker::PhantomData;
 
-use super::node::{Compare, KeyKind, Node};
-use super::raw::Match;
+use super::node::{Compare, Node};
+use super::raw::{Match, Registered};
+use super::schema::Schema;
+use super::watch::Watches;
 
 /// By keys.
-pub(crate) struct ByKey<K, const BY_ADDRESS: bool = false>(PhantomData<K>);
+pub(crate) struct ByKey<K, T, V, const BY_ADDRESS: bool = false>(PhantomData<(K, T, V)>);
 
-impl<K, const BY_ADDRESS: bool> KeyKind for ByKey<K, BY_ADDRESS> {
+impl<K, T: Registered, V, const BY_ADDRESS: bool> Schema for ByKey<K, T, V, BY_ADDRESS> {
     const BY_ADDRESS: bool = BY_ADDRESS;
     type Key = K;
-    type FlightKey = K;
-}
+    type Probe = K;
+    type Watch = T;
+    type Value = V;
+    /// The key: an entry that is set anew is the same entry only by `Eq`.
+    type Name = K;
 
-impl<K: Eq, T, const BY_ADDRESS: bool> Compare<T> for ByKey<K, BY_ADDRESS> {
-    #[inline]
-    fn key(by: &K) -> K
+    fn name(key: &K, _: &T) -> K
     where
         K: Clone,
     {
-        by.clone()
+        key.clone()
+    }
+
+    fn is_named(key: &K, _: &T, name: &K) -> bool
+    where
+        K: PartialEq,
+    {
+        name == key
+    }
+}
+
+impl<K: Eq, T: Watches, V, const BY_ADDRESS: bool> Compare for ByKey<K, T, V, BY_ADDRESS> {
+    #[inline]
+    fn key(probe: &K) -> K
+    where
+        K: Clone,
+    {
+        probe.clone()
     }
 
     #[inline]
-    fn is_of<V>(by: &K, node: &Node<Self, T, V>) -> Match {
-        (*by == *node.key()).into()
+    fn is_of(probe: &K, node: &Node<Self>) -> Match {
+        (*probe == *node.key()).into()
     }
 
     #[inline]
-    fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool {
+    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool {
         node.key() == there.key()
     }
 }
 
-impl<K, T, V, const BY_ADDRESS: bool> Node<ByKey<K, BY_ADDRESS>, T, V> {
+impl<K, T: Registered, V, const BY_ADDRESS: bool> Node<ByKey<K, T, V, BY_ADDRESS>> {
     #[inline]
     pub(crate) fn key(&self) -> &K {
         match self {

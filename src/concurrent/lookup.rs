@@ -1,12 +1,13 @@
 //! Lookups in a table.
 
-use super::node::{KeyKind, Node};
+use super::node::Node;
 use super::raw::{Match, Reader};
+use super::schema::{Parts, Schema};
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread
     /// has replaced that, and returns `None` if it is of no use; `show` gets what `hold` returned.
     /// Both run under no lock and while the entry is pinned.
@@ -14,19 +15,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a
     /// dead entry evicts that, if the entry is `lost`: if no lookup finds it any more.
     #[inline]
-    pub(crate) fn read_where<S: Into<Match>, H, R>(
+    pub(crate) fn read_where<M: Into<Match>, H, R>(
         &self,
         hash: HashValue,
-        sought: impl FnMut(&Node<K, T, V>) -> S,
-        hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
-        lost: impl Fn(&T) -> bool,
-        show: impl FnOnce(H, &K::Key, &V) -> R,
+        sought: impl FnMut(&Node<S>) -> M,
+        hold: impl FnMut(&S::Key, &S::Watch, &S::Value) -> Option<H>,
+        lost: impl Fn(&S::Watch) -> bool,
+        show: impl FnOnce(H, &S::Key, &S::Value) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
         }
         let reader = self.nodes.read();
-        let mut sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let mut sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
         let (node, (key, watch, value), held) = match ask(&reader, hash, sought, hold, lost) {
             Ok(found) => found,
             Err(evicts) => {
@@ -60,23 +61,19 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 }
 
 /// An entry that a lookup has found, its parts, and the answer of `hold` about the entry.
-type Found<'g, K, T, V, H> = (
-    &'g Node<K, T, V>,
-    (&'g <K as KeyKind>::Key, &'g T, &'g V),
-    H,
-);
+type Found<'g, S, H> = (&'g Node<S>, Parts<'g, S>, H);
 
 /// Returns the `sought` entry, and the answer of `hold` about the entry: see
 /// [`read_where`](Table::read_where). If there is no such entry, returns whether there is an entry
 /// to evict.
 #[inline]
-pub(super) fn ask<'g, K: KeyKind, T: Watches, V, S: Into<Match>, H>(
-    reader: &'g Reader<'_, Node<K, T, V>>,
+pub(super) fn ask<'g, S: Schema<Watch: Watches>, M: Into<Match>, H>(
+    reader: &'g Reader<'_, Node<S>>,
     hash: HashValue,
-    mut sought: impl FnMut(&Node<K, T, V>) -> S,
-    mut hold: impl FnMut(&K::Key, &T, &V) -> Option<H>,
-    lost: impl Fn(&T) -> bool,
-) -> Result<Found<'g, K, T, V, H>, bool> {
+    mut sought: impl FnMut(&Node<S>) -> M,
+    mut hold: impl FnMut(&S::Key, &S::Watch, &S::Value) -> Option<H>,
+    lost: impl Fn(&S::Watch) -> bool,
+) -> Result<Found<'g, S, H>, bool> {
     loop {
         let (mut gone, mut evicts) = (false, false);
         let there = reader.get(hash.bits(), |node| {

@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use super::change::{Change, Upkeep};
 use super::flight::{Making, Unmet};
-use super::node::{Compare, KeyKind, Node};
+use super::node::{Compare, Node};
 use super::raw::Match;
+use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
 use crate::hash::HashValue;
@@ -81,43 +82,46 @@ pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R)
     result
 }
 
-impl<K: KeyKind, T: WatchesOne, V> Table<K, T, V> {
+/// The handle to an object that an entry watches.
+type KeyOf<S> = <<S as Schema>::Watch as WatchesOne>::Key;
+
+impl<S: Schema<Watch: WatchesOne>> Table<S> {
     /// A watch for an entry that may replace another. It takes over the registration of that,
     /// unless a listener is to be told the key of what is replaced: see
     /// [`into_weak`](WatchesOne::into_weak).
     #[inline]
-    pub(super) fn watch<'k>(&self, hash: HashValue, key: &'k T::Key) -> Unplaced<'k, T> {
+    pub(super) fn watch<'k>(&self, hash: HashValue, key: &'k KeyOf<S>) -> Unplaced<'k, S::Watch> {
         if self.is_heard() {
-            T::registered(key, hash, self.core())
+            S::Watch::registered(key, hash, self.core())
         } else {
-            T::new(key)
+            S::Watch::new(key)
         }
     }
 }
 
 /// Of values that the table owns.
-impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
+impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
     /// The value of a key, by identity or content, made by `make` if there is none.
     #[inline]
     #[track_caller]
     pub(crate) fn value_or_make<E>(
         &self,
         hash: HashValue,
-        by: &K::FlightKey,
-        key: &T::Key,
-        make: impl FnOnce(&<T::Key as WeakKey>::Weak) -> Result<V, E>,
-    ) -> Result<V, E> {
+        by: &S::Probe,
+        key: &KeyOf<S>,
+        make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
+    ) -> Result<S::Value, E> {
         let made = self.get_or_make(
             hash,
             by,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
             |value, hash, core| {
-                let watch = T::registered(key, hash, core);
+                let watch = S::Watch::registered(key, hash, core);
                 (watch, value.clone(), value)
             },
         );
-        made_by::<T::Key, V, E>(made)
+        made_by::<KeyOf<S>, S::Value, E>(made)
     }
 
     /// The value of a key, as in `value_or_make`, but threads race: see
@@ -125,16 +129,16 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     pub(crate) fn value_or_race<E>(
         &self,
         hash: HashValue,
-        by: &K::FlightKey,
-        key: &T::Key,
-        make: impl FnOnce(&<T::Key as WeakKey>::Weak) -> Result<V, E>,
-    ) -> Result<V, E> {
+        by: &S::Probe,
+        key: &KeyOf<S>,
+        make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
+    ) -> Result<S::Value, E> {
         self.get_or_race(
             hash,
             by,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
-            |value, _, _| (T::new(key), value.clone(), value),
+            |value, _, _| (S::Watch::new(key), value.clone(), value),
         )
     }
 
@@ -143,11 +147,11 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     pub(crate) fn compute_value<H>(
         &self,
         hash: HashValue,
-        by: &K::FlightKey,
-        key: &T::Key,
-        hold: impl Fn(&T, &V) -> Option<H>,
-        mut change: impl FnMut(Option<&V>) -> Option<V>,
-    ) -> Option<V> {
+        by: &S::Probe,
+        key: &KeyOf<S>,
+        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
+        mut change: impl FnMut(Option<&S::Value>) -> Option<S::Value>,
+    ) -> Option<S::Value> {
         let new = self.compute(hash, by, hold, |old| {
             let new = change(old.map(|(_, value)| value));
             let value = new.clone();
@@ -159,7 +163,7 @@ impl<K: Compare<T, FlightKey: Clone>, T: WatchesOne, V: Clone> Table<K, T, V> {
     }
 }
 
-impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+impl<S: Compare> Table<S> {
     /// The value that is there, or else what `make` returns, which only one thread runs at a time.
     /// `read` returns the result for an entry, `None` if the entry is of no use; `finish` turns
     /// what was made into an entry and the result.
@@ -167,13 +171,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn get_or_make<'t, M, R, E>(
         &'t self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl Fn(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
     ) -> Result<R, Failed<E>>
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         match self.look(hash, key, &read) {
             Ok(made) => {
@@ -192,13 +196,13 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn get_or_race<'t, M, R, E>(
         &'t self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl Fn(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
     ) -> Result<R, E>
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         if let Ok(made) = self.look(hash, key, &read) {
             // T5
@@ -206,7 +210,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             return Ok(made);
         }
         let (watch, value, made) = finish(make()?, hash, self.core());
-        let first = self.put_unless(hash, K::key(key), watch, value, read, None);
+        let first = self.put_unless(hash, S::key(key), watch, value, read, None);
         // T5
         Ok(match first {
             Some(first) => {
@@ -221,10 +225,10 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     fn look<R>(
         &self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl FnOnce(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
     ) -> Result<R, Absent> {
-        self.find_where(hash, |node| K::is_of(key, node) == Match::Yes, read)
+        self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
     }
 
     #[cold]
@@ -232,14 +236,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     fn make<'t, M, R, E>(
         &'t self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl Fn(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         absent: Absent,
         make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, T>, V, R),
+        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
     ) -> Result<R, Failed<E>>
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         match self.lead(hash, key, read, absent, None, |leader| leader)? {
             Wanted::There(made) => {
@@ -250,7 +254,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
             Wanted::Ours(leader) => match make() {
                 Ok(made) => Ok(leader.finish_apart(|| {
                     let (watch, value, made) = finish(made, hash, self.core());
-                    (K::key(key), watch, value, made)
+                    (S::key(key), watch, value, made)
                 })),
                 Err(error) => {
                     // The end of the leader's pin may destroy entries removed by other threads, and
@@ -267,11 +271,11 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn find_where<R>(
         &self,
         hash: HashValue,
-        sought: impl FnMut(&Node<K, T, V>) -> bool,
-        read: impl FnOnce(&T, &V) -> Option<R>,
+        sought: impl FnMut(&Node<S>) -> bool,
+        read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
-        let sweeps = T::SWEPT != Some(false) && reader.is_nth();
+        let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
         let mut news = None;
         let found = match reader.get(hash.bits(), sought) {
             None => Err(Absent::Nothing),
@@ -311,14 +315,14 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn lead<'t, R, L>(
         &'t self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl Fn(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
         until: Option<Instant>,
-        begin: impl FnOnce(Leader<'t, K, T, V>) -> L,
+        begin: impl FnOnce(Leader<'t, S>) -> L,
     ) -> Result<Wanted<R, L>, Unmet>
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         loop {
             if let Absent::InFlight(flight) = &absent {
@@ -346,12 +350,12 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(super) fn start_flight<R>(
         &self,
         hash: HashValue,
-        key: &K::FlightKey,
-        read: impl Fn(&T, &V) -> Option<R>,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         flight: Arc<Making>,
-    ) -> Result<Wanted<R, Leader<'_, K, T, V>>, Absent>
+    ) -> Result<Wanted<R, Leader<'_, S>>, Absent>
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         let mut leader = Leader::new(self, hash, flight);
         let mut standby = None;
@@ -404,17 +408,25 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     /// off.
     pub(super) fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
         let pin = self.pin();
-        let sought = |node: &Node<K, T, V>| node.is_led_by(flight);
+        let sought = |node: &Node<S>| node.is_led_by(flight);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
             self.end(node);
         }
     }
 }
 
+/// The parts of an entry that is made, and what comes with the entry.
+type Made<'a, S, R> = (
+    <S as Schema>::Key,
+    Unplaced<'a, <S as Schema>::Watch>,
+    <S as Schema>::Value,
+    R,
+);
+
 /// The thread that makes the value of a key. However it ends, its flight is completed; if there is
 /// no value, the flight's node is unlinked.
-pub(crate) struct Leader<'a, K: Compare<T>, T: Watches, V> {
-    table: &'a Table<K, T, V>,
+pub(crate) struct Leader<'a, S: Compare> {
+    table: &'a Table<S>,
     hash: HashValue,
     flight: Arc<Making>,
     /// Whether the making has begun, and its outcome is not counted yet.
@@ -425,13 +437,13 @@ pub(crate) struct Leader<'a, K: Compare<T>, T: Watches, V> {
     left: bool,
 }
 
-impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
+impl<'a, S: Compare> Leader<'a, S> {
     /// The flight goes on without a leader: tasks make the value.
     pub(super) fn leave_to_tasks(mut self) {
         self.left = true;
     }
 
-    fn new(table: &'a Table<K, T, V>, hash: HashValue, flight: Arc<Making>) -> Self {
+    fn new(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
         Leader {
             table,
             hash,
@@ -443,11 +455,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     }
 
     /// The thread that ends a flight which was left to tasks.
-    pub(super) fn of_tasks(
-        table: &'a Table<K, T, V>,
-        hash: HashValue,
-        flight: Arc<Making>,
-    ) -> Self {
+    pub(super) fn of_tasks(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
         let mut leader = Leader::new(table, hash, flight);
         (leader.uncounted, leader.linked) = (true, true);
         leader
@@ -455,7 +463,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     /// Publishes the value. It is not kept if the flight's node has been removed or replaced
     /// meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
+    pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.publish(made, |made| {
             made.unwrap_or_else(|panic| resume_unwind(panic))
         })
@@ -463,7 +471,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     /// Publishes the value, in a frame of its own.
     #[inline(never)]
-    fn finish_apart<R>(self, made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, R)) -> R {
+    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.finish(made)
     }
 
@@ -472,7 +480,7 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     /// the flight is complete, and wakers and destructors run.
     pub(super) fn publish<M, R>(
         self,
-        made: impl FnOnce() -> (K::Key, Unplaced<'a, T>, V, M),
+        made: impl FnOnce() -> Made<'a, S, M>,
         end: impl FnOnce(thread::Result<M>) -> R,
     ) -> R {
         let table = self.table;
@@ -502,14 +510,13 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
     }
 
     /// Puts a node in the place of the flight's.
-    fn put(&mut self, change: &Change<'_, 'a, K, T, V>, node: &mut NewNode<'_, K, T, V>) {
+    fn put(&mut self, change: &Change<'_, 'a, S>, node: &mut NewNode<'_, S>) {
         let table = self.table;
         // Whether an object has died that the caller did not keep alive, here and below. The table
         // asks objects that are not polled.
         let is_dead = table.is_swept() && node.is_stale();
         if !is_dead {
-            let own =
-                |now: Option<&Node<_, _, _>>| now.is_some_and(|now| now.is_led_by(&self.flight));
+            let own = |now: Option<&Node<_>>| now.is_some_and(|now| now.is_led_by(&self.flight));
             let (linked, uncounted) = (&mut self.linked, &mut self.uncounted);
             let is_linked = |_: Option<&_>| (*linked, *uncounted) = (false, false);
             if change.put(node, own, is_linked).is_some() {
@@ -524,15 +531,15 @@ impl<'a, K: Compare<T>, T: Watches, V> Leader<'a, K, T, V> {
 
     /// Unlinks the flight's node, if it is still linked.
     #[cold]
-    fn withdraw(&self, pin: &Pin<'_, K, T, V>) {
-        let own = |node: &Node<K, T, V>| node.is_led_by(&self.flight);
+    fn withdraw(&self, pin: &Pin<'_, S>) {
+        let own = |node: &Node<S>| node.is_led_by(&self.flight);
         if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
             self.table.end(node);
         }
     }
 }
 
-impl<K: Compare<T>, T: Watches, V> Drop for Leader<'_, K, T, V> {
+impl<S: Compare> Drop for Leader<'_, S> {
     fn drop(&mut self) {
         if self.left {
             return;

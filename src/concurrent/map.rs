@@ -5,9 +5,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::common::{iterating, owned_values, showing, taking, without_hasher};
-use super::identity::{Address, stays};
+use super::identity::{Address, ByAddress, stays};
 use super::iter::{Iter, Keys};
-use super::key::ByKey;
 use super::limits::ceiling;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
@@ -44,7 +43,7 @@ use crate::reference::{Identify, WeakKey};
 /// assert!(visits.is_empty());
 /// ```
 pub struct WeakMap<K: SharedKey, V> {
-    pub(super) table: Table<ByKey<Address, true>, SharedWatchFor<K>, V>,
+    pub(super) table: Table<ByAddress<K, V>>,
 }
 
 without_hasher! {

@@ -29,6 +29,7 @@ mod pair_map;
 #[allow(unsafe_code)]
 mod raw;
 mod removal;
+mod schema;
 mod seats;
 mod set;
 mod settle;

@@ -1,12 +1,13 @@
-//! The entries of a shared table, and how they are told apart.
+//! The entries of a shared table.
 
-use core::mem;
 use core::sync::atomic::{AtomicU8, Ordering::*};
+use core::{mem, ptr};
 use std::sync::Arc;
 
-use super::bound::{Bound, Ends};
+use super::bound::{Bound, Bounded, Ends};
 use super::flight::Making;
 use super::raw::{Entry, Match, Registered};
+use super::schema::{Parts, Schema};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::keep::Gone;
@@ -14,26 +15,14 @@ use crate::keep::shared::Stamp;
 use crate::panics::FirstPanic;
 use crate::ptr::Off;
 
-/// How the entries of a table are told apart: by [keys](super::key), which each has, or by the
-/// [content](super::content) of the object that each watches.
-pub(crate) trait KeyKind {
-    /// Whether the hash of an entry is that of the address of the one object that it watches: then
-    /// no registration stores it.
-    const BY_ADDRESS: bool = false;
-    /// The key of an entry, beside its watch.
-    type Key;
-    /// The key of a mark, which says that a thread makes the value. A mark watches no object.
-    type FlightKey;
-}
-
-/// The comparisons of a [`KeyKind`], for a table with this watch. They are user code.
-pub(crate) trait Compare<T>: KeyKind + Sized {
+/// The comparisons of a [`Schema`]. They are user code.
+pub(crate) trait Compare: Schema<Watch: Watches> {
     /// The key of the entry that takes the place of a mark.
-    fn key(by: &Self::FlightKey) -> Self::Key
+    fn key(probe: &Self::Probe) -> Self::Key
     where
-        Self::FlightKey: Clone;
-    fn is_of<V>(by: &Self::FlightKey, node: &Node<Self, T, V>) -> Match;
-    fn are_same<V>(node: &Node<Self, T, V>, there: &Node<Self, T, V>) -> bool;
+        Self::Probe: Clone;
+    fn is_of(probe: &Self::Probe, node: &Node<Self>) -> Match;
+    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool;
 }
 
 /// An entry. Once it is in the table it does not change, except that its watches end. To change a
@@ -46,22 +35,22 @@ pub(crate) trait Compare<T>: KeyKind + Sized {
 /// Aligned for [`Dead`](crate::ptr::Dead), as it would not be where 64 bits are aligned to four
 /// bytes.
 #[repr(u8, align(8))]
-pub(crate) enum Node<K: KeyKind, T, V> {
+pub(crate) enum Node<S: Schema> {
     Ready {
         /// What becomes of it. Set by the thread that has unlinked it.
         fate: AtomicU8,
         /// The place of the entry in the ring that bounds the table.
         stamp: Stamp,
         hash: HashValue,
-        key: K::Key,
-        value: V,
-        watch: T,
+        key: S::Key,
+        value: S::Value,
+        watch: S::Watch,
     },
     /// A thread or tasks make the value. The node watches nothing: the thread or the tasks watch,
     /// or keep the inputs alive.
     InFlight {
         hash: HashValue,
-        key: K::FlightKey,
+        key: S::Probe,
         flight: Arc<Making>,
     },
 }
@@ -77,10 +66,24 @@ const GONE: [Gone; 5] = [
     Gone::Generation,
 ];
 
-impl<K: KeyKind, T, V> Node<K, T, V> {
-    pub(super) fn stamp(&self) -> Option<&Stamp> {
+impl<S: Schema> Node<S> {
+    /// The entry of a ready node, as the bound of the table sees it.
+    #[inline]
+    pub(super) fn bounded(&self) -> Option<Bounded<'_, S>> {
         match self {
-            Node::Ready { stamp, .. } => Some(stamp),
+            Node::Ready {
+                stamp,
+                hash,
+                value,
+                watch,
+                ..
+            } => Some(Bounded {
+                place: ptr::from_ref(self).addr(),
+                stamp,
+                hash: *hash,
+                watch,
+                value,
+            }),
             Node::InFlight { .. } => None,
         }
     }
@@ -100,12 +103,7 @@ impl<K: KeyKind, T, V> Node<K, T, V> {
             Node::Ready { hash, .. } | Node::InFlight { hash, .. } => *hash,
         }
     }
-}
 
-/// What bounds a table.
-pub(super) type BoundOf<K, T, V> = Bound<<K as KeyKind>::Key, T, V, Node<K, T, V>>;
-
-impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
     /// Ends its registrations. Not under a lock: that may free hooks.
     #[inline]
     pub(super) fn deregister(&self) {
@@ -113,11 +111,9 @@ impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
             watch.end(&mut Off::new());
         }
     }
-}
 
-impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     #[inline]
-    pub(super) fn new(hash: HashValue, key: K::Key, value: V, watch: T) -> Self {
+    pub(super) fn new(hash: HashValue, key: S::Key, value: S::Value, watch: S::Watch) -> Self {
         Node::Ready {
             fate: AtomicU8::new(0),
             stamp: Stamp::new(),
@@ -130,7 +126,7 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
 
     /// The key, the watch and the value of a ready node, which may be stale.
     #[inline]
-    pub(super) fn entry(&self) -> Option<(&K::Key, &T, &V)> {
+    pub(super) fn entry(&self) -> Option<Parts<'_, S>> {
         match self {
             Node::Ready {
                 key, watch, value, ..
@@ -141,31 +137,8 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
 
     /// The watch and the value of a ready node, which may be stale.
     #[inline]
-    pub(super) fn ready(&self) -> Option<(&T, &V)> {
+    pub(super) fn ready(&self) -> Option<(&S::Watch, &S::Value)> {
         self.entry().map(|(_, watch, value)| (watch, value))
-    }
-
-    /// Its watch and its value, if it is ready and not stale.
-    #[inline]
-    pub(super) fn live(&self) -> Option<(&T, &V)> {
-        self.live_entry().map(|(_, watch, value)| (watch, value))
-    }
-
-    /// The same, with its key.
-    #[inline]
-    pub(super) fn live_entry(&self) -> Option<(&K::Key, &T, &V)> {
-        self.entry().filter(|(_, watch, _)| !watch.is_stale())
-    }
-
-    #[inline]
-    pub(super) fn is_stale(&self) -> bool {
-        self.ready().is_some_and(|(watch, _)| watch.is_stale())
-    }
-
-    /// Whether an object that it needs is dead.
-    #[inline]
-    pub(super) fn is_expired(&self) -> bool {
-        self.ready().is_some_and(|(watch, _)| watch.is_expired())
     }
 
     /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks
@@ -203,14 +176,39 @@ impl<K: KeyKind, T: Watches, V> Node<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
+impl<S: Schema<Watch: Watches>> Node<S> {
+    /// Its watch and its value, if it is ready and not stale.
+    #[inline]
+    pub(super) fn live(&self) -> Option<(&S::Watch, &S::Value)> {
+        self.live_entry().map(|(_, watch, value)| (watch, value))
+    }
+
+    /// The same, with its key.
+    #[inline]
+    pub(super) fn live_entry(&self) -> Option<Parts<'_, S>> {
+        self.entry().filter(|(_, watch, _)| !watch.is_stale())
+    }
+
+    #[inline]
+    pub(super) fn is_stale(&self) -> bool {
+        self.ready().is_some_and(|(watch, _)| watch.is_stale())
+    }
+
+    /// Whether an object that it needs is dead.
+    #[inline]
+    pub(super) fn is_expired(&self) -> bool {
+        self.ready().is_some_and(|(watch, _)| watch.is_expired())
+    }
+}
+
+impl<S: Schema> Entry for Node<S> {
     /// Memory and watches may wait for the next thread that leaves. Users can notice a watch only
     /// where they count weak handles.
-    const PROMPT: bool = mem::needs_drop::<(K::Key, V)>();
-    const BY_ADDRESS: bool = K::BY_ADDRESS;
+    const PROMPT: bool = mem::needs_drop::<(S::Key, S::Value)>();
+    const BY_ADDRESS: bool = S::BY_ADDRESS;
     /// The list of values that the table keeps of dead entries, and the bound of the table.
-    type Context = Ends<K::Key, T, V, Self>;
-    type Watch = T;
+    type Context = Ends<S>;
+    type Watch = S::Watch;
 
     #[inline]
     fn hash(&self) -> u64 {
@@ -219,7 +217,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 
     #[inline]
     fn hash_of(addr: *const (), short: u32) -> u64 {
-        if K::BY_ADDRESS {
+        if S::BY_ADDRESS {
             HashValue::of_addr(addr).bits()
         } else {
             HashValue::of_short(short).bits()
@@ -227,7 +225,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 
     #[inline]
-    fn watch(&self) -> Option<&T> {
+    fn watch(&self) -> Option<&S::Watch> {
         match self {
             Node::Ready { watch, .. } => Some(watch),
             Node::InFlight { .. } => None,
@@ -236,7 +234,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
 
     #[inline]
     fn stored_hash(&self) -> Option<u32> {
-        (!K::BY_ADDRESS).then(|| self.hash().short())
+        (!S::BY_ADDRESS).then(|| self.hash().short())
     }
 
     /// A flight has no value yet, so it is not counted.
@@ -259,7 +257,7 @@ impl<K: KeyKind, T: Registered, V> Entry for Node<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
+impl<S: Schema> Node<S> {
     /// What it owns is kept, or destroyed.
     #[inline]
     fn leave(self, all: &<Self as Entry>::Context) {
@@ -273,12 +271,7 @@ impl<K: KeyKind, T: Registered, V> Node<K, T, V> {
 
     /// The same, after the listener was told. Both are users' code.
     #[cold]
-    fn leave_bound(
-        self,
-        place: *const Self,
-        bound: &Bound<K::Key, T, V, Self>,
-        all: &<Self as Entry>::Context,
-    ) {
+    fn leave_bound(self, place: *const Self, bound: &Bound<S>, all: &<Self as Entry>::Context) {
         let why = self.gone();
         let Node::Ready {
             fate,

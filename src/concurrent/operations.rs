@@ -5,8 +5,9 @@ use core::mem;
 use core::ptr;
 
 use super::change::Upkeep;
-use super::node::{Compare, KeyKind, Node};
+use super::node::{Compare, Node};
 use super::raw::Match;
+use super::schema::Schema;
 use super::table::Table;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
@@ -14,19 +15,19 @@ use crate::sync::barrier;
 
 /// The making of a value without a reservation. If its value is not inserted, it counts as
 /// discarded.
-pub(crate) struct Race<'t, K: KeyKind, T: Watches, V> {
-    table: &'t Table<K, T, V>,
+pub(crate) struct Race<'t, S: Schema<Watch: Watches>> {
+    table: &'t Table<S>,
     /// The number of invalidations when it began: before it reads anything that one could be about.
     begun: usize,
 }
 
-impl<K: KeyKind, T: Watches, V> Drop for Race<'_, K, T, V> {
+impl<S: Schema<Watch: Watches>> Drop for Race<'_, S> {
     fn drop(&mut self) {
         self.table.count(|counts| &counts.discarded);
     }
 }
 
-impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
+impl<S: Compare> Table<S> {
     /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that
     /// is there, again when another thread changes that, and returns `None` if an object of the
     /// entry is dead. `show` gets what `hold` returned for the entry that was replaced, with its
@@ -35,16 +36,16 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn put<H, R>(
         &self,
         hash: HashValue,
-        key: K::Key,
-        watch: Unplaced<'_, T>,
-        value: V,
-        hold: impl Fn(&T, &V) -> Option<H>,
-        show: impl FnOnce(H, &V) -> R,
+        key: S::Key,
+        watch: Unplaced<'_, S::Watch>,
+        value: S::Value,
+        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
+        show: impl FnOnce(H, &S::Value) -> R,
     ) -> Option<R> {
         self.change(Upkeep::All, |change, shown| {
             let mut node = self.ready(Some(change.pin), hash, key, watch, value);
             let held = Cell::new(None);
-            let expected = |now: Option<&Node<K, T, V>>| {
+            let expected = |now: Option<&Node<S>>| {
                 let ready = now.and_then(Node::ready);
                 drop(held.replace(ready.and_then(|(watch, value)| hold(watch, value))));
                 true
@@ -61,7 +62,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 
     /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
-    pub(crate) fn begin_race(&self) -> Race<'_, K, T, V> {
+    pub(crate) fn begin_race(&self) -> Race<'_, S> {
         // An invalidation that finds no array has counted itself before, or has found no counts:
         // this barrier pairs with the barriers in `begin_invalidation`.
         self.nodes.make_room_for(1);
@@ -79,11 +80,11 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
-        key: K::Key,
-        watch: Unplaced<'_, T>,
-        value: V,
-        read: impl Fn(&T, &V) -> Option<R>,
-        race: Option<Race<'_, K, T, V>>,
+        key: S::Key,
+        watch: Unplaced<'_, S::Watch>,
+        value: S::Value,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        race: Option<Race<'_, S>>,
     ) -> Option<R> {
         self.change(Upkeep::All, |change, there| {
             let mut node = self.ready(Some(change.pin), hash, key, watch, value);
@@ -91,7 +92,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                 node.unless_changed(&self.ends().counts.invalidations, race.begun);
             }
             let there = Cell::from_mut(there);
-            let expected = |now: Option<&Node<K, T, V>>| {
+            let expected = |now: Option<&Node<S>>| {
                 let of_use = now
                     .and_then(Node::live)
                     .and_then(|(watch, value)| read(watch, value));
@@ -118,18 +119,20 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     pub(crate) fn compute<'t, H, R>(
         &'t self,
         hash: HashValue,
-        key: &K::FlightKey,
-        hold: impl Fn(&T, &V) -> Option<H>,
-        mut alter: impl FnMut(Option<(&T, &V)>) -> (Option<(Unplaced<'t, T>, V)>, R),
+        key: &S::Probe,
+        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
+        mut alter: impl FnMut(
+            Option<(&S::Watch, &S::Value)>,
+        ) -> (Option<(Unplaced<'t, S::Watch>, S::Value)>, R),
     ) -> R
     where
-        K::FlightKey: Clone,
+        S::Probe: Clone,
     {
         let answer = self.change(Upkeep::All, |change, answered| {
             while answered.is_none() {
                 // Compares in the same order as `put`: with an `Eq` that is not symmetric, `put`
                 // would never succeed otherwise.
-                let Ok(there) = change.find(hash, |node| K::is_of(key, node)) else {
+                let Ok(there) = change.find(hash, |node| S::is_of(key, node)) else {
                     break;
                 };
                 let held = there
@@ -143,7 +146,7 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
                     // have taken its place.
                     (None, Some(there)) => self.unlink(change.pin, there),
                     (Some((watch, value)), there) => {
-                        let mut node = self.ready(None, hash, K::key(key), watch, value);
+                        let mut node = self.ready(None, hash, S::key(key), watch, value);
                         let expected = |now: Option<&_>| match (now, there) {
                             (Some(now), Some(there)) => ptr::eq(now, there),
                             (None, None) => true,
@@ -165,18 +168,18 @@ impl<K: Compare<T>, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about
     /// the entry, once for each that is there, and returns `None` if the entry is not wanted;
     /// `show` gets what `hold` returned for the removed one. Where the value is being made, `hold`
     /// is shown none, and a removal has the thread or the tasks that make the value return that
     /// without keeping it.
-    pub(crate) fn remove_where<S: Into<Match>, H, R>(
+    pub(crate) fn remove_where<M: Into<Match>, H, R>(
         &self,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<K, T, V>) -> S,
-        mut hold: impl FnMut(Option<(&T, &V)>) -> Option<H>,
-        show: impl FnOnce(H, &K::Key, &V) -> R,
+        mut sought: impl FnMut(&Node<S>) -> M,
+        mut hold: impl FnMut(Option<(&S::Watch, &S::Value)>) -> Option<H>,
+        show: impl FnOnce(H, &S::Key, &S::Value) -> R,
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
@@ -190,7 +193,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 // As in `read_where`.
                 let stays_stale =
                     held.is_none() && ready.is_some_and(|(watch, _)| watch.is_stale());
-                sweeps = T::SWEPT != Some(false) && !stays_stale;
+                sweeps = S::Watch::SWEPT != Some(false) && !stays_stale;
                 held.is_some()
             });
             if let Some(node) = node {
@@ -199,7 +202,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 *removed = entry.map(|((key, _, value), held)| show(held, key, value));
             }
         });
-        if T::SWEPT != Some(false) && dead && removed.is_none() {
+        if S::Watch::SWEPT != Some(false) && dead && removed.is_none() {
             self.evict(hash);
         }
         // After the change: in the destructor of the object of the entry, a sweep would take the

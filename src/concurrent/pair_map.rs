@@ -43,7 +43,7 @@ type PairWatches<K, V> = (SharedWatchFor<K>, SharedWatchFor<V>);
 /// assert!(opens.is_empty());
 /// ```
 pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
-    table: Table<ByKey<Address>, PairWatches<K, V>, ()>,
+    table: Table<ByKey<Address, PairWatches<K, V>, ()>>,
 }
 
 without_hasher!([K: SharedKey, V: SharedRef] WeakPairMap<K, V>);

@@ -5,15 +5,16 @@ use core::ptr;
 use std::vec::Vec;
 
 use super::change::Upkeep;
-use super::node::{KeyKind, Node};
+use super::node::Node;
+use super::schema::Schema;
 use super::table::Table;
 use super::watch::{Watches, WatchesOne};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// Removes the entries that are not `wanted`; stale entries go with the sweep.
-    pub(crate) fn retain(&self, mut wanted: impl FnMut(&K::Key, &T, &V) -> bool) {
+    pub(crate) fn retain(&self, mut wanted: impl FnMut(&S::Key, &S::Watch, &S::Value) -> bool) {
         if self.nodes.is_new() {
             return;
         }
@@ -46,8 +47,8 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(crate) fn remove_each(
         &self,
         hashes: Option<&[HashValue]>,
-        mut unwanted: impl FnMut(&T) -> bool,
-        mut unwanted_keys: impl FnMut(&K::FlightKey) -> bool,
+        mut unwanted: impl FnMut(&S::Watch) -> bool,
+        mut unwanted_keys: impl FnMut(&S::Probe) -> bool,
     ) -> usize {
         self.unlink_each(Upkeep::All, hashes, |node| match node {
             Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
@@ -62,7 +63,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         &self,
         upkeep: Upkeep,
         hashes: Option<&[HashValue]>,
-        mut unwanted: impl FnMut(&Node<K, T, V>) -> bool,
+        mut unwanted: impl FnMut(&Node<S>) -> bool,
     ) -> usize {
         if self.nodes.is_new() {
             return 0;
@@ -70,7 +71,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         let mut removed = 0;
         _ = self.change(upkeep, |change, _: &mut Option<()>| {
             let (pin, mut panics) = (change.pin, FirstPanic::default());
-            let mut end = |node: &Node<K, T, V>| {
+            let mut end = |node: &Node<S>| {
                 removed += usize::from(node.ready().is_some());
                 panics.catch(|| _ = self.end(node));
             };

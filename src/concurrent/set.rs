@@ -4,9 +4,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::common::{elements, iterating, showing, without_hasher};
-use super::identity::{Address, stays};
+use super::identity::{Address, ByAddress, stays};
 use super::iter::Keys;
-use super::key::ByKey;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::traits::collecting;
@@ -30,7 +29,7 @@ use crate::reference::{Identify, WeakKey};
 /// assert!(seen.is_empty());
 /// ```
 pub struct WeakSet<K: SharedKey> {
-    table: Table<ByKey<Address, true>, SharedWatchFor<K>, ()>,
+    table: Table<ByAddress<K, ()>>,
 }
 
 without_hasher!([K: SharedKey] WeakSet<K>);

@@ -5,9 +5,9 @@ use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Ceiling, Ends, Kind};
-use super::node::{BoundOf, KeyKind, Node};
-use super::raw::Registered;
+use super::bound::{Bound, Bounded, Ceiling, Ends, Kind};
+use super::node::Node;
+use super::schema::Schema;
 use super::table::Table;
 use super::turn::Turn;
 use super::watch::Watches;
@@ -15,39 +15,28 @@ use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
-type CeilingOf<K, T, V> = Ceiling<<K as KeyKind>::Key, T, V>;
-
 /// A node that has been found or inserted, and the bound of its table, which has to be told.
-pub(super) struct News<'g, K: KeyKind, T: Registered, V> {
-    bound: &'g BoundOf<K, T, V>,
-    node: &'g Node<K, T, V>,
+pub(super) struct News<'g, S: Schema> {
+    bound: &'g Bound<S>,
+    entry: Bounded<'g, S>,
 }
 
 /// The end of an operation that may put something beyond the limit, or unlink something. If the
 /// operation panics, it settles all the same, or what was let go would stay; a second panic is
 /// dropped.
-pub(super) struct Settling<'t, K: KeyKind, T: Watches, V> {
-    table: &'t Table<K, T, V>,
+pub(super) struct Settling<'t, S: Schema<Watch: Watches>> {
+    table: &'t Table<S>,
     /// Whether something has to go.
     due: Cell<bool>,
 }
 
-impl<K: KeyKind, T: Watches, V> Settling<'_, K, T, V> {
+impl<S: Schema<Watch: Watches>> Settling<'_, S> {
     /// The bound is told of a node that the caller has pinned, with its [weight](Table::weigh), if
     /// that is known.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell(&self, News { bound, node }: News<'_, K, T, V>, weight: Option<usize>) {
-        let due = match (&bound.kind, node) {
-            (Kind::Floor(floor), _) => floor.meet(node, weight),
-            (
-                Kind::Ceiling(ceiling),
-                Node::Ready {
-                    stamp, hash, value, ..
-                },
-            ) => ceiling.meet(ptr::from_ref(node), stamp, *hash, value, weight),
-            _ => false,
-        };
+    pub(super) fn tell(&self, News { bound, entry }: News<'_, S>, weight: Option<usize>) {
+        let due = bound.meet(&entry, weight);
         self.due.set(self.due.get() | due);
     }
 
@@ -63,7 +52,7 @@ impl<K: KeyKind, T: Watches, V> Settling<'_, K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
+impl<S: Schema<Watch: Watches>> Drop for Settling<'_, S> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.table.settle());
@@ -71,36 +60,27 @@ impl<K: KeyKind, T: Watches, V> Drop for Settling<'_, K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     /// What an entry weighs that is about to be linked, if there is a limit. User code, which may
     /// panic: so it runs before anything has happened.
     #[inline]
-    pub(super) fn weigh(&self, node: &Node<K, T, V>) -> Option<usize> {
+    pub(super) fn weigh(&self, node: &Node<S>) -> Option<usize> {
         let bound = self.bound()?;
-        self.weigh_for(bound, node)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn weigh_for(&self, bound: &BoundOf<K, T, V>, node: &Node<K, T, V>) -> Option<usize> {
-        match &bound.kind {
-            Kind::Floor(floor) => floor.weigh(node),
-            Kind::Ceiling(ceiling) => node.ready().map(|(_, value)| (ceiling.weigh)(value)),
-        }
+        bound.weigh(&node.bounded()?)
     }
 
     /// The news for the bound of the table about a node that was found or inserted, and that the
     /// caller has pinned. Usually there is none.
     #[inline]
-    pub(super) fn news_of<'g>(&'g self, node: &'g Node<K, T, V>) -> Option<News<'g, K, T, V>> {
+    pub(super) fn news_of<'g>(&'g self, node: &'g Node<S>) -> Option<News<'g, S>> {
         let bound = self.bound()?;
-        let is_news = node.stamp().is_some_and(|stamp| bound.is_news(stamp));
-        is_news.then_some(News { bound, node })
+        let entry = node.bounded().filter(|entry| bound.is_news(entry))?;
+        Some(News { bound, entry })
     }
 
     /// Tells the bound of this table of a node that has been found. The caller ends the settling
     /// when it has left.
-    pub(super) fn hit(&self, news: News<'_, K, T, V>) -> Settling<'_, K, T, V> {
+    pub(super) fn hit(&self, news: News<'_, S>) -> Settling<'_, S> {
         let (table, due) = (self, Cell::new(false));
         let settling = Settling { table, due };
         settling.tell(news, None);
@@ -109,7 +89,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// Sets the bound of the table. The bound meets the present entries at once.
     #[track_caller]
-    pub(super) fn set_bound(&self, bound: BoundOf<K, T, V>) {
+    pub(super) fn set_bound(&self, bound: Bound<S>) {
         // A ceiling counts what is dead until that is destroyed, and may tell a listener.
         if !bound.is_floor() {
             self.nodes.be_prompt();
@@ -138,7 +118,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// entry: see [`Settling`]. The operation makes the guard first, so that the guard is dropped
     /// last.
     #[inline]
-    pub(super) fn settling(&self) -> Option<Settling<'_, K, T, V>> {
+    pub(super) fn settling(&self) -> Option<Settling<'_, S>> {
         self.bound().map(|_| Settling {
             table: self,
             due: Cell::new(false),
@@ -160,7 +140,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Unlinks the entries that have to go.
-    fn unlink_all(&self, ceiling: &CeilingOf<K, T, V>) {
+    fn unlink_all(&self, ceiling: &Ceiling<S>) {
         Turn::with(&ceiling.ring, 1, |turn| {
             if let Some(turn) = turn {
                 self.unlink_in_turn(ceiling, turn);
@@ -168,7 +148,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         });
     }
 
-    fn unlink_in_turn(&self, ceiling: &CeilingOf<K, T, V>, turn: &Turn) {
+    fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &Turn) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         // Dead entries count until they are destroyed: otherwise a live entry would be evicted in
         // place of a dead entry.
@@ -191,7 +171,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 let end = || ceiling.ring.with(|ring| ring.end_going(&going));
                 *answer.get_or_insert_with(end)
             };
-            let is_it = |node: &Node<K, T, V>| ptr::from_ref(node).addr() == going.addr;
+            let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
             let unlinked = self.unlink_if(&pin, going.what, is_it, |_| is_gone());
             is_gone();
             if let Some(node) = unlinked {
@@ -204,7 +184,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
         panics.resume();
     }
 
-    fn ceiling(&self) -> Option<&CeilingOf<K, T, V>> {
+    fn ceiling(&self) -> Option<&Ceiling<S>> {
         match &self.bound()?.kind {
             Kind::Ceiling(ceiling) => Some(ceiling),
             Kind::Floor(_) => None,
@@ -214,7 +194,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// # Panics
     /// If there is no ceiling.
     #[track_caller]
-    fn known_ceiling(&self) -> &CeilingOf<K, T, V> {
+    fn known_ceiling(&self) -> &Ceiling<S> {
         self.ceiling()
             .expect("this collection has no ceiling: `set_ceiling` first")
     }
@@ -223,7 +203,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     pub(crate) fn set_ceiling(
         &self,
         limit: Limit,
-        weigh: impl Fn(&V) -> usize + Send + Sync + 'static,
+        weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
     ) {
         self.set_bound(Bound::ceiling(limit, weigh));
     }
@@ -235,7 +215,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[track_caller]
     pub(crate) fn set_listener(
         &self,
-        listener: impl Fn(&K::Key, T, &V, Gone) + Send + Sync + 'static,
+        listener: impl Fn(&S::Key, S::Watch, &S::Value, Gone) + Send + Sync + 'static,
     ) {
         self.known_ceiling().listener.set(Some(Arc::new(listener)));
     }
@@ -280,7 +260,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 }
 
-impl<K: KeyKind, T: Registered, V> Table<K, T, V> {
+impl<S: Schema> Table<S> {
     /// The end of the table: a listener is not told of what is there. A floor may live on: what
     /// only this table has found is found there no more.
     pub(super) fn end_bound(&self) {
@@ -294,8 +274,8 @@ impl<K: KeyKind, T: Registered, V> Table<K, T, V> {
         let mut panics = FirstPanic::default();
         let reader = self.nodes.read();
         for node in reader.entries() {
-            if let Some(stamp) = node.stamp() {
-                panics.catch(|| bound.leave(node, stamp));
+            if let Some(entry) = node.bounded() {
+                panics.catch(|| bound.leave(&entry));
             }
         }
         panics.catch(|| drop(reader));

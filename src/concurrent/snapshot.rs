@@ -10,65 +10,30 @@ use core::fmt;
 use core::iter::FusedIterator;
 use std::vec::{self, Vec};
 
-use super::content::ByContent;
-use super::identity::Address;
-use super::key::ByKey;
 use super::lookup::ask;
-use super::node::{KeyKind, Node};
-use super::raw::{Registered, by_hashes};
+use super::node::Node;
+use super::raw::by_hashes;
+use super::schema::Schema;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches};
+use super::watch::Watches;
 use crate::hash::HashValue;
 
-/// The name of an entry, beside its hash.
-pub(crate) trait Named<T>: KeyKind + Sized {
-    type Name: PartialEq;
-    fn name(key: &Self::Key, watch: &T) -> Self::Name;
-    fn is_named<V>(node: &Node<Self, T, V>, name: &Self::Name) -> bool;
-}
-
-/// Named by the key: an entry that is set anew is the same entry only by `Eq`.
-impl<K: Eq + Clone, T, const BY_ADDRESS: bool> Named<T> for ByKey<K, BY_ADDRESS> {
-    type Name = K;
-
-    fn name(key: &K, _: &T) -> K {
-        key.clone()
-    }
-
-    fn is_named<V>(node: &Node<Self, T, V>, name: &K) -> bool {
-        name == node.key()
-    }
-}
-
-/// Named by the object: comparing contents would require to keep the object alive.
-impl<K: SharedRef> Named<SharedWatchFor<K>> for ByContent<K> {
-    type Name = Address;
-
-    fn name((): &(), watch: &SharedWatchFor<K>) -> Address {
-        Address::of(watch.addr()).1
-    }
-
-    fn is_named<V>(node: &Node<Self, SharedWatchFor<K>, V>, name: &Address) -> bool {
-        node.ready()
-            .is_some_and(|(watch, _)| Self::name(&(), watch) == *name)
-    }
-}
+/// Shows an entry, unless its object has died.
+type Show<S, R> =
+    fn(&<S as Schema>::Key, &<S as Schema>::Watch, &<S as Schema>::Value) -> Option<R>;
 
 /// The entries that were in the table at the time of the snapshot, and whose turn has not come, in
 /// no order.
-pub(crate) struct Snapshot<'m, K: KeyKind, T: Registered, V, N, R> {
-    table: &'m Table<K, T, V>,
-    names: vec::IntoIter<(HashValue, N)>,
-    show: fn(&K::Key, &T, &V) -> Option<R>,
+pub(crate) struct Snapshot<'m, S: Schema, R> {
+    table: &'m Table<S>,
+    names: vec::IntoIter<(HashValue, S::Name)>,
+    show: Show<S, R>,
 }
 
-impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Key: Clone, Watch: Watches, Name: PartialEq>> Table<S> {
     /// Creates a snapshot of all entries. At its turn, each entry is passed to `show`, which
     /// returns `None` if its object has died. O(capacity).
-    pub(crate) fn snapshot<R>(
-        &self,
-        show: fn(&K::Key, &T, &V) -> Option<R>,
-    ) -> Snapshot<'_, K, T, V, K::Name, R> {
+    pub(crate) fn snapshot<R>(&self, show: Show<S, R>) -> Snapshot<'_, S, R> {
         self.snapshot_of(None, |_| true, show)
     }
 
@@ -78,16 +43,16 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
     pub(super) fn snapshot_of<R>(
         &self,
         hashes: Option<Vec<HashValue>>,
-        wanted: impl Fn(&T) -> bool,
-        show: fn(&K::Key, &T, &V) -> Option<R>,
-    ) -> Snapshot<'_, K, T, V, K::Name, R> {
+        wanted: impl Fn(&S::Watch) -> bool,
+        show: Show<S, R>,
+    ) -> Snapshot<'_, S, R> {
         let mut names = Vec::new();
         if !self.is_new() {
             let reader = self.nodes.read();
-            let add = |names: &mut Vec<_>, first: usize, node: &Node<K, T, V>| {
+            let add = |names: &mut Vec<_>, first: usize, node: &Node<S>| {
                 let live = node.live_entry().filter(|(_, watch, _)| wanted(watch));
                 if let Some((key, watch, _)) = live {
-                    let name = (node.hash(), K::name(key, watch));
+                    let name = (node.hash(), S::name(key, watch));
                     // An entry that was removed meanwhile, and inserted again, may be among the
                     // nodes twice.
                     if !names[first..].contains(&name) {
@@ -123,18 +88,19 @@ impl<K: Named<T>, T: Watches, V> Table<K, T, V> {
 }
 
 /// Yields the names of the entries that are still in the table, each with the result of `show`.
-impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
-    for Snapshot<'_, K, T, V, N, R>
-{
-    type Item = (N, R);
+impl<S: Schema<Watch: Watches, Name: PartialEq>, R> Iterator for Snapshot<'_, S, R> {
+    type Item = (S::Name, R);
 
     /// O(1) for each name. `show` runs under no lock and while the entry is pinned. Does not sweep.
     #[inline]
-    fn next(&mut self) -> Option<(N, R)> {
+    fn next(&mut self) -> Option<(S::Name, R)> {
         let (table, show) = (self.table, self.show);
         self.names.by_ref().find_map(|(hash, name)| {
             let reader = table.nodes.read();
-            let is_named = |node: &Node<K, T, V>| K::is_named(node, &name);
+            let is_named = |node: &Node<S>| {
+                let entry = node.entry();
+                entry.is_some_and(|(key, watch, _)| S::is_named(key, watch, &name))
+            };
             let shown = ask(&reader, hash, is_named, show, |_| false).map(|(_, _, shown)| shown);
             // T5 of the table.
             drop(reader);
@@ -147,12 +113,9 @@ impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> Iterator
     }
 }
 
-impl<K: Named<T, Name = N>, T: Watches, V, N: PartialEq, R> FusedIterator
-    for Snapshot<'_, K, T, V, N, R>
-{
-}
+impl<S: Schema<Watch: Watches, Name: PartialEq>, R> FusedIterator for Snapshot<'_, S, R> {}
 
-impl<K: KeyKind, T: Registered, V, N, R> fmt::Debug for Snapshot<'_, K, T, V, N, R> {
+impl<S: Schema, R> fmt::Debug for Snapshot<'_, S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
             .field("left", &self.names.len())

@@ -23,10 +23,11 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::bound::{Counts, Ends};
+use super::bound::{Bound, Counts, Ends};
 use super::kept::Kept;
-use super::node::{BoundOf, KeyKind, Node};
-use super::raw::{RawTable, Registered, Unlinked, Writer};
+use super::node::Node;
+use super::raw::{RawTable, Unlinked, Writer};
+use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::keep::Gone;
@@ -36,21 +37,21 @@ use crate::sync::{barrier, const_fn};
 
 /// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it
 /// any more.
-pub(super) type Pin<'t, K, T, V> = Writer<'t, Node<K, T, V>>;
+pub(super) type Pin<'t, S> = Writer<'t, Node<S>>;
 
 /// An entry that is about to be inserted.
-pub(super) type NewNode<'t, K, T, V> = Unlinked<'t, Node<K, T, V>>;
+pub(super) type NewNode<'t, S> = Unlinked<'t, Node<S>>;
 
-pub(crate) struct Table<K: KeyKind, T: Registered, V> {
+pub(crate) struct Table<S: Schema> {
     /// The nodes; their context is what is kept of dead entries, and what bounds the table.
-    pub(super) nodes: RawTable<Node<K, T, V>>,
+    pub(super) nodes: RawTable<Node<S>>,
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
-impl<K: KeyKind, T: Registered, V: RefUnwindSafe> UnwindSafe for Table<K, T, V> {}
-impl<K: KeyKind, T: Registered, V: RefUnwindSafe> RefUnwindSafe for Table<K, T, V> {}
+impl<S: Schema<Value: RefUnwindSafe>> UnwindSafe for Table<S> {}
+impl<S: Schema<Value: RefUnwindSafe>> RefUnwindSafe for Table<S> {}
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
+impl<S: Schema<Watch: Watches>> Table<S> {
     const_fn! {
         /// Allocates nothing.
         pub(crate) fn new() -> Self {
@@ -74,7 +75,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
 
     /// The kept keys and values of dead entries, if an operation has made their list.
     #[inline]
-    pub(super) fn kept(&self) -> Option<&Kept<K::Key, V>> {
+    pub(super) fn kept(&self) -> Option<&Kept<S::Key, S::Value>> {
         Some(&self.nodes.known_context()?.kept)
     }
 
@@ -85,18 +86,18 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     #[inline]
-    pub(super) fn bound(&self) -> Option<&BoundOf<K, T, V>> {
+    pub(super) fn bound(&self) -> Option<&Bound<S>> {
         self.nodes.concern()?.bound()
     }
 
     /// Made now, if no operation has used it yet.
     #[inline]
-    pub(super) fn ends(&self) -> &Ends<K::Key, T, V, Node<K, T, V>> {
+    pub(super) fn ends(&self) -> &Ends<S> {
         self.nodes.context()
     }
 
     #[inline]
-    pub(super) fn pin(&self) -> Pin<'_, K, T, V> {
+    pub(super) fn pin(&self) -> Pin<'_, S> {
         self.nodes.write()
     }
 
@@ -109,7 +110,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline]
     pub(super) fn is_swept(&self) -> bool {
         // Relaxed: a thread that misses it sees it the next time.
-        T::SWEPT.unwrap_or_else(|| {
+        S::Watch::SWEPT.unwrap_or_else(|| {
             let ends = self.nodes.known_context();
             ends.is_some_and(|ends| ends.swept.load(Relaxed))
         })
@@ -136,7 +137,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// Increments a count, if the table counts.
     #[inline]
     pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
-        if T::COUNTED {
+        if S::Watch::COUNTED {
             // Relaxed: a count.
             which(&self.ends().counts).fetch_add(1, Relaxed);
         }
@@ -212,7 +213,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Visits all entries that are not stale, in no order.
-    pub(crate) fn each(&self, mut look: impl FnMut(&K::Key, &T, &V)) {
+    pub(crate) fn each(&self, mut look: impl FnMut(&S::Key, &S::Watch, &S::Value)) {
         if self.nodes.is_new() {
             return;
         }
@@ -230,13 +231,13 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     #[inline(always)]
     pub(super) fn ready<'t>(
         &'t self,
-        pin: Option<&Pin<'t, K, T, V>>,
+        pin: Option<&Pin<'t, S>>,
         hash: HashValue,
-        key: K::Key,
-        watch: Unplaced<'t, T>,
-        value: V,
-    ) -> NewNode<'t, K, T, V> {
-        if T::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
+        key: S::Key,
+        watch: Unplaced<'t, S::Watch>,
+        value: S::Value,
+    ) -> NewNode<'t, S> {
+        if S::Watch::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
             self.ends().swept.store(true, Relaxed);
         }
         let make = || Node::new(hash, key, value, watch.into_inner());
@@ -245,12 +246,10 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
             None => self.nodes.entry(make),
         }
     }
-}
 
-impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
     #[inline]
-    pub(super) fn end(&self, node: &Node<K, T, V>) -> bool {
+    pub(super) fn end(&self, node: &Node<S>) -> bool {
         let on_request = self.is_on_request();
         let mut panics = FirstPanic::default();
         // If one of the questions below panics, the entry may be dead.
@@ -272,12 +271,12 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
                 }
             });
         }
-        if let (Some(bound), Some(stamp)) = (self.bound(), node.stamp()) {
+        if let (Some(bound), Some(entry)) = (self.bound(), node.bounded()) {
             if !stale {
                 node.set_gone(Gone::Removed);
             }
             // The object may die by that.
-            panics.catch(|| bound.leave(node, stamp));
+            panics.catch(|| bound.leave(&entry));
         }
         node.deregister();
         panics.resume();
@@ -285,7 +284,7 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     }
 
     /// Unlinks this very node, if it is still linked.
-    pub(super) fn unlink(&self, pin: &Pin<'_, K, T, V>, node: &Node<K, T, V>) -> bool {
+    pub(super) fn unlink(&self, pin: &Pin<'_, S>, node: &Node<S>) -> bool {
         self.unlink_if(pin, node.hash(), |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))
             .is_some()
@@ -295,11 +294,11 @@ impl<K: KeyKind, T: Watches, V> Table<K, T, V> {
     /// `wanted` is called once for each node. T2: the caller has to end the unlinked node.
     pub(super) fn unlink_if<'g>(
         &self,
-        pin: &'g Pin<'_, K, T, V>,
+        pin: &'g Pin<'_, S>,
         hash: HashValue,
-        sought: impl FnMut(&Node<K, T, V>) -> bool,
-        mut wanted: impl FnMut(&Node<K, T, V>) -> bool,
-    ) -> Option<&'g Node<K, T, V>> {
+        sought: impl FnMut(&Node<S>) -> bool,
+        mut wanted: impl FnMut(&Node<S>) -> bool,
+    ) -> Option<&'g Node<S>> {
         let mut asked = ptr::null();
         pin.remove_if(hash.bits(), sought, |node| {
             let yes = ptr::eq(asked, node) || wanted(node);

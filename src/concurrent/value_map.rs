@@ -47,7 +47,7 @@ use crate::reference::{Query, Sought, WeakKey, hash_of};
 /// assert!(assets.get("wood").is_none()); // and gone with its last user
 /// ```
 pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
-    pub(super) table: Table<ByKey<K>, SharedWatchFor<V>, ()>,
+    pub(super) table: Table<ByKey<K, SharedWatchFor<V>, ()>>,
     hasher: S,
 }
 
@@ -551,17 +551,15 @@ where
     K: Eq + Clone + Send + Sync + 'static,
     V: SharedRef + Clone + 'static,
 {
-    type Owner = Table<ByKey<K>, SharedWatchFor<V>, ()>;
-    type Kind = ByKey<K>;
-    type Watch = SharedWatchFor<V>;
-    type Stored = ();
+    type Owner = Table<ByKey<K, SharedWatchFor<V>, ()>>;
+    type Schema = ByKey<K, SharedWatchFor<V>, ()>;
     type Made = V;
 
     fn table(table: &Self::Owner) -> &Self::Owner {
         table
     }
 
-    fn read(watch: &Self::Watch, (): &()) -> Option<V> {
+    fn read(watch: &SharedWatchFor<V>, (): &()) -> Option<V> {
         watch.upgrade()
     }
 
@@ -571,7 +569,7 @@ where
         hash: HashValue,
         core: CoreRef,
         _: Gathered,
-    ) -> (K, Unplaced<'static, Self::Watch>, ()) {
+    ) -> (K, Unplaced<'static, SharedWatchFor<V>>, ()) {
         let watch = SharedWatchFor::<V>::registered(&made, hash, core);
         (self.key, watch, ())
     }

@@ -50,10 +50,11 @@ use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter
 use super::gathered::Gathered;
 use super::held::{Found, Held};
 use super::making::{Absent, Leader, Wanted};
-use super::node::{Compare, KeyKind};
+use super::node::Compare;
 use super::raw::Match;
+use super::schema::Schema;
 use super::table::Table;
-use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, Watches, WatchesOne};
+use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
@@ -63,25 +64,19 @@ use crate::sync::{Exclusive, Mutex};
 pub(crate) trait Plan: Send + 'static {
     /// The collection.
     type Owner: Sync + 'static;
-    type Kind: Compare<Self::Watch, FlightKey: Clone + Send + Sync + 'static>;
-    type Watch: Watches;
-    type Stored;
+    type Schema: Compare<Probe: Clone + Send + Sync + 'static>;
     /// What the tasks get.
     type Made: Clone + Send + Sync + 'static;
 
-    fn table(owner: &Self::Owner) -> &TableOf<Self>;
-    fn read(watch: &Self::Watch, stored: &Self::Stored) -> Option<Self::Made>;
+    fn table(owner: &Self::Owner) -> &Table<Self::Schema>;
+    fn read(watch: &Watch<Self>, value: &Value<Self>) -> Option<Self::Made>;
     fn entry(
         self,
         made: Self::Made,
         hash: HashValue,
         core: CoreRef,
         gathered: Gathered,
-    ) -> (
-        <Self::Kind as KeyKind>::Key,
-        Unplaced<'static, Self::Watch>,
-        Self::Stored,
-    );
+    ) -> (Key<Self>, Unplaced<'static, Watch<Self>>, Value<Self>);
     /// Whether an object of the key is dead whose address may be another's by now. Runs no code of
     /// users.
     fn is_stale(&self) -> bool {
@@ -96,8 +91,10 @@ pub(crate) trait Plan: Send + 'static {
     fn cycle() -> !;
 }
 
-type TableOf<P> = Table<<P as Plan>::Kind, <P as Plan>::Watch, <P as Plan>::Stored>;
-type FlightKey<P> = <<P as Plan>::Kind as KeyKind>::FlightKey;
+type Key<P> = <<P as Plan>::Schema as Schema>::Key;
+type Probe<P> = <<P as Plan>::Schema as Schema>::Probe;
+type Watch<P> = <<P as Plan>::Schema as Schema>::Watch;
+type Value<P> = <<P as Plan>::Schema as Schema>::Value;
 
 /// A computation that runs.
 pub(crate) type Running<V> = Pin<Box<dyn Future<Output = Result<V, Error>> + Send>>;
@@ -133,7 +130,7 @@ pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
 /// A computation, or the closure of a computation that begins if no other computation is at work.
 struct Work<P: Plan, B> {
     hash: HashValue,
-    key: FlightKey<P>,
+    key: Probe<P>,
     /// Until there is an entry, or none will be.
     plan: Mutex<Option<P>>,
     /// Present until the computation begins.
@@ -153,7 +150,7 @@ enum Stage<V, B> {
 /// The work of a task, which has not begun.
 pub(crate) fn work<P: Plan, B>(
     hash: HashValue,
-    key: FlightKey<P>,
+    key: Probe<P>,
     plan: P,
     begin: B,
 ) -> Arc<dyn AnyWork>
@@ -195,7 +192,7 @@ where
         let table = P::table(owner);
         let key = &self.key;
         // Once, as for threads: see `Table::lead`.
-        let is_of = |node: &_| P::Kind::is_of(key, node) == Match::Yes;
+        let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
         let looked = table.find_where(self.hash, is_of, P::read);
         let mut found = looked.map(Wanted::There);
         loop {

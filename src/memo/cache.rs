@@ -13,10 +13,10 @@ use super::computation::{Begun, Computation};
 use super::key::{MemoKey, MemoQuery};
 use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
-use super::watches::EntryWatches;
+use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, ByKey, Failed, Gathered, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches,
-    ceiling, made_by, shared_housekeeping, taking,
+    Absent, Failed, Gathered, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches, ceiling,
+    made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -121,7 +121,7 @@ use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 /// [`MemoQuery`]: crate::memo::MemoQuery
 /// [`Value`]: crate::memo::Value
 pub struct Memo<K: MemoKey, V> {
-    pub(super) table: Table<ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
+    pub(super) table: Table<Results<K, V>>,
     /// Hashes keys with plain parts. The seeds are drawn for the memo's first entry.
     hasher: OnceLock<DefaultHashBuilder>,
     pub(super) hits: Striped,

@@ -6,8 +6,8 @@ use core::marker::PhantomData;
 use std::boxed::Box;
 
 use super::key::MemoKey;
-use super::watches::EntryWatches;
-use crate::concurrent::{ByKey, Gathered, Leader, SharedKey, SharedWatchFor, WatchesOne};
+use super::watches::{EntryWatches, Results};
+use crate::concurrent::{Gathered, Leader, SharedKey, SharedWatchFor, WatchesOne};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
@@ -80,7 +80,7 @@ pub(super) struct Begun<'m, K: MemoKey, V> {
     watches: K::Watches,
     key: K::Stored,
     // Dropped last.
-    leader: Leader<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
+    leader: Leader<'m, Results<K, V>>,
 }
 
 impl<'m, K: MemoKey, V> Begun<'m, K, V> {
@@ -89,7 +89,7 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         hash: HashValue,
         key: K::Stored,
         watches: K::Watches,
-        leader: Leader<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
+        leader: Leader<'m, Results<K, V>>,
     ) -> Box<Self> {
         let computation = Computation::new(core, hash);
         Box::new(Begun {

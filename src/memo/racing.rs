@@ -8,8 +8,8 @@ use std::boxed::Box;
 use super::cache::Memo;
 use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::EntryWatches;
-use crate::concurrent::{ByKey, Race};
+use super::watches::{EntryWatches, Results};
+use crate::concurrent::Race;
 use crate::hash::HashValue;
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
@@ -89,7 +89,7 @@ struct Racing<'m, K: MemoKey, V> {
     computation: Computation<'m>,
     watches: K::Watches,
     key: K::Stored,
-    race: Race<'m, ByKey<K::Stored>, EntryWatches<K::Watches>, V>,
+    race: Race<'m, Results<K, V>>,
     hash: HashValue,
 }
 

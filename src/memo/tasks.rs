@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::EntryWatches;
+use super::watches::{EntryWatches, Results};
 use crate::concurrent::work::Dependencies;
 use crate::concurrent::{
-    AnyWork, ByKey, Error, Flight, Gathered, Plan, Table, Unplaced, Watches, cycle, fallible,
-    infallible, running, work,
+    AnyWork, Error, Flight, Gathered, Plan, Table, Unplaced, Watches, cycle, fallible, infallible,
+    running, work,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -154,16 +154,14 @@ where
     V: Clone + Send + Sync + 'static,
 {
     type Owner = Memo<K, V>;
-    type Kind = ByKey<K::Stored>;
-    type Watch = EntryWatches<K::Watches>;
-    type Stored = V;
+    type Schema = Results<K, V>;
     type Made = V;
 
-    fn table(memo: &Memo<K, V>) -> &Table<Self::Kind, Self::Watch, V> {
+    fn table(memo: &Memo<K, V>) -> &Table<Results<K, V>> {
         &memo.table
     }
 
-    fn read(watches: &Self::Watch, value: &V) -> Option<V> {
+    fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
         Memo::<K, V>::read(watches, value)
     }
 
@@ -173,7 +171,7 @@ where
         _: HashValue,
         _: CoreRef,
         gathered: Gathered,
-    ) -> (K::Stored, Unplaced<'static, Self::Watch>, V) {
+    ) -> (K::Stored, Unplaced<'static, EntryWatches<K::Watches>>, V) {
         (self.key, EntryWatches::new(self.watches, gathered), made)
     }
 

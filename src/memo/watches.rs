@@ -4,7 +4,8 @@ use core::any::Any;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::concurrent::{AnyWatch, Gathered, Registered, Unplaced, Watches};
+use super::key::Part;
+use crate::concurrent::{AnyWatch, ByKey, Gathered, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::sync::AtomicPtr;
 
@@ -16,6 +17,9 @@ pub(super) struct EntryWatches<A> {
     /// Whether one of the further objects has to be polled.
     polled: bool,
 }
+
+/// The entries of a memo.
+pub(super) type Results<K, V> = ByKey<<K as Part>::Stored, EntryWatches<<K as Part>::Watches>, V>;
 
 impl<A: Watches> EntryWatches<A> {
     pub(super) fn new(keys: A, others: Gathered) -> Unplaced<'static, Self> {

@@ -201,23 +201,22 @@ fn a_result_against_the_death_of_what_it_depends_on() {
     });
 }
 
-type Made = Table<ByKey<u32>, SharedWatchFor<Strong<Payload>>, ()>;
+type Watch = SharedWatchFor<Strong<Payload>>;
+type Made = Table<ByKey<u32, Watch, ()>>;
 
 /// A plan of a table of the model's own.
 struct Planned;
 
 impl Plan for Planned {
     type Owner = Made;
-    type Kind = ByKey<u32>;
-    type Watch = SharedWatchFor<Strong<Payload>>;
-    type Stored = ();
+    type Schema = ByKey<u32, Watch, ()>;
     type Made = Strong<Payload>;
 
     fn table(table: &Made) -> &Made {
         table
     }
 
-    fn read(watch: &Self::Watch, (): &()) -> Option<Strong<Payload>> {
+    fn read(watch: &Watch, (): &()) -> Option<Strong<Payload>> {
         watch.upgrade()
     }
 
@@ -227,8 +226,8 @@ impl Plan for Planned {
         hash: HashValue,
         core: CoreRef,
         _: Gathered,
-    ) -> (u32, Unplaced<'static, Self::Watch>, ()) {
-        (0, Self::Watch::registered(&made, hash, core), ())
+    ) -> (u32, Unplaced<'static, Watch>, ()) {
+        (0, Watch::registered(&made, hash, core), ())
     }
 
     fn cycle() -> ! {
