@@ -13,7 +13,7 @@
 //! The victims of a meeting are evicted when the operation has left the table: see
 //! [`settle`](super::settle).
 
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,8 @@ use super::raw::SweepPosition;
 use super::schema::Schema;
 use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
-use crate::keep::shared::{Listener, Round, SharedRing, Stamp, weight_of};
+pub(super) use crate::keep::shared::Stamp;
+use crate::keep::shared::{Listener, Round, SharedRing, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::sync;
@@ -86,6 +87,43 @@ impl<S: Schema> Ends<S> {
     }
 }
 
+impl<S: Schema> Ends<S> {
+    /// The end of an entry that had this place: what the entry owns is kept, or destroyed.
+    #[inline]
+    pub(super) fn end(
+        &self,
+        place: usize,
+        (fate, stamp): (Fate, Stamp),
+        // Destroyed from the last one on.
+        (watch, value, key): (S::Watch, S::Value, S::Key),
+    ) {
+        match self.bound() {
+            None if fate.is_kept() => self.kept.put(key, value),
+            None => {}
+            Some(bound) => self.end_bounded(bound, place, (fate, stamp), (watch, value, key)),
+        }
+    }
+
+    /// The same, after the listener was told. Both are users' code.
+    #[cold]
+    fn end_bounded(
+        &self,
+        bound: &Bound<S>,
+        place: usize,
+        (fate, stamp): (Fate, Stamp),
+        (watch, value, key): (S::Watch, S::Value, S::Key),
+    ) {
+        let mut panics = FirstPanic::default();
+        panics.catch(|| bound.end(place, (&fate, &stamp), (&key, watch, &value)));
+        panics.catch(|| {
+            if fate.is_kept() {
+                self.kept.put(key, value);
+            }
+        });
+        panics.resume();
+    }
+}
+
 /// Says what something weighs.
 pub(super) type Weigh<X> = dyn Fn(&X) -> usize + Send + Sync;
 /// Is told what is left of an entry: its key, its watch and its value; and why it goes.
@@ -103,10 +141,58 @@ pub(super) enum Kind<S: Schema> {
     Ceiling(Ceiling<S>),
 }
 
+/// The fate of an entry: whether what the entry owns is to be kept at its end, and why the entry
+/// goes. Set by the thread that has unlinked the entry.
+pub(crate) struct Fate(AtomicU8);
+
+/// What the entry owns is to be kept.
+const KEPT: u8 = 1 << 7;
+/// Why an entry goes. No thread sets the first reason, a death.
+const GONE: [Gone; 5] = [
+    Gone::Died,
+    Gone::Removed,
+    Gone::Entries,
+    Gone::Weight,
+    Gone::Generation,
+];
+
+impl Fate {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Fate(AtomicU8::new(0))
+    }
+
+    // Relaxed, all: a fate is read at the end of the entry, which comes after the thread that has
+    // unlinked the entry has left (D1, D2 of `raw`).
+
+    pub(super) fn keep(&self) {
+        self.0.fetch_or(KEPT, Relaxed);
+    }
+
+    #[inline]
+    fn is_kept(&self) -> bool {
+        self.0.load(Relaxed) & KEPT != 0
+    }
+
+    fn gone(&self) -> Gone {
+        GONE[usize::from(self.0.load(Relaxed) & !KEPT)]
+    }
+
+    /// Sets the reason, unless there is one.
+    #[cold]
+    pub(super) fn set_gone(&self, why: Gone) {
+        if self.gone() == Gone::Died {
+            let why = GONE.iter().position(|gone| *gone == why).unwrap_or(0);
+            self.0.fetch_or(why as u8, Relaxed);
+        }
+    }
+}
+
 /// An entry, as the bound of its table sees it.
 pub(super) struct Bounded<'n, S: Schema> {
     /// The address of its node.
     pub(super) place: usize,
+    pub(super) fate: &'n Fate,
     pub(super) stamp: &'n Stamp,
     pub(super) hash: HashValue,
     pub(super) watch: &'n S::Watch,
@@ -190,8 +276,11 @@ impl<S: Schema> Bound<S> {
         self.round.is_leaving()
     }
 
-    /// The entry is unlinked by a removal.
-    pub(super) fn leave(&self, entry: &Bounded<'_, S>) {
+    /// The entry is unlinked, because it was stale or by a removal.
+    pub(super) fn leave(&self, entry: &Bounded<'_, S>, stale: bool) {
+        if !stale {
+            entry.fate.set_gone(Gone::Removed);
+        }
         if !entry.stamp.end() {
             return;
         }
@@ -210,20 +299,19 @@ impl<S: Schema> Bound<S> {
         matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
-    /// The end of what was a node at this place. Listeners are called here, as destructors are.
-    pub(super) fn end<N>(
+    /// The end of an entry that had this place. The listener is called here, as destructors are.
+    fn end(
         &self,
-        node: *const N,
-        stamp: &Stamp,
+        place: usize,
+        (fate, stamp): (&Fate, &Stamp),
         (key, watch, value): (&S::Key, S::Watch, &S::Value),
-        why: Gone,
     ) {
         if let Kind::Ceiling(ceiling) = &self.kind {
             if stamp.is_known() {
-                ceiling.leave(node.addr());
+                ceiling.leave(place);
             }
             if let Some(listener) = stamp.was_known().then(|| ceiling.listener.get()).flatten() {
-                listener(key, watch, value, why);
+                listener(key, watch, value, fate.gone());
             }
         }
     }

@@ -1,18 +1,14 @@
 //! The entries of a shared table.
 
-use core::sync::atomic::{AtomicU8, Ordering::*};
 use core::{mem, ptr};
 use std::sync::Arc;
 
-use super::bound::{Bound, Bounded, Ends};
+use super::bound::{Bounded, Ends, Fate, Stamp};
 use super::flight::Making;
 use super::raw::{Entry, Match, Registered};
 use super::schema::{Parts, Schema};
 use super::watch::Watches;
 use crate::hash::HashValue;
-use crate::keep::Gone;
-use crate::keep::shared::Stamp;
-use crate::panics::FirstPanic;
 use crate::ptr::Off;
 
 /// The comparisons of a [`Schema`]. They are user code.
@@ -38,7 +34,7 @@ pub(crate) trait Compare: Schema<Watch: Watches> {
 pub(crate) enum Node<S: Schema> {
     Ready {
         /// What becomes of it. Set by the thread that has unlinked it.
-        fate: AtomicU8,
+        fate: Fate,
         /// The place of the entry in the ring that bounds the table.
         stamp: Stamp,
         hash: HashValue,
@@ -55,23 +51,13 @@ pub(crate) enum Node<S: Schema> {
     },
 }
 
-/// What a node owns is to be kept at its end.
-const KEPT: u8 = 1 << 7;
-/// Why it has gone: nobody says so of a death.
-const GONE: [Gone; 5] = [
-    Gone::Died,
-    Gone::Removed,
-    Gone::Entries,
-    Gone::Weight,
-    Gone::Generation,
-];
-
 impl<S: Schema> Node<S> {
     /// The entry of a ready node, as the bound of the table sees it.
     #[inline]
     pub(super) fn bounded(&self) -> Option<Bounded<'_, S>> {
         match self {
             Node::Ready {
+                fate,
                 stamp,
                 hash,
                 value,
@@ -79,21 +65,13 @@ impl<S: Schema> Node<S> {
                 ..
             } => Some(Bounded {
                 place: ptr::from_ref(self).addr(),
+                fate,
                 stamp,
                 hash: *hash,
                 watch,
                 value,
             }),
             Node::InFlight { .. } => None,
-        }
-    }
-
-    /// Why it is unlinked.
-    fn gone(&self) -> Gone {
-        match self {
-            // Relaxed: see `mark`.
-            Node::Ready { fate, .. } => GONE[usize::from(fate.load(Relaxed) & !KEPT)],
-            Node::InFlight { .. } => Gone::Removed,
         }
     }
 
@@ -115,7 +93,7 @@ impl<S: Schema> Node<S> {
     #[inline]
     pub(super) fn new(hash: HashValue, key: S::Key, value: S::Value, watch: S::Watch) -> Self {
         Node::Ready {
-            fate: AtomicU8::new(0),
+            fate: Fate::new(),
             stamp: Stamp::new(),
             hash,
             key,
@@ -145,21 +123,8 @@ impl<S: Schema> Node<S> {
     /// at it any more.
     #[cold]
     pub(super) fn keep(&self) {
-        self.mark(KEPT);
-    }
-
-    /// Marks a node that the caller has unlinked: this is why, unless it is marked already.
-    #[cold]
-    pub(super) fn set_gone(&self, why: Gone) {
-        if self.gone() == Gone::Died {
-            self.mark(GONE.iter().position(|gone| *gone == why).unwrap_or(0) as u8);
-        }
-    }
-
-    fn mark(&self, fate: u8) {
-        // Relaxed: read at its end, which comes after the caller has left (D1, D2 of `raw`).
-        if let Node::Ready { fate: now, .. } = self {
-            now.fetch_or(fate, Relaxed);
+        if let Node::Ready { fate, .. } = self {
+            fate.keep();
         }
     }
 
@@ -244,53 +209,21 @@ impl<S: Schema> Entry for Node<S> {
 
     #[inline]
     fn end(self, place: *const Self, all: &Self::Context) {
-        if let Node::InFlight { flight, .. } = &self {
-            if flight.is_of_tasks() {
-                // A4 of `work`.
-                drop(flight.close());
+        match self {
+            Node::Ready {
+                fate,
+                stamp,
+                key,
+                value,
+                watch,
+                ..
+            } => all.end(place.addr(), (fate, stamp), (watch, value, key)),
+            Node::InFlight { flight, .. } => {
+                if flight.is_of_tasks() {
+                    // A4 of `work`.
+                    drop(flight.close());
+                }
             }
         }
-        match all.bound() {
-            None => self.leave(all),
-            Some(bound) => self.leave_bound(place, bound, all),
-        }
-    }
-}
-
-impl<S: Schema> Node<S> {
-    /// What it owns is kept, or destroyed.
-    #[inline]
-    fn leave(self, all: &<Self as Entry>::Context) {
-        // Relaxed: see `mark`.
-        if matches!(&self, Node::Ready { fate, .. } if fate.load(Relaxed) & KEPT != 0) {
-            if let Node::Ready { key, value, .. } = self {
-                all.kept.put(key, value);
-            }
-        }
-    }
-
-    /// The same, after the listener was told. Both are users' code.
-    #[cold]
-    fn leave_bound(self, place: *const Self, bound: &Bound<S>, all: &<Self as Entry>::Context) {
-        let why = self.gone();
-        let Node::Ready {
-            fate,
-            stamp,
-            key,
-            value,
-            watch,
-            ..
-        } = self
-        else {
-            return;
-        };
-        let mut panics = FirstPanic::default();
-        panics.catch(|| bound.end(place, &stamp, (&key, watch, &value), why));
-        panics.catch(|| {
-            if fate.into_inner() & KEPT != 0 {
-                all.kept.put(key, value);
-            }
-        });
-        panics.resume();
     }
 }

@@ -175,7 +175,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let unlinked = self.unlink_if(&pin, going.what, is_it, |_| is_gone());
             is_gone();
             if let Some(node) = unlinked {
-                node.set_gone(going.why);
+                if let Some(entry) = node.bounded() {
+                    entry.fate.set_gone(going.why);
+                }
                 panics.catch(|| _ = self.end(node));
             }
             panics.catch(|| drop(pin));
@@ -275,7 +277,7 @@ impl<S: Schema> Table<S> {
         let reader = self.nodes.read();
         for node in reader.entries() {
             if let Some(entry) = node.bounded() {
-                panics.catch(|| bound.leave(&entry));
+                panics.catch(|| bound.leave(&entry, true));
             }
         }
         panics.catch(|| drop(reader));

@@ -30,7 +30,6 @@ use super::raw::{RawTable, Unlinked, Writer};
 use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
-use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::sync::{barrier, const_fn};
@@ -272,11 +271,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             });
         }
         if let (Some(bound), Some(entry)) = (self.bound(), node.bounded()) {
-            if !stale {
-                node.set_gone(Gone::Removed);
-            }
             // The object may die by that.
-            panics.catch(|| bound.leave(&entry));
+            panics.catch(|| bound.leave(&entry, stale));
         }
         node.deregister();
         panics.resume();
