@@ -148,7 +148,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
     pub(super) fn put(
         &self,
         node: &mut NewNode<'_, S>,
-        expected: impl Fn(Option<&'g Node<S>>) -> bool,
+        mut expected: impl FnMut(Option<&'g Node<S>>) -> bool,
         linked: impl FnOnce(Option<&'g Node<S>>),
     ) -> Option<Option<&'g Node<S>>>
     where

@@ -1,6 +1,5 @@
 //! How a missing value is made: by one thread at a time for each key.
 
-use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -365,40 +364,35 @@ impl<S: Compare> Table<S> {
                 key: key.clone(),
                 flight: Arc::clone(&leader.flight),
             });
-            // What is there, and the entry if it is of no use.
-            let (there, useless) = (Cell::new(None), Cell::new(None));
+            // The entry that is there, if it is of no use.
+            let mut useless = None;
             let put = change.put(
                 &mut node,
                 |now| {
-                    let found = now.map(|now| match now {
+                    *found = now.map(|now| match now {
                         Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
                         Node::Ready { watch, value, .. } => {
                             read(watch, value).ok_or(Absent::Nothing)
                         }
                     });
-                    useless.set(now.filter(|_| matches!(found, Some(Err(Absent::Nothing)))));
-                    let free = found.is_none();
-                    drop(there.replace(found));
-                    free
+                    useless = now.filter(|_| matches!(found, Some(Err(Absent::Nothing))));
+                    found.is_none()
                 },
-                |_| leader.linked = true,
+                |_| leader.stage = Stage::Linked,
             );
             if put.is_some() {
                 // User code may run from here on. It may ask for the same key: no making has begun
                 // yet.
                 standby = Some(Making::stand_by(&leader.flight));
-            } else {
-                if let Some(useless) = useless.get() {
-                    self.unlink(change.pin, useless);
-                }
-                *found = there.take();
+            } else if let Some(useless) = useless {
+                self.unlink(change.pin, useless);
             }
         });
         match standby.map(|standby| standby.begin()) {
             None => found.unwrap_or(Err(Absent::Nothing)).map(Wanted::There),
             Some(false) => Err(Absent::Nothing),
             Some(true) => {
-                leader.uncounted = true;
+                leader.stage = Stage::Begun;
                 Ok(Wanted::Ours(leader))
             }
         }
@@ -429,18 +423,25 @@ pub(crate) struct Leader<'a, S: Compare> {
     table: &'a Table<S>,
     hash: HashValue,
     flight: Arc<Making>,
-    /// Whether the making has begun, and its outcome is not counted yet.
-    uncounted: bool,
-    /// Whether the flight's node may still be in the table.
-    linked: bool,
-    /// Whether tasks end the flight.
-    left: bool,
+    stage: Stage,
+}
+
+/// The stage of a flight.
+enum Stage {
+    /// The flight's node is not in the table: not yet, or not any more.
+    Unlinked,
+    /// The flight's node may be in the table, and nothing is to be counted.
+    Linked,
+    /// The same, and the making has begun: its outcome is not counted yet.
+    Begun,
+    /// Tasks end the flight.
+    Left,
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
     /// The flight goes on without a leader: tasks make the value.
     pub(super) fn leave_to_tasks(mut self) {
-        self.left = true;
+        self.stage = Stage::Left;
     }
 
     fn new(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
@@ -448,16 +449,14 @@ impl<'a, S: Compare> Leader<'a, S> {
             table,
             hash,
             flight,
-            uncounted: false,
-            linked: false,
-            left: false,
+            stage: Stage::Unlinked,
         }
     }
 
     /// The thread that ends a flight which was left to tasks.
     pub(super) fn of_tasks(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
         let mut leader = Leader::new(table, hash, flight);
-        (leader.uncounted, leader.linked) = (true, true);
+        leader.stage = Stage::Begun;
         leader
     }
 
@@ -517,15 +516,15 @@ impl<'a, S: Compare> Leader<'a, S> {
         let is_dead = table.is_swept() && node.is_stale();
         if !is_dead {
             let own = |now: Option<&Node<_>>| now.is_some_and(|now| now.is_led_by(&self.flight));
-            let (linked, uncounted) = (&mut self.linked, &mut self.uncounted);
-            let is_linked = |_: Option<&_>| (*linked, *uncounted) = (false, false);
+            let stage = &mut self.stage;
+            let is_linked = |_: Option<&_>| *stage = Stage::Unlinked;
             if change.put(node, own, is_linked).is_some() {
                 return;
             }
         }
         if is_dead || node.is_expired() {
             table.count(|counts| &counts.dead);
-            self.uncounted = false;
+            self.stage = Stage::Linked;
         }
     }
 
@@ -541,14 +540,11 @@ impl<'a, S: Compare> Leader<'a, S> {
 
 impl<S: Compare> Drop for Leader<'_, S> {
     fn drop(&mut self) {
-        if self.left {
-            return;
-        }
-        if self.uncounted {
-            self.table.count(|counts| &counts.discarded);
-        }
-        if !self.linked {
-            return self.flight.complete();
+        match self.stage {
+            Stage::Unlinked => return self.flight.complete(),
+            Stage::Linked => {}
+            Stage::Begun => self.table.count(|counts| &counts.discarded),
+            Stage::Left => return,
         }
         let mut panics = FirstPanic::default();
         let pin = self.table.pin();

@@ -1,6 +1,5 @@
 //! The operations on one entry that change a table, each within a [change](super::change).
 
-use core::cell::Cell;
 use core::mem;
 use core::ptr;
 
@@ -44,10 +43,10 @@ impl<S: Compare> Table<S> {
     ) -> Option<R> {
         self.change(Upkeep::All, |change, shown| {
             let mut node = self.ready(Some(change.pin), hash, key, watch, value);
-            let held = Cell::new(None);
+            let mut held = None;
             let expected = |now: Option<&Node<S>>| {
                 let ready = now.and_then(Node::ready);
-                drop(held.replace(ready.and_then(|(watch, value)| hold(watch, value))));
+                held = ready.and_then(|(watch, value)| hold(watch, value));
                 true
             };
             let linked = |old: Option<&_>| {
@@ -55,7 +54,7 @@ impl<S: Compare> Table<S> {
                 change.overtake(old);
             };
             if let Some(old) = change.put(&mut node, expected, linked) {
-                let entry = held.take().zip(old.and_then(Node::ready));
+                let entry = held.zip(old.and_then(Node::ready));
                 *shown = entry.map(|(held, (_, value))| show(held, value));
             }
         })
@@ -91,14 +90,12 @@ impl<S: Compare> Table<S> {
             if let Some(race) = &race {
                 node.unless_changed(&self.ends().counts.invalidations, race.begun);
             }
-            let there = Cell::from_mut(there);
             let expected = |now: Option<&Node<S>>| {
                 let of_use = now
                     .and_then(Node::live)
                     .and_then(|(watch, value)| read(watch, value));
-                let free = of_use.is_none();
-                drop(there.replace(of_use));
-                free
+                *there = of_use;
+                there.is_none()
             };
             if change
                 .put(&mut node, expected, |old| change.overtake(old))
