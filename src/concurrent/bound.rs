@@ -28,9 +28,9 @@ use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::sync;
 
-/// What a table has besides its entries: what the ends of nodes use, which is what dead entries
-/// leave, if that is to be kept, and what bounds the table; counts; and where its sweep is. It is
-/// made when it is first used: an empty table is small.
+/// All that a table has besides its entries: the kept keys and values of dead entries, and the
+/// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:
+/// an empty table is small.
 pub(crate) struct Ends<S: Schema> {
     pub(super) kept: Kept<S::Key, S::Value>,
     bound: OnceLock<Box<Bound<S>>>,
@@ -88,13 +88,14 @@ impl<S: Schema> Ends<S> {
 }
 
 impl<S: Schema> Ends<S> {
-    /// The end of an entry that had this place: what the entry owns is kept, or destroyed.
+    /// Ends an entry whose node was at the given place: keeps the key and the value, or destroys
+    /// them.
     #[inline]
     pub(super) fn end(
         &self,
         place: usize,
         (fate, stamp): (Fate, Stamp),
-        // Destroyed from the last one on.
+        // Destroyed in reverse order: the key first.
         (watch, value, key): (S::Watch, S::Value, S::Key),
     ) {
         match self.bound() {
@@ -104,7 +105,8 @@ impl<S: Schema> Ends<S> {
         }
     }
 
-    /// The same, after the listener was told. Both are users' code.
+    /// Ends an entry of a bounded table: calls the listener, then keeps the key and the value, or
+    /// destroys them. The listener and the destructors are user code.
     #[cold]
     fn end_bounded(
         &self,
@@ -124,9 +126,10 @@ impl<S: Schema> Ends<S> {
     }
 }
 
-/// Says what something weighs.
+/// The weight of an object or a value.
 pub(super) type Weigh<X> = dyn Fn(&X) -> usize + Send + Sync;
-/// Is told what is left of an entry: its key, its watch and its value; and why it goes.
+/// A listener. The arguments are the key of an ended entry, its watch and its value, and the
+/// removal cause.
 type Hears<S> =
     dyn Fn(&<S as Schema>::Key, <S as Schema>::Watch, &<S as Schema>::Value, Gone) + Send + Sync;
 
@@ -141,13 +144,13 @@ pub(super) enum Kind<S: Schema> {
     Ceiling(Ceiling<S>),
 }
 
-/// The fate of an entry: whether what the entry owns is to be kept at its end, and why the entry
-/// goes. Set by the thread that has unlinked the entry.
+/// The fate of an entry: the removal cause, and whether the key and the value are to be kept at the
+/// end of the entry. Set by the thread that has unlinked the entry.
 pub(crate) struct Fate(AtomicU8);
 
-/// What the entry owns is to be kept.
+/// The key and the value are to be kept.
 const KEPT: u8 = 1 << 7;
-/// Why an entry goes. No thread sets the first reason, a death.
+/// The removal causes. No thread sets the first cause, a death.
 const GONE: [Gone; 5] = [
     Gone::Died,
     Gone::Removed,
@@ -162,8 +165,8 @@ impl Fate {
         Fate(AtomicU8::new(0))
     }
 
-    // Relaxed, all: a fate is read at the end of the entry, which comes after the thread that has
-    // unlinked the entry has left (D1, D2 of `raw`).
+    // Relaxed, all: a fate is read at the end of the entry, and the thread that has unlinked the
+    // entry has left before the end (D1, D2 of `raw`).
 
     pub(super) fn keep(&self) {
         self.0.fetch_or(KEPT, Relaxed);
@@ -178,7 +181,7 @@ impl Fate {
         GONE[usize::from(self.0.load(Relaxed) & !KEPT)]
     }
 
-    /// Sets the reason, unless there is one.
+    /// Sets the removal cause, unless there is a cause already.
     #[cold]
     pub(super) fn set_gone(&self, why: Gone) {
         if self.gone() == Gone::Died {
@@ -188,9 +191,9 @@ impl Fate {
     }
 }
 
-/// An entry, as the bound of its table sees it.
+/// An entry, as the bound of its table sees the entry.
 pub(super) struct Bounded<'n, S: Schema> {
-    /// The address of its node.
+    /// The address of the node.
     pub(super) place: usize,
     pub(super) fate: &'n Fate,
     pub(super) stamp: &'n Stamp,
@@ -199,20 +202,21 @@ pub(super) struct Bounded<'n, S: Schema> {
     pub(super) value: &'n S::Value,
 }
 
-/// Keeps the objects that entries watch alive.
+/// A floor, which keeps the watched objects of entries alive.
 pub(super) trait Floor<T>: Send + Sync {
     /// The weight of the object of an entry that is about to be linked; `None` if the object is
     /// dead.
     fn weigh(&self, watch: &T) -> Option<usize>;
     /// As [`Bound::meet`].
     fn meet(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
-    /// The entry is unlinked, and its object need not be kept for it.
+    /// Notes that the entry is unlinked, and that its object need not be kept for it.
     fn leave(&self, watch: &T);
-    /// Lets go what has to.
+    /// Releases the victims.
     fn settle(&self);
 }
 
-/// Bounds the entries of a table, by the places of their nodes: a node in the ring is not freed.
+/// The bound of the entries of a table, by the places of their nodes: a node in the ring is not
+/// freed.
 pub(super) struct Ceiling<S: Schema> {
     pub(super) ring: SharedRing<HashValue>,
     pub(super) weigh: Box<Weigh<S::Value>>,
@@ -242,13 +246,13 @@ impl<S: Schema> Bound<S> {
         }
     }
 
-    /// Whether a hit of an entry has to be told.
+    /// Whether the bound has to be told of a hit of the entry.
     #[inline]
     pub(super) fn is_news(&self, entry: &Bounded<'_, S>) -> bool {
         self.round.is_news(entry.stamp)
     }
 
-    /// The weight of an entry that is about to be linked, if that is known. User code.
+    /// The weight of an entry that is about to be linked, if the weight is known. User code.
     #[cold]
     #[inline(never)]
     pub(super) fn weigh(&self, entry: &Bounded<'_, S>) -> Option<usize> {
@@ -258,8 +262,8 @@ impl<S: Schema> Bound<S> {
         }
     }
 
-    /// The entry has been found, or inserted with this weight, and the caller has it pinned.
-    /// Returns whether something has to go.
+    /// Notes that the caller has found the entry, or has inserted the entry with the given weight;
+    /// the caller has the entry pinned. Returns whether there are victims.
     ///
     /// # Panics
     /// If a weight does, after the entry was refused.
@@ -276,7 +280,7 @@ impl<S: Schema> Bound<S> {
         self.round.is_leaving()
     }
 
-    /// The entry is unlinked, because it was stale or by a removal.
+    /// Notes that the entry is unlinked, because the entry was stale or by a removal.
     pub(super) fn leave(&self, entry: &Bounded<'_, S>, stale: bool) {
         if !stale {
             entry.fate.set_gone(Gone::Removed);
@@ -299,7 +303,8 @@ impl<S: Schema> Bound<S> {
         matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
-    /// The end of an entry that had this place. The listener is called here, as destructors are.
+    /// Ends an entry whose node was at the given place. Calls the listener here, where destructors
+    /// run too.
     fn end(
         &self,
         place: usize,
@@ -318,7 +323,7 @@ impl<S: Schema> Bound<S> {
 }
 
 impl<S: Schema> Drop for Ceiling<S> {
-    /// Both are a user's.
+    /// The listener and the weight are values of a user.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.listener.set(None));

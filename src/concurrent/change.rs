@@ -27,22 +27,22 @@ pub(super) enum Upkeep {
 }
 
 /// A change of a table, while its thread is inside.
-// Of references, so that the compiler keeps them in registers.
+// It consists of references, so that the compiler keeps them in registers.
 pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     pub(super) pin: &'c Pin<'t, S>,
     tries: &'c Tries,
     settling: Option<&'c Settling<'t, S>>,
-    /// The flight whose waiters go on when this thread has left.
+    /// The flight whose waiters go on when the thread has left.
     overtaken: &'c Overtaken,
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Changes the table. T5: `body` leaves the result in the place that it is passed, and what
-    /// `body` owns is dropped before this returns the result.
+    /// Changes the table. T5: `body` leaves the result in the place passed to it, and all that
+    /// `body` owns is dropped before `change` returns the result.
     ///
     /// # Panics
-    /// If user code sets the entry about which it is asked, each time.
+    /// If user code sets the entry under question at each try.
     #[inline]
     #[track_caller]
     pub(super) fn change<'t, R>(
@@ -85,7 +85,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 }
 
 impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
-    /// Whether it may go on, after a try has found this.
+    /// Whether the change may go on, after a try has found the given node.
     #[inline]
     fn may_go_on(&self, hash: HashValue, there: Option<&Node<S>>) -> bool {
         there.is_none_or(|there| self.tries.found(self.table, hash, there))
@@ -157,7 +157,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         let (table, hash) = (self.table, node.hash());
         // User code, which may panic: it runs before the table changes.
         let weight = table.weigh(node);
-        // Addresses are compared by no user's code.
+        // No user code compares addresses.
         let is_expected = |there| (S::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
         let (old, new) = match self.pin.put(node, S::are_same, is_expected) {
             Put::Added(new) => (None, new),

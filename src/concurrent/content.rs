@@ -14,10 +14,10 @@ use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, Wa
 use crate::hash::HashValue;
 use crate::reference::{Content, Sought, StrongRef, WeakRef};
 
-/// By the content of the watched object, as long as that lives.
+/// Keys by the content of the watched object, as long as the object lives.
 pub(super) struct ByContent<K, T, V>(PhantomData<(K, T, V)>);
 
-/// By the content of the object of a handle.
+/// Keys by the content of the object of a handle.
 pub(super) type Contents<K, V> = ByContent<K, SharedWatchFor<K>, V>;
 
 impl<K: StrongRef, T: Registered, V> Schema for ByContent<K, T, V> {
@@ -25,7 +25,7 @@ impl<K: StrongRef, T: Registered, V> Schema for ByContent<K, T, V> {
     type Probe = K::Weak;
     type Watch = T;
     type Value = V;
-    /// The address of the object: comparing contents would require to keep the object alive.
+    /// The address of the object: a comparison of contents would have to keep the object alive.
     type Name = Address;
 
     fn name((): &(), watch: &T) -> Address
@@ -69,7 +69,7 @@ fn object<K: SharedRef, V>(node: &Node<Contents<K, V>>) -> Option<K> {
     }
 }
 
-/// Whether the object of a node has the content of this one.
+/// Whether the object of a node has the same content as the object of the given key.
 fn has_content<K: Content<Target: Eq> + SharedRef, V>(
     node: &Node<Contents<K, V>>,
     key: &K,
@@ -112,7 +112,8 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
-    /// Shows the entry of a content to a closure, while its object is kept alive; returns that too.
+    /// Shows the entry of a content to a closure, and keeps the object of the entry alive
+    /// meanwhile; returns the object too.
     #[inline]
     pub(super) fn look_up<Q, R>(
         &self,

@@ -24,12 +24,13 @@ use crate::cycles::{
 /// Shows the owned key or value of an entry.
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 
-/// A shared map or a memo, while it is purged of cycles.
+/// A shared map or a memo, during a purge of its cycles.
 pub(crate) struct MemberOf<'m, S: Schema<Watch: Watches>> {
     table: &'m Table<S>,
     show: Show<S::Key, S::Value>,
     name: &'static str,
-    /// After `show`: no entry that is unlinked meanwhile ends, so none takes another's address.
+    /// Set by `show`: until the pin ends, no entry unlinked meanwhile ends, so no entry takes the
+    /// address of an unlinked entry.
     pin: Cell<Option<Pin<'m, S>>>,
 }
 
@@ -110,9 +111,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         core::ptr::from_ref(self).cast()
     }
 
-    /// Shows what the entries of a table own that is a field, or behind one. Not where other
-    /// threads may change it: what an entry has shown can be destroyed meanwhile, after a thread
-    /// has cloned it, and then the counts are as before.
+    /// Shows the owned keys or values of a table that is a field, or behind a field. Shows nothing
+    /// if other threads may change the table: a thread may clone a shown object, and then destroy
+    /// the entry, and the counts are as before.
     pub(crate) fn show(&self, show: Show<S::Key, S::Value>, tracer: &mut Tracer<'_>) {
         // The entries of a member are shown with their keys.
         if tracer.is_shared() || tracer.is_member(self.addr()) || self.is_new() {

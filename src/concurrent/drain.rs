@@ -24,7 +24,7 @@ const CHUNK: usize = 16;
 const MAX_NESTED: usize = 16;
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Destroys some of the dead, if there are any.
+    /// Destroys some of the dead entries, if there are any.
     #[inline]
     pub(super) fn drain_some(&self) {
         if let Some(place) = self.nodes.due() {
@@ -97,8 +97,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         })
     }
 
-    /// Polls all entries that are there now, and unlinks the stale ones. Returns whether there were
-    /// any.
+    /// Polls all entries that are linked now, and unlinks the stale entries. Returns whether there
+    /// were any.
     fn unlink_stale(&self, pin: &Pin<'_, S>, panics: &mut FirstPanic) -> bool {
         let mut any = false;
         for node in pin.entries() {
@@ -426,8 +426,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 }
 
 impl<S: Schema> Drop for Table<S> {
-    /// The waker and the listener go before the entries: what they own may be the last handles to
-    /// other keys, and nobody can purge this table any more.
+    /// The waker and the listener are dropped before the entries: they may own the last handles to
+    /// other keys, and no thread can purge the table any more.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| _ = self.nodes.set_waker(None));
@@ -436,8 +436,9 @@ impl<S: Schema> Drop for Table<S> {
     }
 }
 
-/// A drain. When it ends, also by a panic, the next death calls the waker again, if nothing is
-/// left: not before, since what a drain destroys may kill the next key, which the same purge finds.
+/// The guard of a drain. When the drain ends, also by a panic, the next death calls the waker
+/// again, if nothing is left. Not before: the destructors that a drain runs may kill the next key,
+/// and the same purge finds the key.
 struct Armed<'t, S: Schema>(&'t Table<S>);
 
 impl<S: Schema> Drop for Armed<'_, S> {

@@ -7,7 +7,7 @@ use super::raw::{Match, Registered};
 use super::schema::Schema;
 use super::watch::Watches;
 
-/// By keys.
+/// Tables by keys.
 pub(crate) struct ByKey<K, T, V, const BY_ADDRESS: bool = false>(PhantomData<(K, T, V)>);
 
 impl<K, T: Registered, V, const BY_ADDRESS: bool> Schema for ByKey<K, T, V, BY_ADDRESS> {

@@ -8,12 +8,12 @@ use super::watch::Watches;
 use crate::hash::HashValue;
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Shows the entry that is `sought`. `hold` is asked about the entry, again when another thread
-    /// has replaced that, and returns `None` if it is of no use; `show` gets what `hold` returned.
-    /// Both run under no lock and while the entry is pinned.
+    /// Shows the `sought` entry. `hold` is asked about the entry, again when another thread has
+    /// replaced the entry, and returns `None` if the entry is of no use; `show` gets the answer of
+    /// `hold`. Both closures run under no lock and while the entry is pinned.
     ///
-    /// Each n-th call of a thread sweeps, where that may be of use. A call that finds nothing but a
-    /// dead entry evicts that, if the entry is `lost`: if no lookup finds it any more.
+    /// Each n-th call of a thread sweeps, where a sweep may be of use. A call that finds only a
+    /// dead entry evicts the entry, if the entry is `lost`: if no lookup finds the entry any more.
     #[inline]
     pub(crate) fn read_where<M: Into<Match>, H, R>(
         &self,

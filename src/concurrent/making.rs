@@ -81,12 +81,12 @@ pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R)
     result
 }
 
-/// The handle to an object that an entry watches.
+/// The handle to the watched object of an entry.
 type KeyOf<S> = <<S as Schema>::Watch as WatchesOne>::Key;
 
 impl<S: Schema<Watch: WatchesOne>> Table<S> {
-    /// A watch for an entry that may replace another. It takes over the registration of that,
-    /// unless a listener is to be told the key of what is replaced: see
+    /// A watch for an entry that may replace an older entry. The watch takes over the registration
+    /// of the older entry, unless a listener is to be told the key of the replaced entry: see
     /// [`into_weak`](WatchesOne::into_weak).
     #[inline]
     pub(super) fn watch<'k>(&self, hash: HashValue, key: &'k KeyOf<S>) -> Unplaced<'k, S::Watch> {
@@ -98,9 +98,9 @@ impl<S: Schema<Watch: WatchesOne>> Table<S> {
     }
 }
 
-/// Of values that the table owns.
+/// For values that the table owns.
 impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
-    /// The value of a key, by identity or content, made by `make` if there is none.
+    /// The value of a key, by identity or content; `make` makes a missing value.
     #[inline]
     #[track_caller]
     pub(crate) fn value_or_make<E>(
@@ -163,9 +163,9 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
 }
 
 impl<S: Compare> Table<S> {
-    /// The value that is there, or else what `make` returns, which only one thread runs at a time.
-    /// `read` returns the result for an entry, `None` if the entry is of no use; `finish` turns
-    /// what was made into an entry and the result.
+    /// Returns the present value, or else the result of `make`, which at most one thread runs at a
+    /// time. `read` returns the result for an entry, `None` if the entry is of no use; `finish`
+    /// turns the made value into an entry and the result.
     #[inline]
     pub(crate) fn get_or_make<'t, M, R, E>(
         &'t self,
@@ -364,7 +364,7 @@ impl<S: Compare> Table<S> {
                 key: key.clone(),
                 flight: Arc::clone(&leader.flight),
             });
-            // The entry that is there, if it is of no use.
+            // The present entry, if the entry is of no use.
             let mut useless = None;
             let put = change.put(
                 &mut node,
@@ -409,7 +409,7 @@ impl<S: Compare> Table<S> {
     }
 }
 
-/// The parts of an entry that is made, and what comes with the entry.
+/// The parts of a made entry, and the result that comes with the entry.
 type Made<'a, S, R> = (
     <S as Schema>::Key,
     Unplaced<'a, <S as Schema>::Watch>,
@@ -417,8 +417,8 @@ type Made<'a, S, R> = (
     R,
 );
 
-/// The thread that makes the value of a key. However it ends, its flight is completed; if there is
-/// no value, the flight's node is unlinked.
+/// The thread that makes the value of a key. The end of the leader, also by a panic, completes the
+/// flight; if there is no value, the end unlinks the flight's node.
 pub(crate) struct Leader<'a, S: Compare> {
     table: &'a Table<S>,
     hash: HashValue,
@@ -432,14 +432,14 @@ enum Stage {
     Unlinked,
     /// The flight's node may be in the table, and nothing is to be counted.
     Linked,
-    /// The same, and the making has begun: its outcome is not counted yet.
+    /// As `Linked`, and the making has begun: its outcome is not counted yet.
     Begun,
     /// Tasks end the flight.
     Left,
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
-    /// The flight goes on without a leader: tasks make the value.
+    /// Leaves the flight to tasks: the flight goes on without a leader, and tasks make the value.
     pub(super) fn leave_to_tasks(mut self) {
         self.stage = Stage::Left;
     }
@@ -453,15 +453,15 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    /// The thread that ends a flight which was left to tasks.
+    /// The thread that ends a flight of tasks.
     pub(super) fn of_tasks(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
         let mut leader = Leader::new(table, hash, flight);
         leader.stage = Stage::Begun;
         leader
     }
 
-    /// Publishes the value. It is not kept if the flight's node has been removed or replaced
-    /// meanwhile, nor if an object has died that the caller did not keep alive.
+    /// Publishes the value. The table does not keep the value if the flight's node was removed or
+    /// replaced meanwhile, nor if an object has died that the caller did not keep alive.
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.publish(made, |made| {
             made.unwrap_or_else(|panic| resume_unwind(panic))
@@ -508,7 +508,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    /// Puts a node in the place of the flight's.
+    /// Puts a node in the place of the flight's node.
     fn put(&mut self, change: &Change<'_, 'a, S>, node: &mut NewNode<'_, S>) {
         let table = self.table;
         // Whether an object has died that the caller did not keep alive, here and below. The table

@@ -21,19 +21,20 @@ pub(crate) trait Compare: Schema<Watch: Watches> {
     fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool;
 }
 
-/// An entry. Once it is in the table it does not change, except that its watches end. To change a
-/// value is to replace the entry.
+/// An entry. A linked entry does not change, except that its watches end. To change a value is to
+/// replace the entry.
 ///
-/// What a lookup reads comes first, so that it is on one cache line where it is small: the kind of
-/// entry and its hash in one word, its key, and its value. With `repr(u8)` the variants are laid
+/// The fields that a lookup reads come first, so that small fields are on one cache line: the kind
+/// of entry and its hash in one word, its key, and its value. With `repr(u8)` the variants are laid
 /// out as two C structs that begin with the same fields.
 ///
-/// Aligned for [`Dead`](crate::ptr::Dead), as it would not be where 64 bits are aligned to four
-/// bytes.
+/// Aligned for [`Dead`](crate::ptr::Dead): the default alignment is too small where 64 bits are
+/// aligned to four bytes.
 #[repr(u8, align(8))]
 pub(crate) enum Node<S: Schema> {
     Ready {
-        /// What becomes of it. Set by the thread that has unlinked it.
+        /// Why the entry ends, and whether its key and value are kept. Set by the thread that
+        /// unlinked the entry.
         fate: Fate,
         /// The place of the entry in the ring that bounds the table.
         stamp: Stamp,
@@ -82,7 +83,8 @@ impl<S: Schema> Node<S> {
         }
     }
 
-    /// Ends its registrations. Not under a lock: that may free hooks.
+    /// Ends the registrations of the node. Not under a lock: the end of a registration may free
+    /// hooks.
     #[inline]
     pub(super) fn deregister(&self) {
         if let Some(watch) = self.watch() {
@@ -119,8 +121,8 @@ impl<S: Schema> Node<S> {
         self.entry().map(|(_, watch, value)| (watch, value))
     }
 
-    /// Marks a node that the caller has unlinked: what it owns is to be kept when no thread looks
-    /// at it any more.
+    /// Marks a node that the caller has unlinked: the key and the value are to be kept when no
+    /// thread looks at the node any more.
     #[cold]
     pub(super) fn keep(&self) {
         if let Node::Ready { fate, .. } = self {
@@ -142,13 +144,13 @@ impl<S: Schema> Node<S> {
 }
 
 impl<S: Schema<Watch: Watches>> Node<S> {
-    /// Its watch and its value, if it is ready and not stale.
+    /// The watch and the value, if the node is ready and not stale.
     #[inline]
     pub(super) fn live(&self) -> Option<(&S::Watch, &S::Value)> {
         self.live_entry().map(|(_, watch, value)| (watch, value))
     }
 
-    /// The same, with its key.
+    /// The key, the watch and the value, if the node is ready and not stale.
     #[inline]
     pub(super) fn live_entry(&self) -> Option<Parts<'_, S>> {
         self.entry().filter(|(_, watch, _)| !watch.is_stale())
@@ -159,7 +161,7 @@ impl<S: Schema<Watch: Watches>> Node<S> {
         self.ready().is_some_and(|(watch, _)| watch.is_stale())
     }
 
-    /// Whether an object that it needs is dead.
+    /// Whether an object needed by the entry is dead.
     #[inline]
     pub(super) fn is_expired(&self) -> bool {
         self.ready().is_some_and(|(watch, _)| watch.is_expired())
@@ -167,11 +169,11 @@ impl<S: Schema<Watch: Watches>> Node<S> {
 }
 
 impl<S: Schema> Entry for Node<S> {
-    /// Memory and watches may wait for the next thread that leaves. Users can notice a watch only
-    /// where they count weak handles.
+    /// The end of memory and watches may wait for the next thread that leaves the table. Users can
+    /// notice a watch only by counting weak handles.
     const PROMPT: bool = mem::needs_drop::<(S::Key, S::Value)>();
     const BY_ADDRESS: bool = S::BY_ADDRESS;
-    /// The list of values that the table keeps of dead entries, and the bound of the table.
+    /// The keys and values of dead entries that the table keeps, and the bound of the table.
     type Context = Ends<S>;
     type Watch = S::Watch;
 

@@ -12,11 +12,11 @@ use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::sync::barrier;
 
-/// The making of a value without a reservation. If its value is not inserted, it counts as
-/// discarded.
+/// The making of a value without a reservation. A value that is not inserted counts as discarded.
 pub(crate) struct Race<'t, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
-    /// The number of invalidations when it began: before it reads anything that one could be about.
+    /// The number of invalidations at the beginning of the race: before the race reads anything
+    /// that an invalidation could be about.
     begun: usize,
 }
 
@@ -27,10 +27,10 @@ impl<S: Schema<Watch: Watches>> Drop for Race<'_, S> {
 }
 
 impl<S: Compare> Table<S> {
-    /// Inserts an entry, or replaces the one with its key. T6: `hold` is asked about the entry that
-    /// is there, again when another thread changes that, and returns `None` if an object of the
-    /// entry is dead. `show` gets what `hold` returned for the entry that was replaced, with its
-    /// value.
+    /// Inserts an entry, or replaces the entry with its key. T6: `hold` is asked about the present
+    /// entry, again when another thread changes the entry, and returns `None` if an object of the
+    /// entry is dead. `show` gets the answer of `hold` about the replaced entry, with the value of
+    /// the entry.
     #[inline]
     pub(crate) fn put<H, R>(
         &self,
@@ -127,8 +127,8 @@ impl<S: Compare> Table<S> {
     {
         let answer = self.change(Upkeep::All, |change, answered| {
             while answered.is_none() {
-                // Compares in the same order as `put`: with an `Eq` that is not symmetric, `put`
-                // would never succeed otherwise.
+                // Compares in the same order as `put`: otherwise, with an `Eq` that is not
+                // symmetric, `put` would never succeed.
                 let Ok(there) = change.find(hash, |node| S::is_of(key, node)) else {
                     break;
                 };
@@ -166,11 +166,11 @@ impl<S: Compare> Table<S> {
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Removes the entry that is `sought`, if it is wanted, and shows it. T6: `hold` is asked about
-    /// the entry, once for each that is there, and returns `None` if the entry is not wanted;
-    /// `show` gets what `hold` returned for the removed one. Where the value is being made, `hold`
-    /// is shown none, and a removal has the thread or the tasks that make the value return that
-    /// without keeping it.
+    /// Removes the `sought` entry, if the entry is wanted, and shows the entry. T6: `hold` is asked
+    /// once about each present entry, and returns `None` if the entry is not wanted; `show` gets
+    /// the answer of `hold` about the removed entry. If the value is in the making, `hold` is shown
+    /// no entry, and a removal lets the leader or the tasks return the value without keeping the
+    /// value.
     pub(crate) fn remove_where<M: Into<Match>, H, R>(
         &self,
         hash: HashValue,

@@ -13,7 +13,7 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Removes the entries that are not `wanted`; stale entries go with the sweep.
+    /// Removes the entries that are not `wanted`; the sweep removes stale entries.
     pub(crate) fn retain(&self, mut wanted: impl FnMut(&S::Key, &S::Watch, &S::Value) -> bool) {
         if self.nodes.is_new() {
             return;

@@ -1,22 +1,23 @@
-//! What the entries of a table consist of, and how the table tells them apart: by
-//! [keys](super::key), which each entry has, or by the [content](super::content) of the object that
-//! each entry watches.
+//! The parts of the entries of a table, and how the table tells entries apart: by
+//! [keys](super::key), which each entry has, or by the [content](super::content) of the watched
+//! object of each entry.
 
 use super::raw::Registered;
 use super::watch::Watches;
 
-/// The parts of an entry. Its methods name entries for [snapshots](super::snapshot); no name is
-/// code of users but that of a key.
+/// The parts of an entry. Its methods name entries for [snapshots](super::snapshot); the only user
+/// code in a name is the code of a key.
 pub(crate) trait Schema: Sized {
-    /// Whether the hash of an entry is that of the address of the one object that it watches: then
-    /// no registration stores it.
+    /// Whether the hash of an entry is the hash of the address of the only watched object: then no
+    /// registration stores the hash.
     const BY_ADDRESS: bool = false;
     /// The key of an entry, beside its watch.
     type Key;
-    /// The key of a mark, which says that a thread makes the value. A mark watches no object.
+    /// The key of a mark: a mark says that a thread makes the value. A mark watches no object.
     type Probe;
     /// The watch of an entry, on one object or several. Operations need [`Watches`]. The types do
-    /// not: whether a type that is in its own table crosses threads would depend on itself.
+    /// not: if they did, the compiler could not decide whether a table crosses threads whose type
+    /// occurs in its own entries.
     type Watch: Registered;
     /// The value of an entry.
     type Value;

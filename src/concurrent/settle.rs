@@ -15,24 +15,24 @@ use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
-/// A node that has been found or inserted, and the bound of its table, which has to be told.
+/// A node that was found or inserted, and the bound of its table. The bound has to be told.
 pub(super) struct News<'g, S: Schema> {
     bound: &'g Bound<S>,
     entry: Bounded<'g, S>,
 }
 
-/// The end of an operation that may put something beyond the limit, or unlink something. If the
-/// operation panics, it settles all the same, or what was let go would stay; a second panic is
-/// dropped.
+/// The end of an operation that may put an entry beyond the limit, or may unlink an entry. If the
+/// operation panics, the guard settles all the same: otherwise the victims would stay. A second
+/// panic is dropped.
 pub(super) struct Settling<'t, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
-    /// Whether something has to go.
+    /// Whether an entry has to be evicted.
     due: Cell<bool>,
 }
 
 impl<S: Schema<Watch: Watches>> Settling<'_, S> {
-    /// The bound is told of a node that the caller has pinned, with its [weight](Table::weigh), if
-    /// that is known.
+    /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
+    /// node, if the weight is known.
     #[cold]
     #[inline(never)]
     pub(super) fn tell(&self, News { bound, entry }: News<'_, S>, weight: Option<usize>) {
@@ -61,8 +61,8 @@ impl<S: Schema<Watch: Watches>> Drop for Settling<'_, S> {
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// What an entry weighs that is about to be linked, if there is a limit. User code, which may
-    /// panic: so it runs before anything has happened.
+    /// The weight of an entry that is about to be linked, if there is a limit. User code, which may
+    /// panic: so it runs before the table changes.
     #[inline]
     pub(super) fn weigh(&self, node: &Node<S>) -> Option<usize> {
         let bound = self.bound()?;
@@ -78,8 +78,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         Some(News { bound, entry })
     }
 
-    /// Tells the bound of this table of a node that has been found. The caller ends the settling
-    /// when it has left.
+    /// Tells the bound of the table of a node that a lookup has found. The caller ends the settling
+    /// after the caller has left the table.
     pub(super) fn hit(&self, news: News<'_, S>) -> Settling<'_, S> {
         let (table, due) = (self, Cell::new(false));
         let settling = Settling { table, due };
@@ -90,7 +90,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Sets the bound of the table. The bound meets the present entries at once.
     #[track_caller]
     pub(super) fn set_bound(&self, bound: Bound<S>) {
-        // A ceiling counts what is dead until that is destroyed, and may tell a listener.
+        // A ceiling counts dead entries until they are destroyed, and may tell a listener.
         if !bound.is_floor() {
             self.nodes.be_prompt();
         }
@@ -139,7 +139,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
-    /// Unlinks the entries that have to go.
+    /// Unlinks the victims.
     fn unlink_all(&self, ceiling: &Ceiling<S>) {
         Turn::with(&ceiling.ring, 1, |turn| {
             if let Some(turn) = turn {
@@ -263,8 +263,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 }
 
 impl<S: Schema> Table<S> {
-    /// The end of the table: a listener is not told of what is there. A floor may live on: what
-    /// only this table has found is found there no more.
+    /// Ends the bound at the end of the table: a listener is not told of the remaining entries. A
+    /// floor may live on: the objects that only this table has found are not found through this
+    /// table any more.
     pub(super) fn end_bound(&self) {
         let Some(bound) = self.nodes.known_context().and_then(Ends::bound) else {
             return;

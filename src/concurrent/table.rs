@@ -34,15 +34,16 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::sync::{barrier, const_fn};
 
-/// Access to the nodes. What is unlinked with it is destroyed after it, when no thread looks at it
-/// any more.
+/// Access to the nodes. Nodes unlinked with a pin are destroyed after the end of the pin, when no
+/// thread looks at them any more.
 pub(super) type Pin<'t, S> = Writer<'t, Node<S>>;
 
 /// An entry that is about to be inserted.
 pub(super) type NewNode<'t, S> = Unlinked<'t, Node<S>>;
 
 pub(crate) struct Table<S: Schema> {
-    /// The nodes; their context is what is kept of dead entries, and what bounds the table.
+    /// The nodes; their context is the kept keys and values of dead entries, and the bound of the
+    /// table.
     pub(super) nodes: RawTable<Node<S>>,
 }
 
@@ -108,7 +109,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Whether there may be entries that have to be polled.
     #[inline]
     pub(super) fn is_swept(&self) -> bool {
-        // Relaxed: a thread that misses it sees it the next time.
+        // Relaxed: a thread that misses the store sees the store at a later call.
         S::Watch::SWEPT.unwrap_or_else(|| {
             let ends = self.nodes.known_context();
             ends.is_some_and(|ends| ends.swept.load(Relaxed))
@@ -246,7 +247,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
-    /// T2: ends a node that this thread has unlinked. Returns whether it was stale.
+    /// T2: ends a node that the current thread has unlinked. Returns whether the node was stale.
     #[inline]
     pub(super) fn end(&self, node: &Node<S>) -> bool {
         let on_request = self.is_on_request();
@@ -271,7 +272,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             });
         }
         if let (Some(bound), Some(entry)) = (self.bound(), node.bounded()) {
-            // The object may die by that.
+            // The object may die because its entry leaves the bound.
             panics.catch(|| bound.leave(&entry, stale));
         }
         node.deregister();
@@ -279,7 +280,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         stale
     }
 
-    /// Unlinks this very node, if it is still linked.
+    /// Unlinks the given node, if the node is still linked.
     pub(super) fn unlink(&self, pin: &Pin<'_, S>, node: &Node<S>) -> bool {
         self.unlink_if(pin, node.hash(), |now| ptr::eq(now, node), |_| true)
             .map(|node| self.end(node))

@@ -65,7 +65,7 @@ pub(crate) trait Plan: Send + 'static {
     /// The collection.
     type Owner: Sync + 'static;
     type Schema: Compare<Probe: Clone + Send + Sync + 'static>;
-    /// What the tasks get.
+    /// The result for the tasks.
     type Made: Clone + Send + Sync + 'static;
 
     fn table(owner: &Self::Owner) -> &Table<Self::Schema>;
@@ -77,8 +77,8 @@ pub(crate) trait Plan: Send + 'static {
         core: CoreRef,
         gathered: Gathered,
     ) -> (Key<Self>, Unplaced<'static, Watch<Self>>, Value<Self>);
-    /// Whether an object of the key is dead whose address may be another's by now. Runs no code of
-    /// users.
+    /// Whether an object of the key is dead, and its address may belong to a new object by now.
+    /// Runs no code of users.
     fn is_stale(&self) -> bool {
         false
     }
@@ -131,7 +131,7 @@ pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
 struct Work<P: Plan, B> {
     hash: HashValue,
     key: Probe<P>,
-    /// Until there is an entry, or none will be.
+    /// Present until there is an entry, or until it is certain that there will be none.
     plan: Mutex<Option<P>>,
     /// Present until the computation begins.
     begin: Mutex<Option<B>>,
@@ -191,7 +191,7 @@ where
         let owner = owner_of::<P>(owner);
         let table = P::table(owner);
         let key = &self.key;
-        // Once, as for threads: see `Table::lead`.
+        // A single search, as for threads: see `Table::lead`.
         let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
         let looked = table.find_where(self.hash, is_of, P::read);
         let mut found = looked.map(Wanted::There);
