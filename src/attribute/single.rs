@@ -9,7 +9,8 @@ use core::iter::FusedIterator;
 use super::key::local::AttributeKey;
 use super::key::{AttributeId, AttributeValue, ids, position};
 use crate::collections::common::{housekeeping, resizing};
-use crate::collections::store::{Store, by_addr};
+use crate::collections::lookup::By;
+use crate::collections::store::Store;
 use crate::collections::traits::by_identity;
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
 use crate::table::Place;
@@ -115,7 +116,7 @@ impl<K: WeakKey> Attributes<K> {
         object: &Q,
         _: A,
     ) -> Option<&A::Value> {
-        self.store.get(by_addr(Q::addr(object)))?.find::<A>()
+        self.store.get(By(Q::addr(object)))?.find::<A>()
     }
 
     /// Returns the value of an attribute of an object, mutably. Drains no notices, so no value of a
@@ -126,7 +127,8 @@ impl<K: WeakKey> Attributes<K> {
         object: &Q,
         _: A,
     ) -> Option<&mut A::Value> {
-        self.set_of(object)?.find_mut::<A>()
+        let set = self.store.get_mut(By(Q::addr(object)))?;
+        set.find_mut::<A>()
     }
 
     /// Returns whether the object has this attribute.
@@ -147,7 +149,7 @@ impl<K: WeakKey> Attributes<K> {
         _: A,
         value: A::Value,
     ) -> Option<A::Value> {
-        match self.store.place(by_addr(K::addr(object)), |_| Some(())) {
+        match self.store.place(By(K::addr(object)), |_| Some(())) {
             Place::Found(mut found, ()) => found.get_mut().value.0.insert::<A>(value),
             Place::Vacant(vacant) => {
                 vacant.set_owned(object, AttributeSet::of::<A>(value));
@@ -169,7 +171,7 @@ impl<K: WeakKey> Attributes<K> {
         make: impl FnOnce(&K::Weak) -> A::Value,
     ) -> &mut A::Value {
         let make = || make(&K::downgrade(object));
-        let found = match self.store.place(by_addr(K::addr(object)), |_| Some(())) {
+        let found = match self.store.place(By(K::addr(object)), |_| Some(())) {
             Place::Found(mut found, ()) => {
                 let set = &mut found.get_mut().value.0;
                 if set.position::<A>().is_none() {
@@ -190,25 +192,25 @@ impl<K: WeakKey> Attributes<K> {
         _: A,
     ) -> Option<A::Value> {
         self.store.table.tidy();
-        let set = self.set_of(object)?;
+        let mut found = self.store.find_entry(By(Q::addr(object)), &mut ())?;
+        let set = &mut found.get_mut().value.0;
         let value = set.remove::<A>();
         if set.0.is_empty() {
-            let (hash, eq) = by_addr(Q::addr(object));
-            drop(self.store.table.remove_if(hash, eq, |_| Some(())));
+            drop(found.remove());
         }
         value
     }
 
     /// Returns the attributes of the object, in the order of their first insertion.
     pub fn list<Q: ?Sized + Identify<K>>(&self, object: &Q) -> Vec<AttributeId> {
-        let set = self.store.get(by_addr(Q::addr(object)));
+        let set = self.store.get(By(Q::addr(object)));
         set.map_or_else(Vec::new, |set| ids(&set.0))
     }
 
     /// Removes all attributes of an object; returns whether the object had any. O(1), plus the
     /// destruction of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> bool {
-        self.store.remove(by_addr(Q::addr(object))).is_some()
+        self.store.remove(By(Q::addr(object))).is_some()
     }
 
     /// Removes dead objects, and returns the attributes of each object as one item, instead of
@@ -234,11 +236,6 @@ impl<K: WeakKey> Attributes<K> {
     /// ```
     pub fn drain_dead(&mut self) -> impl FusedIterator<Item = impl Sized + use<K>> + fmt::Debug {
         self.store.drain_dead()
-    }
-
-    fn set_of<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> Option<&mut AttributeSet> {
-        let (hash, eq) = by_addr(Q::addr(object));
-        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
     }
 }
 

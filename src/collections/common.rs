@@ -281,6 +281,72 @@ macro_rules! resizing {
     };
 }
 
+/// The methods of a map that find entries by their keys, and are the same however the key is found.
+/// The arguments are the generics of a lookup, the lookup, and a value as it is returned for
+/// changing.
+macro_rules! lookups {
+    ([$($query:tt)*], |$key:ident| $lookup:expr, $mut:ty, $(#[$example:meta])*) => {
+        /// Returns whether the key has a live value. O(1). If other threads own the value, or a key
+        /// that is found by content, the answer may be outdated at once: to use the value, call
+        /// [`get`](Self::get).
+        #[must_use]
+        #[inline]
+        pub fn contains_key<$($query)*>(&self, $key: &Q) -> bool {
+            self.store.contains_key($lookup)
+        }
+
+        /// Returns the values of several keys, in their order; `None` for a key without a live
+        /// value. An owned value comes as a mutable reference. A weak value comes as a strong
+        /// handle: [`get`](Self::get) returns the same. O(N). Drains no notices, so nothing of a
+        /// dead entry is destroyed.
+        ///
+        /// # Panics
+        /// If two of the keys have the same entry, and its value is live.
+        ///
+        $(#[$example])*
+        #[track_caller]
+        pub fn get_disjoint_mut<$($query)*, const N: usize>(
+            &mut self,
+            keys: [&Q; N],
+        ) -> [Option<$mut>; N] {
+            self.store.get_disjoint_mut(keys.map(|$key| $lookup))
+        }
+
+        /// Removes a key, and returns its value if the value is live. A map by content removes the
+        /// live key with this content. O(1).
+        ///
+        /// (In the destructor of the payload of an `Arc` or `Rc`, the object is dead already. Then
+        /// the sweep at the beginning of this method may have removed the entry.)
+        #[inline]
+        pub fn remove<$($query)*>(&mut self, $key: &Q) -> Option<V> {
+            self.store.remove($lookup)
+        }
+
+        /// Removes a key if `wanted` returns true for its live value, and returns the value.
+        /// Otherwise like [`remove`](Self::remove). O(1).
+        ///
+        /// # Panics
+        /// If `wanted` panics. The entry then stays.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let page = Strong::new("index");
+        /// let mut visits = WeakMap::from([(&page, 3)]);
+        /// assert_eq!(visits.remove_if(&page, |&visits| visits < 3), None);
+        /// assert_eq!(visits.remove_if(&page, |&visits| visits == 3), Some(3));
+        /// assert!(visits.is_empty());
+        /// ```
+        pub fn remove_if<$($query)*>(
+            &mut self,
+            $key: &Q,
+            wanted: impl FnOnce(&V) -> bool,
+        ) -> Option<V> {
+            self.store.remove_if($lookup, wanted)
+        }
+    };
+}
+
 /// The methods over the values of a map, which need no strong keys.
 macro_rules! values {
     () => {
@@ -542,6 +608,6 @@ macro_rules! making {
 }
 
 pub(crate) use {
-    entries, filling, housekeeping, keys_of, keys_weak, making, owned_entries, owned_values,
-    resizing, values, weak_entries, weak_values,
+    entries, filling, housekeeping, keys_of, keys_weak, lookups, making, owned_entries,
+    owned_values, resizing, values, weak_entries, weak_values,
 };

@@ -4,12 +4,13 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Index;
 
 use super::common::{
-    entries, filling, housekeeping, making, owned_entries, owned_values, resizing, values,
+    entries, filling, housekeeping, lookups, making, owned_entries, owned_values, resizing, values,
 };
-use super::store::{Store, by_content};
+use super::lookup::OfContent;
+use super::store::Store;
 use super::traits::{by_hash, cloning, collecting, comparing, extending, iterating, iterating_mut};
 use crate::hash::DefaultHashBuilder;
-use crate::reference::{AsContent, ByContent, Content, Hashed, Owned, Query, StrongRef, hash_of};
+use crate::reference::{AsContent, ByContent, Content, Hashed, Owned, Query, StrongRef};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakHashMap`].
@@ -94,66 +95,38 @@ impl<K: Content, V, S: BuildHasher> WeakHashMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Returns whether a live key has this content. O(1).
-    #[must_use]
-    #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
-        self.get(key).is_some()
+    lookups! {
+        [Q: ?Sized + Query<K::Target, M>, M], |key| OfContent(Q::content(key)), &mut V,
+        /// ```
+        /// use weakly::{Strong, WeakHashMap};
+        ///
+        /// let words: [Strong<str>; 2] = ["from", "to"].map(Strong::from);
+        /// let mut uses = WeakHashMap::from([(&words[0], 1), (&words[1], 2)]);
+        /// let [Some(from), Some(to), None] = uses.get_disjoint_mut(["from", "to", "other"]) else {
+        ///     panic!("two of them have uses");
+        /// };
+        /// *to += core::mem::take(from);
+        /// assert_eq!((uses["from"], uses["to"]), (0, 3));
+        /// ```
     }
 
     /// Returns the value of the live key with this content. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<&V> {
-        Some(self.get_key_value(key)?.1)
+        self.store.get(OfContent(Q::content(key)))
     }
 
     /// Returns the value of the live key with this content, mutably. O(1). Drains no notices, so no
     /// value of a dead key is destroyed.
     #[inline]
     pub fn get_mut<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<&mut V> {
-        let mut pinned = None;
-        let (hash, eq) = by_content(&self.store.hasher, Q::content(key), &mut pinned);
-        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
-    }
-
-    /// Returns the values of the live keys with these contents, mutably; `None` for a content
-    /// without a value. O(N). Drains no notices.
-    ///
-    /// # Panics
-    /// If two of the contents have the same value.
-    ///
-    /// ```
-    /// use weakly::{Strong, WeakHashMap};
-    ///
-    /// let words: [Strong<str>; 2] = ["from", "to"].map(Strong::from);
-    /// let mut uses = WeakHashMap::from([(&words[0], 1), (&words[1], 2)]);
-    /// let [Some(from), Some(to), None] = uses.get_disjoint_mut(["from", "to", "other"]) else {
-    ///     panic!("two of them have uses");
-    /// };
-    /// *to += core::mem::take(from);
-    /// assert_eq!((uses["from"], uses["to"]), (0, 3));
-    /// ```
-    #[track_caller]
-    pub fn get_disjoint_mut<Q: ?Sized + Query<K::Target, M>, M, const N: usize>(
-        &mut self,
-        keys: [&Q; N],
-    ) -> [Option<&mut V>; N] {
-        // Dropped when the search of the table has ended, since each handle may be the last.
-        let mut pinned = [const { None }; N];
-        let contents = keys.map(Q::content);
-        let hashes = contents.map(|sought| hash_of(&self.store.hasher, sought));
-        let is_key = |n: usize, slot: &ByContent<K>| {
-            slot.has_content(hashes[n], contents[n], &mut pinned[n])
-        };
-        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
-        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+        self.store.get_mut(OfContent(Q::content(key)))
     }
 
     /// Returns the live key with this content, as a strong handle, and its value. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, &V)> {
-        let (entry, pinned) = self.store.find_content(Q::content(key))?;
-        Some((pinned, &entry.value.0))
+        self.store.get_key_value(OfContent(Q::content(key)))
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised. If
@@ -173,9 +146,9 @@ where
     #[doc(alias = "from_key_hashed_nocheck")]
     pub fn entry_hashed<'k>(&mut self, hash: u64, key: &'k K) -> Entry<'_, 'k, K, V> {
         let sought = Hashed(hash, |there: &K::Target| *K::content(key) == *there);
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, &sought, &mut pinned);
-        match self.store.place(lookup, |_| Some(())) {
+        self.store.table.tidy();
+        let (lookup, mut pinned) = (OfContent(&sought), None);
+        match self.store.find_place(lookup, &mut pinned, |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -191,11 +164,9 @@ where
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        let old = self
-            .store
-            .find_place(lookup, |_| Some(()))
-            .set_owned(key, value);
+        let lookup = OfContent(K::content(key));
+        let place = self.store.find_place(lookup, &mut pinned, |_| Some(()));
+        let old = place.set_owned(key, value);
         self.store.table.tidy();
         drop(pinned);
         old
@@ -204,31 +175,10 @@ where
     filling!();
     making!();
 
-    /// Removes the live key with this content, and returns its value. O(1).
-    #[inline]
-    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
-        let (key, value) = self.remove_entry(key)?;
-        drop(key);
-        Some(value)
-    }
-
-    /// Removes the live key with this content if `wanted` returns true for its value, and returns
-    /// the value. O(1).
-    ///
-    /// # Panics
-    /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
-        &mut self,
-        key: &Q,
-        wanted: impl FnOnce(&V) -> bool,
-    ) -> Option<V> {
-        self.store.remove_content_if(Q::content(key), wanted)
-    }
-
     /// Removes the live key with this content, and returns the key, as a strong handle, with its
     /// value. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_content(Q::content(key))
+        self.store.remove_entry(OfContent(Q::content(key)))
     }
 }
 

@@ -2,14 +2,17 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
-use super::store::{Store, by_content};
+use super::common::{
+    entries, housekeeping, keys_of, lookups, resizing, values, weak_entries, weak_values,
+};
+use super::lookup::OfContent;
+use super::store::Store;
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
 use crate::hash::DefaultHashBuilder;
 use crate::reference::Upgrade as _;
-use crate::reference::{ByContent, Content, Query, Slot as _, StrongRef};
-use crate::table::Place;
+use crate::reference::{ByContent, Content, Query, StrongRef};
+use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakHashPairMap`].
 pub mod names {
@@ -75,28 +78,29 @@ impl<K: Content, V: StrongRef, S: BuildHasher> WeakHashPairMap<K, V, S>
 where
     K::Target: Eq + Hash,
 {
-    /// Returns whether a live key with this content has a live value. O(1). If other threads own
-    /// the key or the value, the answer may be outdated at once.
-    #[must_use]
-    #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> bool {
-        let found = self.store.find_content(Q::content(key));
-        found.is_some_and(|(entry, _pinned)| !entry.value.is_expired())
+    lookups! {
+        [Q: ?Sized + Query<K::Target, M>, M], |key| OfContent(Q::content(key)), V,
+        /// ```
+        /// use weakly::{Strong, WeakHashPairMap};
+        ///
+        /// let [title, body] = ["title", "body"].map(Strong::<str>::from);
+        /// let bold = Strong::new("bold");
+        /// let mut styles = WeakHashPairMap::from([(&title, &bold), (&body, &bold)]);
+        /// drop(title);
+        /// assert_eq!(styles.get_disjoint_mut(["title", "body"]), [None, Some(bold)]);
+        /// ```
     }
 
     /// Returns the live value of the live key with this content, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<V> {
-        let (key, value) = self.get_key_value(key)?;
-        drop(key);
-        Some(value)
+        self.store.get(OfContent(Q::content(key)))
     }
 
     /// Returns the live key with this content and its live value, as strong handles. O(1).
     #[inline]
     pub fn get_key_value<Q: ?Sized + Query<K::Target, M>, M>(&self, key: &Q) -> Option<(K, V)> {
-        let (entry, pinned) = self.store.find_content(Q::content(key))?;
-        Some((pinned, entry.value.upgrade()?))
+        self.store.get_key_value(OfContent(Q::content(key)))
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
@@ -104,12 +108,8 @@ where
     /// object stays until a value is inserted over its value. O(1) amortised.
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        let place = self.store.place(lookup, |entry| entry.value.upgrade());
-        // `pinned` may be the last handle.
-        drop(pinned);
-        match place {
+        let lookup = OfContent(K::content(key));
+        match self.store.place(lookup, |entry| entry.value.upgrade()) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -125,10 +125,11 @@ where
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
+        let lookup = OfContent(K::content(key));
+        let live = |entry: &Sides<_, V::Watch>| entry.value.upgrade();
         let old = self
             .store
-            .find_place(lookup, |entry| entry.value.upgrade())
+            .find_place(lookup, &mut pinned, live)
             .set_weak(key, value);
         self.store.table.tidy();
         drop(pinned);
@@ -137,31 +138,10 @@ where
 
     weak_making!(['k] &'k K, [Q: ?Sized + Query<K::Target, M>, M]);
 
-    /// Removes the live key with this content, and returns its value if the value is live. O(1).
-    #[inline]
-    pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<V> {
-        let (key, value) = self.remove_entry(key)?;
-        drop(key);
-        Some(value)
-    }
-
-    /// Removes the live key with this content if `wanted` returns true for its live value, and
-    /// returns the value. O(1).
-    ///
-    /// # Panics
-    /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
-        &mut self,
-        key: &Q,
-        wanted: impl FnOnce(&V) -> bool,
-    ) -> Option<V> {
-        self.store.remove_content_if(Q::content(key), wanted)
-    }
-
     /// Removes the live key with this content, and returns the key with its value, if the value is
     /// live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K::Target, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_content(Q::content(key))
+        self.store.remove_entry(OfContent(Q::content(key)))
     }
 }
 

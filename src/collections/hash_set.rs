@@ -6,7 +6,8 @@ use core::hash::{BuildHasher, Hash};
 use super::algebra::sealed::Sealed;
 use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
-use super::store::{Store, by_content};
+use super::lookup::OfContent;
+use super::store::Store;
 use super::traits::{by_hash, cloning, collecting};
 use crate::hash::DefaultHashBuilder;
 use crate::reference::{ByContent, Content, Hashed, Owned, Query, StrongRef};
@@ -63,14 +64,14 @@ where
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> bool {
-        self.get(query).is_some()
+        self.store.contains_key(OfContent(Q::content(query)))
     }
 
     /// Returns the live element with this content, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let (_, pinned) = self.store.find_content(Q::content(query))?;
-        Some(pinned)
+        let lookup = OfContent(Q::content(query));
+        Some(self.store.get_key_value(lookup)?.0)
     }
 
     /// Adds an element, unless a live element has equal content. Returns whether the element was
@@ -95,8 +96,8 @@ where
         self.store.table.prefetch_notified();
         let sought = Hashed(hash, |there: &K::Target| *K::content(key) == *there);
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, &sought, &mut pinned);
-        let is_new = match self.store.find_place(lookup, |_| Some(())) {
+        let lookup = OfContent(&sought);
+        let is_new = match self.store.find_place(lookup, &mut pinned, |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
                 vacant.set_owned(key, ());
@@ -110,9 +111,10 @@ where
     /// Adds an element, and removes and returns the live element with equal content, if there is
     /// one. O(1) amortised.
     pub fn replace(&mut self, key: &K) -> Option<K> {
+        self.store.table.tidy();
         let mut pinned = None;
-        let lookup = by_content(&self.store.hasher, K::content(key), &mut pinned);
-        match self.store.place(lookup, |_| Some(())) {
+        let lookup = OfContent(K::content(key));
+        match self.store.find_place(lookup, &mut pinned, |_| Some(())) {
             Place::Found(mut found, ()) => {
                 found.set_owned(&key, ());
                 pinned
@@ -128,13 +130,14 @@ where
     /// Removes the live element with this content. Returns whether there was one. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> bool {
-        self.take(query).is_some()
+        self.store.remove(OfContent(Q::content(query))).is_some()
     }
 
     /// Removes the live element with this content, and returns the element as a strong handle.
     /// O(1).
     pub fn take<Q: ?Sized + Query<K::Target, M>, M>(&mut self, query: &Q) -> Option<K> {
-        let (key, ()) = self.store.remove_content(Q::content(query))?;
+        let lookup = OfContent(Q::content(query));
+        let (key, ()) = self.store.remove_entry(lookup)?;
         Some(key)
     }
 }

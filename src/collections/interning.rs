@@ -6,13 +6,14 @@ use core::hash::{BuildHasher, Hash};
 use equivalent::Equivalent;
 
 use super::common::{housekeeping, keys_weak, resizing};
+use super::lookup::{Lookup, OfContent};
 use super::store::Store;
 use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{
     ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, assert_same_content, hash_of,
 };
-use crate::table::Place;
+use crate::table::{Entry, Place};
 
 /// The iterators of [`Interner`].
 pub mod names {
@@ -79,8 +80,7 @@ where
     /// Returns the live handle for this content, if there is one. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K::Target, M>, M>(&self, query: &Q) -> Option<K> {
-        let sought = Q::content(query);
-        self.find(hash_of(&self.store.hasher, sought), sought)
+        Some(self.store.get_key_value(OfContent(Q::content(query)))?.0)
     }
 
     /// Returns the handle for this content. If there is no live handle, converts the value into a
@@ -209,8 +209,8 @@ where
     where
         Q: ?Sized + Sought<K::Target>,
     {
-        let (_, pinned) = self.store.table.find_by_content(hash, sought)?;
-        Some(pinned)
+        let table = &self.store.table;
+        Lookup::<_, S>::find(OfContent(sought), hash, table, |_, pinned| pinned)
     }
 
     /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit
@@ -227,9 +227,10 @@ where
         let key = make();
         assert_same_content(agrees(&key, &self.store.hasher));
         let mut pinned = None;
-        let has_content =
-            |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
-        let (handle, other) = match self.store.find_place((hash, has_content), |_| Some(())) {
+        let is = |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
+        let hasher = |entry: &Entry<ByContent<K>, _>| entry.hash(&self.store.hasher);
+        let place = self.store.table.place(hash, is, |_| Some(()), hasher);
+        let (handle, other) = match place {
             // `make` ran user code, but could not change this interner. Only an inconsistent `Eq`,
             // or another content of equal hash, leads here.
             Place::Found(..) => match pinned {

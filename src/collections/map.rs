@@ -4,15 +4,15 @@ use core::fmt;
 use core::ops::Index;
 
 use super::common::{
-    entries, filling, housekeeping, making, owned_entries, owned_values, resizing, values,
+    entries, filling, housekeeping, lookups, making, owned_entries, owned_values, resizing, values,
 };
-use super::store::{Store, by_addr};
+use super::lookup::By;
+use super::store::Store;
 use super::traits::{
     by_identity, cloning, collecting, comparing, extending, iterating, iterating_mut,
 };
-use crate::hash::HashValue;
 use crate::ptr::{Anchor, Flavour};
-use crate::reference::{Identify, Owned, StrongRef, Watch as _, WeakKey};
+use crate::reference::{Identify, Owned, StrongRef, WeakKey};
 use crate::table::Place;
 
 /// The entries and iterators of [`WeakMap`].
@@ -190,11 +190,19 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         self.store.drain_dead()
     }
 
-    /// Returns whether the key has an entry. O(1); one comparison of addresses.
-    #[must_use]
-    #[inline]
-    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        self.get(key).is_some()
+    lookups! {
+        [Q: ?Sized + Identify<K>], |key| By(Q::addr(key)), &mut V,
+        /// ```
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let [from, to, other] = [1, 2, 3].map(Strong::new);
+        /// let mut balance = WeakMap::from([(&from, 10), (&to, 0)]);
+        /// let [Some(less), Some(more), None] = balance.get_disjoint_mut([&from, &to, &other]) else {
+        ///     panic!("two of them have a balance");
+        /// };
+        /// core::mem::swap(less, more);
+        /// assert_eq!((balance[&from], balance[&to]), (0, 10));
+        /// ```
     }
 
     /// Returns the value of a key. O(1). Never reads the payload of the key. Reads the words before
@@ -205,44 +213,14 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// key still finds its entry.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<&V> {
-        self.store.get(by_addr(Q::addr(key)))
+        self.store.get(By(Q::addr(key)))
     }
 
     /// Returns the value of a key, mutably. O(1). Drains no notices, so no value of a dead key is
     /// destroyed.
     #[inline]
     pub fn get_mut<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<&mut V> {
-        let (hash, eq) = by_addr(Q::addr(key));
-        Some(&mut self.store.table.find_mut(hash, eq)?.value.0)
-    }
-
-    /// Returns the values of several keys, mutably; `None` for a key without a value. O(N). Drains
-    /// no notices.
-    ///
-    /// # Panics
-    /// If two of the keys are the same and have a value.
-    ///
-    /// ```
-    /// use weakly::{Strong, WeakMap};
-    ///
-    /// let [from, to, other] = [1, 2, 3].map(Strong::new);
-    /// let mut balance = WeakMap::from([(&from, 10), (&to, 0)]);
-    /// let [Some(less), Some(more), None] = balance.get_disjoint_mut([&from, &to, &other]) else {
-    ///     panic!("two of them have a balance");
-    /// };
-    /// core::mem::swap(less, more);
-    /// assert_eq!((balance[&from], balance[&to]), (0, 10));
-    /// ```
-    #[track_caller]
-    pub fn get_disjoint_mut<Q: ?Sized + Identify<K>, const N: usize>(
-        &mut self,
-        keys: [&Q; N],
-    ) -> [Option<&mut V>; N] {
-        let addrs = keys.map(|key| Q::addr(key));
-        let hashes = addrs.map(HashValue::of_addr);
-        let is_key = |n: usize, watch: &K::Watch| watch.is_at(addrs[n]);
-        let entries = self.store.table.find_disjoint_mut(hashes, is_key);
-        entries.map(|entry| entry.map(|entry| &mut entry.value.0))
+        self.store.get_mut(By(Q::addr(key)))
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. O(1) amortised.
@@ -258,7 +236,7 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     /// ```
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
-        match self.store.place(by_addr(K::addr(key)), |_| Some(())) {
+        match self.store.place(By(K::addr(key)), |_| Some(())) {
             Place::Found(found, ()) => Entry::Occupied(OccupiedEntry { found, key }),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -292,44 +270,15 @@ impl<K: WeakKey, V> WeakMap<K, V> {
     #[inline]
     pub fn insert(&mut self, key: &K, value: V) -> Option<V> {
         self.store.table.prefetch_notified();
-        let place = self.store.find_place(by_addr(K::addr(key)), |_| Some(()));
+        let place = self
+            .store
+            .find_place(By(K::addr(key)), &mut (), |_| Some(()));
         let old = place.set_owned(key, value);
         self.store.table.tidy();
         old
     }
 
     filling!();
-
-    /// Removes a key, and returns its value. O(1).
-    ///
-    /// (In the destructor of the payload of an `Arc` or `Rc`, the key is dead already. Then the
-    /// sweep at the beginning of this method may have destroyed the value.)
-    #[inline]
-    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.remove(by_addr(Q::addr(key)))
-    }
-
-    /// Removes a key if `wanted` returns true for its value, and returns the value. O(1).
-    ///
-    /// # Panics
-    /// If `wanted` panics. The entry then stays.
-    ///
-    /// ```
-    /// use weakly::{Strong, WeakMap};
-    ///
-    /// let page = Strong::new("index");
-    /// let mut visits = WeakMap::from([(&page, 3)]);
-    /// assert_eq!(visits.remove_if(&page, |&visits| visits < 3), None);
-    /// assert_eq!(visits.remove_if(&page, |&visits| visits == 3), Some(3));
-    /// assert!(visits.is_empty());
-    /// ```
-    pub fn remove_if<Q: ?Sized + Identify<K>>(
-        &mut self,
-        key: &Q,
-        wanted: impl FnOnce(&V) -> bool,
-    ) -> Option<V> {
-        self.store.remove_if(by_addr(Q::addr(key)), wanted)
-    }
 
     making!();
     values!();
@@ -341,13 +290,13 @@ impl<K: StrongRef, V> WeakMap<K, V> {
     /// Returns the key, as a strong handle, and its value. O(1). Returns `None` in the key's
     /// destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, &V)> {
-        self.store.get_key_value(by_addr(Q::addr(key)))
+        self.store.get_key_value(By(Q::addr(key)))
     }
 
     /// Removes a key, and returns the key, as a strong handle, with its value. O(1). In the key's
     /// own destructor, no strong handle can be made: returns `None`, and the entry stays.
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_entry(by_addr(Q::addr(key)))
+        self.store.remove_entry(By(Q::addr(key)))
     }
 
     entries!();

@@ -3,7 +3,8 @@
 //! [`concurrent`](crate::concurrent).
 
 // The collections are thin faces of one store. The order of the files: `shown`, how users see the
-// slots of an entry; `iter`, `entry` and `store`, which work on any slots; `common`, `weak_values`
+// slots of an entry; `lookup`, how operations find the entry of a key; `iter`, `entry` and `store`,
+// which work on any slots; `common`, `weak_values`
 // and `algebra`, methods that several collections share; `traits`, their constructors and trait
 // impls; `names`, the names of their entries and iterators; then the collections, none of which
 // uses another; and `cyclic`, which traces cycles through the collections.
@@ -17,6 +18,7 @@ pub(crate) mod hash_pair_map;
 pub(crate) mod hash_set;
 pub(crate) mod interning;
 pub mod iter;
+pub(crate) mod lookup;
 pub(crate) mod map;
 pub(crate) mod names;
 pub(crate) mod pair_map;

@@ -1,11 +1,14 @@
 //! The map with weak keys and weak values.
 
-use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
-use super::store::{Store, by_addr};
+use super::common::{
+    entries, housekeeping, keys_of, lookups, resizing, values, weak_entries, weak_values,
+};
+use super::lookup::By;
+use super::store::Store;
 use super::traits::{by_identity, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
 use crate::reference::Upgrade as _;
-use crate::reference::{Identify, Slot as _, StrongRef, WeakKey};
+use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakPairMap`].
@@ -46,21 +49,25 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     housekeeping!();
     resizing!();
 
-    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer
-    /// may be outdated at once.
-    #[must_use]
-    #[inline]
-    pub fn contains_key<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        let (hash, eq) = by_addr(Q::addr(key));
-        let entry = self.store.table.find(hash, eq);
-        entry.is_some_and(|entry| !entry.value.is_expired())
+    lookups! {
+        [Q: ?Sized + Identify<K>], |key| By(Q::addr(key)), V,
+        /// ```
+        /// use weakly::{Strong, WeakPairMap};
+        ///
+        /// let [open, print, quit] = ["open", "print", "quit"].map(Strong::new);
+        /// let (file, help) = (Strong::new("file"), Strong::new("help"));
+        /// let mut menus = WeakPairMap::from([(&open, &file), (&print, &help)]);
+        /// drop(help);
+        /// let found = menus.get_disjoint_mut([&open, &print, &quit]);
+        /// assert_eq!(found, [Some(file), None, None]);
+        /// ```
     }
 
     /// Returns the live value of a key, as a strong handle. O(1). Inside the key's own destructor,
     /// a reference to the key still finds the value.
     #[inline]
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
-        self.store.get(by_addr(Q::addr(key)))
+        self.store.get(By(Q::addr(key)))
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
@@ -68,7 +75,7 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     #[inline]
     pub fn entry<'k>(&mut self, key: &'k K) -> Entry<'_, 'k, K, V> {
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.upgrade();
-        match self.store.place(by_addr(K::addr(key)), live) {
+        match self.store.place(By(K::addr(key)), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -83,31 +90,13 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
     pub fn insert(&mut self, key: &K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
         let live = |entry: &Sides<K::Watch, V::Watch>| entry.value.upgrade();
-        let place = self.store.find_place(by_addr(K::addr(key)), live);
+        let place = self.store.find_place(By(K::addr(key)), &mut (), live);
         let old = place.set_weak(key, value);
         self.store.table.tidy();
         old
     }
 
     weak_making!(['k] &'k K, [Q: ?Sized + Identify<K>]);
-
-    /// Removes a key, and returns its value if the value is live. O(1).
-    #[inline]
-    pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<V> {
-        self.store.remove(by_addr(Q::addr(key)))
-    }
-
-    /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
-    ///
-    /// # Panics
-    /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Identify<K>>(
-        &mut self,
-        key: &Q,
-        wanted: impl FnOnce(&V) -> bool,
-    ) -> Option<V> {
-        self.store.remove_if(by_addr(Q::addr(key)), wanted)
-    }
 
     values!();
     weak_values!();
@@ -118,12 +107,12 @@ impl<K: StrongRef, V: StrongRef> WeakPairMap<K, V> {
     /// Returns the key and its live value, as strong handles. O(1). Returns `None` in the key's
     /// destructor.
     pub fn get_key_value<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<(K, V)> {
-        self.store.get_key_value(by_addr(Q::addr(key)))
+        self.store.get_key_value(By(Q::addr(key)))
     }
 
     /// Removes a key, and returns the key with its value, if both are live. O(1).
     pub fn remove_entry<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store.remove_entry(by_addr(Q::addr(key)))
+        self.store.remove_entry(By(Q::addr(key)))
     }
 
     entries!();

@@ -5,7 +5,8 @@ use core::fmt;
 use super::algebra::sealed::Sealed;
 use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
-use super::store::{Store, by_addr};
+use super::lookup::By;
+use super::store::Store;
 use super::traits::{by_identity, cloning, collecting};
 use crate::ptr::{Anchor, Flavour};
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
@@ -55,7 +56,7 @@ impl<K: WeakKey> WeakSet<K> {
     #[must_use]
     #[inline]
     pub fn contains<Q: ?Sized + Identify<K>>(&self, key: &Q) -> bool {
-        self.store.get(by_addr(Q::addr(key))).is_some()
+        self.store.contains_key(By(Q::addr(key)))
     }
 
     /// Adds an object. Returns whether the object was added. O(1) amortised.
@@ -65,7 +66,8 @@ impl<K: WeakKey> WeakSet<K> {
     #[inline]
     pub fn insert(&mut self, key: &K) -> bool {
         self.store.table.prefetch_notified();
-        let is_new = match self.store.find_place(by_addr(K::addr(key)), |_| Some(())) {
+        let lookup = By(K::addr(key));
+        let is_new = match self.store.find_place(lookup, &mut (), |_| Some(())) {
             Place::Found(..) => false,
             Place::Vacant(vacant) => {
                 vacant.set_owned(key, ());
@@ -79,7 +81,7 @@ impl<K: WeakKey> WeakSet<K> {
     /// Removes an object. Returns whether the set contained the object. O(1).
     #[inline]
     pub fn remove<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> bool {
-        self.store.remove(by_addr(Q::addr(key))).is_some()
+        self.store.remove(By(Q::addr(key))).is_some()
     }
 }
 
@@ -91,13 +93,13 @@ impl<K: StrongRef> WeakSet<K> {
     /// Returns the element, as a strong handle. O(1). Returns `None` in the destructor of the
     /// element.
     pub fn get<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<K> {
-        let (key, _) = self.store.get_key_value(by_addr(Q::addr(key)))?;
+        let (key, _) = self.store.get_key_value(By(Q::addr(key)))?;
         Some(key)
     }
 
     /// Removes an object, and returns the object as a strong handle. O(1).
     pub fn take<Q: ?Sized + Identify<K>>(&mut self, key: &Q) -> Option<K> {
-        let (key, ()) = self.store.remove_entry(by_addr(Q::addr(key)))?;
+        let (key, ()) = self.store.remove_entry(By(Q::addr(key)))?;
         Some(key)
     }
 }

@@ -5,16 +5,16 @@
 //! If a local is dropped later and its destructor panics, the compiler leaks the result.
 
 use alloc::collections::TryReserveError;
-use core::hash::BuildHasher;
 use core::marker::PhantomData;
 
 use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
     KeysOf, KeysWeak, Values, ValuesMut,
 };
+use super::lookup::{Lookup, Pinning};
 use super::shown::{Copied, Given, Keyed, Shown};
 use crate::hash::HashValue;
-use crate::reference::{ByContent, Content, Owned, Slot, Sought, Watch, hash_of};
+use crate::reference::{Owned, Slot, Watch};
 use crate::table::{Entry, Found, IntoEntries, Place, Table, Vacant, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
@@ -37,49 +37,6 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
             hasher,
         }
     }
-}
-
-/// Returns a lookup by identity: a hash, and a function that recognises the key among the keys of
-/// this hash.
-#[inline]
-pub(crate) fn by_addr<W: Watch>(addr: *const ()) -> (HashValue, impl Fn(&W) -> bool + Copy) {
-    (HashValue::of_addr(addr), move |watch: &W| watch.is_at(addr))
-}
-
-/// Returns a lookup by a key that the collection owns.
-#[inline]
-pub(crate) fn by_key<'q, K, Q, S>(
-    hasher: &S,
-    sought: &'q Q,
-) -> (HashValue, impl Fn(&Owned<K>) -> bool + use<'q, K, Q, S>)
-where
-    Q: ?Sized + Sought<K>,
-    S: BuildHasher,
-{
-    (hash_of(hasher, sought), move |slot: &Owned<K>| {
-        Sought::is(sought, &slot.0)
-    })
-}
-
-/// Returns a lookup of weak keys by content. The lookup leaves the key that it finds in `pinned`.
-#[inline]
-pub(crate) fn by_content<'q, K, Q, S>(
-    hasher: &S,
-    sought: &'q Q,
-    pinned: &'q mut Option<K>,
-) -> (
-    HashValue,
-    impl FnMut(&ByContent<K>) -> bool + use<'q, K, Q, S>,
-)
-where
-    K: Content,
-    Q: ?Sized + Sought<K::Target>,
-    S: BuildHasher,
-{
-    let hash = hash_of(hasher, sought);
-    (hash, move |slot: &ByContent<K>| {
-        slot.has_content(hash, sought, pinned)
-    })
 }
 
 impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
@@ -105,28 +62,62 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     #[inline]
     pub(crate) fn place<R>(
         &mut self,
-        lookup: (HashValue, impl FnMut(&K) -> bool),
+        lookup: impl Lookup<K, S>,
         pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         self.table.tidy();
-        self.find_place(lookup, pin)
+        let mut pinned = Default::default();
+        let place = self.find_place(lookup, &mut pinned, pin);
+        drop(pinned);
+        place
     }
 
     /// Like [`place`](Self::place), but does not reclaim dead entries. An insertion that completes
     /// at once reclaims dead entries afterwards, when the memory of the first has been prefetched:
     /// see [`prefetch_notified`](Table::prefetch_notified).
     #[inline]
-    pub(crate) fn find_place<R>(
+    pub(crate) fn find_place<L: Lookup<K, S>, R>(
         &mut self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        lookup: L,
+        pinned: &mut L::Pin,
         pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
+        let hash = lookup.hash(&self.hasher);
+        let hasher = |entry: &Entry<K, V>| entry.hash(&self.hasher);
         self.table
-            .place(hash, eq, pin, |entry| entry.hash(&self.hasher))
+            .place(hash, move |key| lookup.is(hash, key, pinned), pin, hasher)
     }
 }
 
 impl<K: Slot, V: Slot, S> Store<K, V, S> {
+    #[inline]
+    fn find<'s, L: Lookup<K, S>, R>(
+        &'s self,
+        lookup: L,
+        then: impl FnOnce(&'s Entry<K, V>, L::Pin) -> Option<R>,
+    ) -> Option<R> {
+        let hash = lookup.hash(&self.hasher);
+        lookup.find(hash, &self.table, then)
+    }
+
+    #[inline]
+    pub(crate) fn find_entry<L: Lookup<K, S>>(
+        &mut self,
+        lookup: L,
+        pinned: &mut L::Pin,
+    ) -> Option<Found<'_, K, V>> {
+        let hash = lookup.hash(&self.hasher);
+        self.table
+            .find_entry(hash, move |key| lookup.is(hash, key, pinned))
+    }
+
+    /// Returns whether the entry that the lookup finds has a live value.
+    #[inline]
+    pub(crate) fn contains_key(&self, lookup: impl Lookup<K, S>) -> bool {
+        self.find(lookup, |entry, _| (!entry.value.is_expired()).then_some(()))
+            .is_some()
+    }
+
     pub(crate) fn len_live(&self) -> usize {
         let live = |entry: &&Entry<K, V>| !entry.is_expired();
         self.table.iter().filter(live).count()
@@ -160,25 +151,43 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     /// Returns the value of the entry that the lookup finds. Does not check whether the key is
     /// live.
     #[inline]
-    pub(crate) fn get(
-        &self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
-    ) -> Option<V::Ref<'_>> {
-        let value = &self.table.find(hash, eq)?.value;
-        Some(V::show(value, V::pin(value)?))
+    pub(crate) fn get(&self, lookup: impl Lookup<K, S>) -> Option<V::Ref<'_>> {
+        self.find(lookup, |entry, pinned| {
+            let value = V::show(&entry.value, V::pin(&entry.value)?);
+            drop(pinned);
+            Some(value)
+        })
+    }
+
+    /// Returns the values of the entries that several lookups find. Does not check whether the keys
+    /// are live.
+    ///
+    /// # Panics
+    /// If two lookups find the same entry, and its value is live.
+    #[track_caller]
+    pub(crate) fn get_disjoint_mut<const N: usize>(
+        &mut self,
+        lookups: [impl Lookup<K, S>; N],
+    ) -> [Option<V::Mut<'_>>; N] {
+        let mut pinned = [(); N].map(|()| Default::default());
+        let hashes = lookups.each_ref().map(|lookup| lookup.hash(&self.hasher));
+        let is_live = |n: usize, entry: &Entry<K, V>| {
+            lookups[n].is(hashes[n], &entry.key, &mut pinned[n]) && !entry.value.is_expired()
+        };
+        let values = self.table.find_disjoint_mut(hashes, is_live).map(|entry| {
+            let value = &mut entry?.value;
+            let guard = V::pin(value)?;
+            Some(V::show_mut(value, guard))
+        });
+        drop(pinned);
+        values
     }
 
     /// Removes the entry that the lookup finds, and returns its value. Does not check whether the
     /// key is live.
     #[inline]
-    pub(crate) fn remove(
-        &mut self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
-    ) -> Option<V::Item> {
-        self.table.tidy();
-        let pin = |entry: &Entry<K, V>| V::pin(&entry.value);
-        let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
-        Some(entry.take_value(guard))
+    pub(crate) fn remove(&mut self, lookup: impl Lookup<K, S>) -> Option<V::Item> {
+        self.remove_if(lookup, |_| true)
     }
 
     /// Removes the entry that the lookup finds if its value is `wanted`, and returns the value.
@@ -186,16 +195,19 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     #[inline]
     pub(crate) fn remove_if(
         &mut self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        lookup: impl Lookup<K, S>,
         wanted: impl FnOnce(&V::Item) -> bool,
     ) -> Option<V::Item> {
         self.table.tidy();
-        let pin = |entry: &Entry<K, V>| {
-            let guard = V::pin(&entry.value)?;
-            wanted(V::peek(&entry.value, &guard)).then_some(guard)
-        };
-        let (guard, entry) = self.table.remove_if(hash, eq, pin)?;
-        Some(entry.take_value(guard))
+        let mut pinned = Default::default();
+        let found = self.find_entry(lookup, &mut pinned)?;
+        let guard = V::pin(&found.get().value)?;
+        if !wanted(V::peek(&found.get().value, &guard)) {
+            return None;
+        }
+        let value = found.remove().take_value(guard);
+        drop(pinned);
+        Some(value)
     }
 
     /// Removes each entry with a live key if `keep` returns false for the value.
@@ -229,23 +241,27 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
 impl<K: Shown, V: Shown, S> Store<K, V, S> {
     /// Returns the entry that the lookup finds, if both its key and its value are live.
     #[inline]
-    pub(crate) fn get_key_value(
+    pub(crate) fn get_key_value<L: Pinning<K, S>>(
         &self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        lookup: L,
     ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
-        let entry = self.table.find(hash, eq)?;
-        let (key, value) = entry.pin()?;
-        Some((K::show(&entry.key, key), V::show(&entry.value, value)))
+        self.find(lookup, |entry, pinned| {
+            let key = K::show(&entry.key, L::pin(pinned, &entry.key)?);
+            Some((key, V::show(&entry.value, V::pin(&entry.value)?)))
+        })
     }
 
     /// Removes the entry that the lookup finds, if both its key and its value are live.
-    pub(crate) fn remove_entry(
+    pub(crate) fn remove_entry<L: Pinning<K, S>>(
         &mut self,
-        (hash, eq): (HashValue, impl FnMut(&K) -> bool),
+        lookup: L,
     ) -> Option<(K::Item, V::Item)> {
         self.table.tidy();
-        let (guard, entry) = self.table.remove_if(hash, eq, Entry::pin)?;
-        Some(entry.take(guard))
+        let mut pinned = Default::default();
+        let found = self.find_entry(lookup, &mut pinned)?;
+        let entry = found.get();
+        let guards = (L::pin(pinned, &entry.key)?, V::pin(&entry.value)?);
+        Some(found.remove().take(guards))
     }
 
     /// Returns whether `has` finds each live entry in the other store, and the other store has no
@@ -304,42 +320,13 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     }
 }
 
-impl<K: Content, V: Slot, S: BuildHasher> Store<ByContent<K>, V, S> {
-    /// Returns the entry whose key is live and has this content, and the key.
+impl<K: Slot, T, S> Store<K, Owned<T>, S> {
+    /// Returns the value of the entry that the lookup finds. Does not check whether the key is
+    /// live.
     #[inline]
-    pub(crate) fn find_content<Q>(&self, sought: &Q) -> Option<(&Entry<ByContent<K>, V>, K)>
-    where
-        Q: ?Sized + Sought<K::Target>,
-    {
-        let hash = hash_of(&self.hasher, sought);
-        self.table.find_by_content(hash, sought)
-    }
-}
-
-impl<K: Content, V: Shown, S: BuildHasher> Store<ByContent<K>, V, S> {
-    /// Removes the live key with this content, and returns the key and its value.
-    pub(crate) fn remove_content<Q>(&mut self, sought: &Q) -> Option<(K, V::Item)>
-    where
-        Q: ?Sized + Sought<K::Target>,
-    {
-        let mut pinned = None;
-        let value = self.remove(by_content(&self.hasher, sought, &mut pinned))?;
-        Some((pinned?, value))
-    }
-
-    /// Removes the live key with this content if its value is `wanted`, and returns the value.
-    pub(crate) fn remove_content_if<Q>(
-        &mut self,
-        sought: &Q,
-        wanted: impl FnOnce(&V::Item) -> bool,
-    ) -> Option<V::Item>
-    where
-        Q: ?Sized + Sought<K::Target>,
-    {
-        let mut pinned = None;
-        let removed = self.remove_if(by_content(&self.hasher, sought, &mut pinned), wanted);
-        drop(pinned);
-        removed
+    pub(crate) fn get_mut(&mut self, lookup: impl Lookup<K, S>) -> Option<&mut T> {
+        let found = self.find_entry(lookup, &mut Default::default())?;
+        Some(&mut found.into_mut().value.0)
     }
 }
 
@@ -450,8 +437,9 @@ impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
             let Some((key, value)) = entry.pin() else {
                 continue;
             };
-            let lookup = (entry.hash(&self.hasher), |_: &K| false);
-            if let Place::Vacant(vacant) = copy.find_place(lookup, |_| Some(())) {
+            let hash = entry.hash(&self.hasher);
+            let hasher = |entry: &Entry<K, V>| entry.hash(&copy.hasher);
+            if let Place::Vacant(vacant) = copy.table.place(hash, |_| false, |_| Some(()), hasher) {
                 vacant.register(
                     |hash, keys| K::enter_again(&entry.key, key, hash, keys),
                     |hash, values| V::enter_again(&entry.value, value, hash, values),

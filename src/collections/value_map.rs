@@ -2,14 +2,17 @@
 
 use core::hash::{BuildHasher, Hash};
 
-use super::common::{entries, housekeeping, keys_of, resizing, values, weak_entries, weak_values};
-use super::store::{Store, by_key};
+use super::common::{
+    entries, housekeeping, keys_of, lookups, resizing, values, weak_entries, weak_values,
+};
+use super::lookup::By;
+use super::store::Store;
 use super::traits::{by_hash, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
 use crate::hash::DefaultHashBuilder;
 use crate::reference::Upgrade as _;
-use crate::reference::{Owned, Query, Slot as _, StrongRef};
-use crate::table::Place;
+use crate::reference::{Owned, Query, StrongRef};
+use crate::table::{Entry as Sides, Place};
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {
@@ -109,26 +112,27 @@ impl<K, V: StrongRef, S> WeakValueMap<K, V, S> {
 impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     resizing!();
 
-    /// Returns whether the key has a live value. O(1). If other threads own the value, the answer
-    /// may be outdated at once: to use the value, call [`get`](Self::get).
-    #[must_use]
-    #[inline]
-    pub fn contains_key<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> bool {
-        let (hash, eq) = by_key(&self.store.hasher, Q::content(key));
-        let entry = self.store.table.find(hash, eq);
-        entry.is_some_and(|entry| !entry.value.is_expired())
+    lookups! {
+        [Q: ?Sized + Query<K, M>, M], |key| By(Q::content(key)), V,
+        /// ```
+        /// use weakly::{Strong, WeakValueMap};
+        ///
+        /// let (wood, stone) = (Strong::new("wood"), Strong::new("stone"));
+        /// let mut textures = WeakValueMap::from([("floor", &wood), ("wall", &stone)]);
+        /// let found = textures.get_disjoint_mut(["wall", "roof", "floor"]);
+        /// assert_eq!(found, [Some(stone), None, Some(wood)]);
+        /// ```
     }
 
     /// Returns the live value of a key, as a strong handle. O(1).
     #[inline]
     pub fn get<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<V> {
-        self.store.get(by_key(&self.store.hasher, Q::content(key)))
+        self.store.get(By(Q::content(key)))
     }
 
     /// Returns the stored key, and its live value as a strong handle. O(1).
     pub fn get_key_value<Q: ?Sized + Query<K, M>, M>(&self, key: &Q) -> Option<(&K, V)> {
-        self.store
-            .get_key_value(by_key(&self.store.hasher, Q::content(key)))
+        self.store.get_key_value(By(Q::content(key)))
     }
 
     /// Returns the place of a key, to inspect, fill or clear it with one lookup. A key whose value
@@ -145,8 +149,8 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// ```
     #[inline]
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
-        let (hash, eq) = by_key(&self.store.hasher, &key);
-        match self.store.place((hash, eq), |entry| entry.value.upgrade()) {
+        let live = |entry: &Sides<_, V::Watch>| entry.value.upgrade();
+        match self.store.place(By(&key), live) {
             Place::Found(found, value) => Entry::Occupied(OccupiedEntry::new(found, key, value)),
             Place::Vacant(vacant) => Entry::Vacant(VacantEntry { vacant, key }),
         }
@@ -172,40 +176,20 @@ impl<K: Eq + Hash, V: StrongRef, S: BuildHasher> WeakValueMap<K, V, S> {
     #[inline]
     pub fn insert(&mut self, key: K, value: &V) -> Option<V> {
         self.store.table.prefetch_notified();
-        let lookup = by_key(&self.store.hasher, &key);
-        let place = self.store.find_place(lookup, |entry| entry.value.upgrade());
-        let old = place.set_weak(key, value);
+        let live = |entry: &Sides<_, V::Watch>| entry.value.upgrade();
+        let old = self
+            .store
+            .find_place(By(&key), &mut (), live)
+            .set_weak(key, value);
         self.store.table.tidy();
         old
     }
 
     weak_making!([] K, [Q: ?Sized + Query<K, M>, M]);
 
-    /// Removes a key, and returns its value if the value is live. O(1).
-    #[inline]
-    pub fn remove<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<V> {
-        let (key, value) = self.remove_entry(key)?;
-        drop(key);
-        Some(value)
-    }
-
-    /// Removes a key if `wanted` returns true for its live value, and returns the value. O(1).
-    ///
-    /// # Panics
-    /// If `wanted` panics. The entry then stays.
-    pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
-        &mut self,
-        key: &Q,
-        wanted: impl FnOnce(&V) -> bool,
-    ) -> Option<V> {
-        self.store
-            .remove_if(by_key(&self.store.hasher, Q::content(key)), wanted)
-    }
-
     /// Removes a key, and returns the key with its value, if the value is live. O(1).
     pub fn remove_entry<Q: ?Sized + Query<K, M>, M>(&mut self, key: &Q) -> Option<(K, V)> {
-        self.store
-            .remove_entry(by_key(&self.store.hasher, Q::content(key)))
+        self.store.remove_entry(By(Q::content(key)))
     }
 }
 

@@ -105,15 +105,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 
-    #[inline]
-    pub(crate) fn find_mut(
-        &mut self,
-        hash: HashValue,
-        mut eq: impl FnMut(&K) -> bool,
-    ) -> Option<&mut Entry<K, V>> {
-        self.entries.find_mut(hash.get(), |entry| eq(&entry.key))
-    }
-
     /// Returns the entries of several keys. `eq` gets the index of the key.
     ///
     /// # Panics
@@ -122,7 +113,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) fn find_disjoint_mut<const N: usize>(
         &mut self,
         hashes: [HashValue; N],
-        mut eq: impl FnMut(usize, &K) -> bool,
+        mut eq: impl FnMut(usize, &Entry<K, V>) -> bool,
     ) -> [Option<&mut Entry<K, V>>; N] {
         // hashbrown checks too, but would report its own line.
         let mut found = [ptr::null(); N];
@@ -130,7 +121,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let entries = self
             .entries
             .get_disjoint_mut(hashes.map(HashValue::get), |n, entry| {
-                if !eq(n, &entry.key) {
+                if !eq(n, entry) {
                     return false;
                 }
                 let entry = ptr::from_ref(entry);
@@ -141,22 +132,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
             });
         assert!(!overlap, "two of the keys have the same entry");
         entries
-    }
-
-    /// Removes an entry if `wanted` returns something for the entry.
-    #[inline]
-    pub(crate) fn remove_if<R>(
-        &mut self,
-        hash: HashValue,
-        mut eq: impl FnMut(&K) -> bool,
-        wanted: impl FnOnce(&Entry<K, V>) -> Option<R>,
-    ) -> Option<(R, Entry<K, V>)> {
-        let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
-        let entry = found.ok()?;
-        let answer = wanted(entry.get())?;
-        let mut entry = entry.remove().0;
-        entry.deregister(&mut self.keys, &mut self.values);
-        Some((answer, entry))
     }
 
     /// Removes the entry of a bucket, if there is an entry and `take` returns something for it.

@@ -14,9 +14,8 @@
 //! The order of the files, each of which uses only earlier files. `entry`, `reclaim`, `kept` and
 //! `marks` are parts of a table, and `entries` has the table itself. `waker` calls the waker;
 //! `notices` and `sweep` find dead entries; `upkeep` reclaims dead entries, and grows and shrinks
-//! the table. Last come the ways in and out: `place`, `by_content`, `of_value` and `into_entries`.
+//! the table. Last come the ways in and out: `place`, `of_value` and `into_entries`.
 
-mod by_content;
 mod entries;
 mod entry;
 mod into_entries;

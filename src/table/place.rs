@@ -34,6 +34,26 @@ pub(crate) struct Registrar<'a, K: Slot, V: Slot> {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
+    /// Returns the entry of a key in its place. `eq` returns whether an entry belongs to the key.
+    #[inline]
+    pub(crate) fn find_entry(
+        &mut self,
+        hash: HashValue,
+        mut eq: impl FnMut(&K) -> bool,
+    ) -> Option<Found<'_, K, V>> {
+        let entry = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
+        let registrar = Registrar {
+            hash,
+            keys: &mut self.keys,
+            values: &mut self.values,
+            hints: &mut self.hints,
+        };
+        Some(Found {
+            entry: entry.ok()?,
+            registrar,
+        })
+    }
+
     /// Finds the place of a key, with room for its entry. `eq` returns whether an entry belongs to
     /// the key, and `pin` whether the entry is live. An entry that is not live has lost its value:
     /// the entry is removed at once, its place is reused, and its notice will be late. The caller

@@ -23,6 +23,7 @@ for_each_kind!(
     remove_if_asks_about_live_values_only,
     several_values_are_changed_at_once,
     several_values_are_found_by_content,
+    several_weak_values_are_found_at_once,
     the_same_value_twice_is_refused,
     extend_clones_values_behind_references,
     an_entry_gives_its_key_back,
@@ -196,6 +197,41 @@ fn several_values_are_found_by_content<P: Kind>() {
     assert!(words.iter().all(|word| P::counts(word).0 == 1));
     drop(words);
     assert_eq!(map.get_disjoint_mut(["one", "two"]), [None, None]);
+}
+
+/// A2, H115: Several weak values are found at once, by each kind of key, and no handle is kept. A dead value is not
+/// found, any number of times; a live one is refused to two keys.
+fn several_weak_values_are_found_at_once<P: Kind>() {
+    let [one, two, six] = ["one", "two", "six"].map(|word| new::<P, _>(word.to_owned()));
+    macro_rules! check {
+        ($map:ty, $one:expr, $two:expr, $six:expr, [$ten:expr, $at_one:expr, $at_two:expr, $at_six:expr]) => {
+            let values = [1, 2, 3].map(new::<P, i32>);
+            let mut map =
+                <$map>::from([($one, &values[0]), ($two, &values[1]), ($six, &values[2])]);
+            let found = map.get_disjoint_mut([$at_six, $ten, $at_one, $ten]);
+            assert_eq!(
+                found.map(|value| value.map(|value| *value)),
+                [Some(3), None, Some(1), None]
+            );
+            assert!(panics(
+                || _ = map.get_disjoint_mut([$at_one, $at_two, $at_one])
+            ));
+            assert!(values.iter().all(|value| P::counts(value).0 == 1));
+            let [a, b, c] = values;
+            drop((a, c));
+            let found = map.get_disjoint_mut([$at_one, $at_two, $at_six, $at_one]);
+            assert_eq!(
+                found.map(|value| value.map(|value| *value)),
+                [None, Some(2), None, None]
+            );
+            assert_eq!((map.len_live(), P::counts(&b).0), (1, 1));
+        };
+    }
+    let ten = new::<P, _>("ten".to_owned());
+    check!(WeakPairMap<_, P::Strong<i32>>, &one, &two, &six, [&ten, &one, &two, &six]);
+    check!(WeakHashPairMap<_, P::Strong<i32>>, &one, &two, &six, ["ten", "one", "two", "six"]);
+    check!(WeakValueMap<_, P::Strong<i32>>, "one", "two", "six", ["ten", "one", "two", "six"]);
+    assert_eq!([one, two, six].map(|key| P::counts(&key).0), [1; 3]);
 }
 
 /// A2: Two keys with one value are refused, by identity or by content, and nothing has changed.
