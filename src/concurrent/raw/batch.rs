@@ -186,7 +186,7 @@ impl<C: Default> Domain<C> {
         };
         if of_all {
             self.bags(take);
-        } else {
+        } else if self.participants.included() != 0 {
             let own = self.participants.find(ThreadNumber::current().get());
             _ = own.and_then(Participant::bag).map(&mut take);
         }
