@@ -1,23 +1,23 @@
 //! The bound of a table: a floor, which keeps the objects of the table alive for a while, or a
 //! ceiling, which evicts entries though their keys live.
 //!
-//! Both kinds meet an entry when a thread has inserted the entry, and when a thread has found the
-//! entry and the ring has [news](Bound::is_news) about it: the thread then tells the ring of the
-//! hit, or puts the entry into the ring. So a thread that finds an object which has left its floor
-//! puts the object back.
+//! Both kinds admit an entry when a thread has inserted the entry, and when a thread has found the
+//! entry and the ring [asks for that](Bound::needs_admission): the thread then tells the ring of
+//! the hit, or puts the entry into the ring. So a thread that finds an object which has left its
+//! floor puts the object back.
 //!
 //! A weight is user code, which may panic. A thread weighs a new entry before it links the entry:
 //! then the table has not changed yet. If the weight of a linked entry panics, the ring
 //! [refuses](Ring::refuse) the entry as too heavy: otherwise a ceiling would not bound the entry.
 //!
-//! The victims of a meeting are evicted when the operation has left the table: see
-//! [`settle`](super::settle).
+//! The victims of an admission are evicted when the operation has left the table: see
+//! [`evict`](super::evict).
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
-use super::kept::Kept;
+use super::kept::KeptRemains;
 use super::raw::SweepPosition;
 use super::schema::Schema;
 use crate::hash::HashValue;
@@ -31,8 +31,8 @@ use crate::sync;
 /// All that a table has besides its entries: the kept keys and values of dead entries, and the
 /// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:
 /// an empty table is small.
-pub(crate) struct Ends<S: Schema> {
-    pub(super) kept: Kept<S::Key, S::Value>,
+pub(crate) struct TableContext<S: Schema> {
+    pub(super) kept: KeptRemains<S::Key, S::Value>,
     bound: OnceLock<Box<Bound<S>>>,
     pub(super) counts: Counts,
     /// Whether there have been entries that have to be polled, if the type does not tell (see
@@ -57,10 +57,10 @@ pub(super) struct Counts {
     pub(super) inserted: AtomicUsize,
 }
 
-impl<S: Schema> Default for Ends<S> {
+impl<S: Schema> Default for TableContext<S> {
     fn default() -> Self {
-        Ends {
-            kept: Kept::new(),
+        TableContext {
+            kept: KeptRemains::new(),
             bound: OnceLock::new(),
             counts: Counts::default(),
             swept: AtomicBool::new(false),
@@ -69,7 +69,7 @@ impl<S: Schema> Default for Ends<S> {
     }
 }
 
-impl<S: Schema> Ends<S> {
+impl<S: Schema> TableContext<S> {
     #[inline]
     pub(super) fn bound(&self) -> Option<&Bound<S>> {
         self.bound.get().map(|bound| &**bound)
@@ -87,7 +87,7 @@ impl<S: Schema> Ends<S> {
     }
 }
 
-impl<S: Schema> Ends<S> {
+impl<S: Schema> TableContext<S> {
     /// Ends an entry whose node was at the given place: keeps the key and the value, or destroys
     /// them.
     #[inline]
@@ -207,12 +207,12 @@ pub(super) trait Floor<T>: Send + Sync {
     /// The weight of the object of an entry that is about to be linked; `None` if the object is
     /// dead.
     fn weigh(&self, watch: &T) -> Option<usize>;
-    /// As [`Bound::meet`].
-    fn meet(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
+    /// As [`Bound::admit`].
+    fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
     /// Notes that the entry is unlinked, and that its object need not be kept for it.
     fn leave(&self, watch: &T);
     /// Releases the victims.
-    fn settle(&self);
+    fn evict_victims(&self);
 }
 
 /// The bound of the entries of a table, by the places of their nodes: a node in the ring is not
@@ -248,8 +248,8 @@ impl<S: Schema> Bound<S> {
 
     /// Whether the bound has to be told of a hit of the entry.
     #[inline]
-    pub(super) fn is_news(&self, entry: &Bounded<'_, S>) -> bool {
-        self.round.is_news(entry.stamp)
+    pub(super) fn needs_admission(&self, entry: &Bounded<'_, S>) -> bool {
+        self.round.needs_admission(entry.stamp)
     }
 
     /// The weight of an entry that is about to be linked, if the weight is known. User code.
@@ -267,10 +267,10 @@ impl<S: Schema> Bound<S> {
     ///
     /// # Panics
     /// If a weight does, after the entry was refused.
-    pub(super) fn meet(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
+    pub(super) fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
         match &self.kind {
-            Kind::Floor(floor) => floor.meet(entry.watch, entry.stamp, weight),
-            Kind::Ceiling(ceiling) => ceiling.meet(entry, weight),
+            Kind::Floor(floor) => floor.admit(entry.watch, entry.stamp, weight),
+            Kind::Ceiling(ceiling) => ceiling.admit(entry, weight),
         }
     }
 
@@ -333,8 +333,8 @@ impl<S: Schema> Drop for Ceiling<S> {
 }
 
 impl<S: Schema> Ceiling<S> {
-    /// As [`Bound::meet`].
-    fn meet(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
+    /// As [`Bound::admit`].
+    fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
         let (addr, stamp, hash) = (entry.place, entry.stamp, entry.hash);
         if self.ring.tell(addr, stamp) {
             return false;

@@ -2,12 +2,12 @@
 //! entries, enters, does its own work, leaves, evicts entries beyond a limit, and wakes the waiters
 //! of a flight whose node the operation has replaced.
 
+use super::evict::Eviction;
 use super::flight::Overtaken;
 use super::inside::{self, Tries};
 use super::node::{Compare, Node};
 use super::raw::{Match, Put};
 use super::schema::Schema;
-use super::settle::Settling;
 use super::table::{NewNode, Pin, Table};
 use super::watch::Watches;
 use crate::hash::HashValue;
@@ -32,7 +32,7 @@ pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     pub(super) pin: &'c Pin<'t, S>,
     tries: &'c Tries,
-    settling: Option<&'c Settling<'t, S>>,
+    eviction: Option<&'c Eviction<'t, S>>,
     /// The flight whose waiters go on when the thread has left.
     overtaken: &'c Overtaken,
 }
@@ -53,7 +53,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if upkeep == Upkeep::All {
             self.sweep_some();
         }
-        let settling = self.settling();
+        let eviction = self.eviction();
         let (mut result, overtaken) = (None, Overtaken::default());
         // The end of the block drops the pin, and not a call of `drop`: the call would copy the
         // pin.
@@ -70,14 +70,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 table: self,
                 pin: &pin,
                 tries: &tries,
-                settling: settling.as_ref(),
+                eviction: eviction.as_ref(),
                 overtaken: &overtaken,
             };
             body(&change, &mut result);
             tries.end();
         }
-        if let Some(settling) = settling {
-            settling.end();
+        if let Some(eviction) = eviction {
+            eviction.end();
         }
         overtaken.wake();
         result
@@ -171,8 +171,8 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
             panics.catch(|| _ = table.end(old));
         }
         // Also after a panic: otherwise the bound would not know of the new node.
-        if let Some((settling, news)) = self.settling.zip(table.news_of(new)) {
-            panics.catch(|| settling.tell(news, weight));
+        if let Some((eviction, admission)) = self.eviction.zip(table.admission_of(new)) {
+            panics.catch(|| eviction.tell(admission, weight));
         }
         panics.resume();
         Some(old)

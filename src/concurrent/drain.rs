@@ -5,12 +5,12 @@ use core::iter;
 use core::task::{Context, Poll, Waker};
 use std::vec::Vec;
 
-use super::kept::{Kept, Taking};
+use super::kept::{KeptRemains, Taking};
+use super::nested::NestedCall;
 use super::node::Node;
 use super::raw::{Entry, Place, Taken};
 use super::schema::Schema;
 use super::table::{Pin, Table};
-use super::turn::Turn;
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
@@ -43,7 +43,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     #[inline(never)]
     fn sweep_next(&self) {
-        if !Turn::is_deep() {
+        if !NestedCall::is_deep() {
             self.sweep_on(1, usize::MAX);
         }
     }
@@ -52,14 +52,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// the table. Unlinks at most `most` stale entries, and returns their number.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors that a sweep runs may use the table, and so may continue the sweep.
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             if turn.is_none() {
                 return 0;
             }
             let pin = self.pin();
             let mut unlinked = 0;
             for _ in 0..operations.min(pin.sweeps_around()) {
-                pin.sweep(&self.ends().position, |node| {
+                pin.sweep(&self.context().position, |node| {
                     let stale = unlinked < most && node.is_stale();
                     unlinked += usize::from(stale && self.unlink(&pin, node));
                 });
@@ -79,7 +79,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// destroys anything: an entry that only the second look finds was killed by a different
     /// thread.
     fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             if turn.is_none() {
                 return SweepFound::Refused;
             }
@@ -127,10 +127,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn evict(&self, hash: HashValue) {
-        if !self.is_swept() || Turn::is_deep() {
+        if !self.is_swept() || NestedCall::is_deep() {
             return;
         }
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             if turn.is_some() {
                 self.sweep_hash(hash);
             }
@@ -162,7 +162,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     #[cold]
     fn drain_next(&self, place: Place) {
-        if !Turn::is_deep() {
+        if !NestedCall::is_deep() {
             self.drain(place, CHUNK.max(self.nodes.batch()), &mut 0);
         }
     }
@@ -171,7 +171,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// entries. Returns false if too many drains of the table nest.
     #[inline]
     fn drain(&self, place: Place, most: usize, drained: &mut usize) -> bool {
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             if turn.is_some() {
                 if let Some(taken) = self.take_dead(place, most) {
                     *drained += taken.len();
@@ -206,7 +206,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         !swept
             || self.nodes.dead() != 0
             || self.nodes.bagged() != 0
-            || self.kept().map_or(0, Kept::len) != 0
+            || self.kept().map_or(0, KeptRemains::len) != 0
     }
 
     /// Destroys keys and values that are kept of dead entries, then further dead entries: `most` in
@@ -358,7 +358,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Destroys the contents of the bag of the current thread or, with `of_all`, of the bags of all
     /// threads. Returns the number of destroyed entries, or `None` if too many drains nest.
     fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> Option<usize> {
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             turn.map(|_| self.nodes.empty_bags(of_all, most, panics))
         })
     }
@@ -387,7 +387,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
         if let Some(cell) = self.nodes.set_waker(waker) {
-            self.ends().kept.call(cell);
+            self.context().kept.call(cell);
         }
     }
 
@@ -400,7 +400,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // after the look at the bag takes the entry out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
-        if self.ends().kept.call(cell) && is_idle {
+        if self.context().kept.call(cell) && is_idle {
             Poll::Pending
         } else {
             Poll::Ready(())
@@ -411,10 +411,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// destroyed pairs. Inside a destructor run by this method, a nested call may leave some pairs
     /// to the outer call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
-        Turn::with(self, MAX_NESTED, |turn| {
+        NestedCall::with(self, MAX_NESTED, |turn| {
             let mut destroyed = 0;
             while turn.is_some() && destroyed < most {
-                let Some(left) = self.kept().and_then(Kept::take) else {
+                let Some(left) = self.kept().and_then(KeptRemains::take) else {
                     break;
                 };
                 destroyed += 1;

@@ -118,7 +118,7 @@ pub(crate) struct Joint {
 
 /// Why a wait has ended before the flight is complete.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Unmet {
+pub(crate) enum WaitError {
     /// The thread would wait for itself.
     Cycle,
     /// The time is up.
@@ -304,7 +304,7 @@ impl Making {
     }
 
     /// Waits until the flight is complete, or until a given time.
-    pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), Unmet> {
+    pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), WaitError> {
         Self::call_off();
         // Both guards end even if a waker panics, the stand-in last.
         let stand_in = StandIn::for_polls();
@@ -314,7 +314,7 @@ impl Making {
         loop {
             let (number, cycle, way) = waiting.begin(this);
             if cycle {
-                return Err(Unmet::Cycle);
+                return Err(WaitError::Cycle);
             }
             // F5. A waker may do anything, including a wait.
             Self::have_looked(&way);
@@ -325,7 +325,7 @@ impl Making {
         }
     }
 
-    fn sleep(&self, until: Option<Instant>) -> Result<(), Unmet> {
+    fn sleep(&self, until: Option<Instant>) -> Result<(), WaitError> {
         let mut status = self.status.lock();
         status.sleepers += 1;
         // A loop, since a wait may end spuriously. (Waits of loom never do.)
@@ -339,7 +339,7 @@ impl Making {
         status.sleepers -= 1;
         match status.complete {
             true => Ok(()),
-            false => Err(Unmet::TimedOut),
+            false => Err(WaitError::TimedOut),
         }
     }
 

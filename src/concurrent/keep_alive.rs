@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::bound::{Bound, Floor, Weigh};
 use super::identity::{Address, ByAddress};
+use super::nested::NestedCall;
 use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
-use super::turn::Turn;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
 use crate::keep::shared::{Listener, SharedRing, Stamp, weight_of};
@@ -110,7 +110,7 @@ impl<P: SharedRef> KeepAlive<P> {
             (!limit.counts_live).then(|| ring.set_all_removed())
         });
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.0.settle());
+        panics.catch(|| self.0.evict_victims());
         if let Some(turn) = turn {
             panics.catch(|| self.0.uncount_all(turn));
         }
@@ -190,7 +190,7 @@ impl<P: SharedRef> KeepAlive<P> {
     /// `advance` at once begin a generation each.
     pub fn advance(&self) {
         self.0.ring.with(Ring::advance);
-        self.0.settle();
+        self.0.evict_victims();
     }
 
     /// Evicts objects until the remaining objects weigh at most `weight`, and returns the number of
@@ -198,7 +198,7 @@ impl<P: SharedRef> KeepAlive<P> {
     /// elsewhere. O(evicted objects) amortised.
     pub fn shrink_to(&self, weight: usize) -> usize {
         let gone = self.0.ring.with(|ring| ring.let_go_above(weight));
-        self.0.settle();
+        self.0.evict_victims();
         gone
     }
 
@@ -255,7 +255,7 @@ impl<P: SharedRef> KeepAlive<P> {
     pub fn clear(&self) {
         let mut panics = FirstPanic::default();
         let turn = self.0.ring.with(Ring::let_all_go);
-        panics.catch(|| self.0.settle());
+        panics.catch(|| self.0.evict_victims());
         panics.catch(|| self.0.uncount_all(turn));
         panics.resume();
     }
@@ -268,7 +268,7 @@ impl<P: SharedRef> Inner<P> {
 
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
-        Turn::with(&self.ring, 1, |turn| {
+        NestedCall::with(&self.ring, 1, |turn| {
             let (kept, going) = self.ring.with_room(addr, |ring| {
                 let kept = ring.keep(addr, weight, object);
                 (kept, turn.and_then(|_| Self::next(ring)))
@@ -315,8 +315,8 @@ impl<P: SharedRef> Inner<P> {
     }
 
     /// Evicts objects as the limit requires.
-    fn settle(&self) {
-        Turn::with(&self.ring, 1, |turn| {
+    fn evict_victims(&self) {
+        NestedCall::with(&self.ring, 1, |turn| {
             let Some(turn) = turn else { return };
             let mut panics = FirstPanic::default();
             let first = self.ring.with(Self::next);
@@ -335,7 +335,7 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
-    fn let_go(&self, turn: &Turn, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
+    fn let_go(&self, turn: &NestedCall, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
         while let Some(one) = going {
             let more = one.more;
             panics.catch(|| self.destroy(one));
@@ -402,7 +402,7 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
         Some(self.0.0.weigh(&watch.upgrade()?))
     }
 
-    fn meet(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool {
+    fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool {
         let Some(object) = watch.upgrade() else {
             return false;
         };
@@ -428,8 +428,8 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
         }
     }
 
-    fn settle(&self) {
-        self.0.0.settle();
+    fn evict_victims(&self) {
+        self.0.0.evict_victims();
     }
 }
 

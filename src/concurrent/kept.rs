@@ -16,7 +16,7 @@ use crate::ptr::WakerCell;
 use crate::sync::{AtomicBool, AtomicUsize, Exclusive, Mutex, Ordering::*, const_fn, make_room};
 
 /// The policy of a table, and the kept keys and values.
-pub(super) struct Kept<K, V> {
+pub(super) struct KeptRemains<K, V> {
     /// Whether to keep keys and values. Written under the lock of the list.
     on_request: AtomicBool,
     /// The length of the list.
@@ -40,12 +40,12 @@ struct List<K, V> {
 
 /// A call that takes pairs out. The end of the last such call calls the waker, if a pair is left
 /// that should have called the waker.
-pub(super) struct Taking<'k, K, V>(pub(super) &'k Kept<K, V>);
+pub(super) struct Taking<'k, K, V>(pub(super) &'k KeptRemains<K, V>);
 
-impl<K, V> Kept<K, V> {
+impl<K, V> KeptRemains<K, V> {
     const_fn! {
         pub(super) fn new() -> Self {
-            Kept {
+            KeptRemains {
                 on_request: AtomicBool::new(false),
                 len: AtomicUsize::new(0),
                 list: Mutex::new(List {
@@ -170,7 +170,7 @@ impl<K, V> Drop for Taking<'_, K, V> {
     }
 }
 
-impl<K, V> Drop for Kept<K, V> {
+impl<K, V> Drop for KeptRemains<K, V> {
     /// Destroys all kept pairs, even if some destructors panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();

@@ -42,11 +42,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             }
         };
         let found = show(held, key, value);
-        // A separate end: most lookups have no news, and then need keep nothing for the news.
-        if let Some(news) = self.news_of(node) {
-            let settling = self.hit(news);
+        // A separate end: most lookups admit nothing, and then need keep nothing for that.
+        if let Some(admission) = self.admission_of(node) {
+            let eviction = self.hit(admission);
             drop(reader);
-            settling.end();
+            eviction.end();
             return Some(found);
         }
         // Not in the destructor of the object of the entry: the destructor may look the entry up

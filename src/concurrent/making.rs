@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Making, Unmet};
+use super::flight::{Making, WaitError};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
@@ -22,28 +22,28 @@ use crate::reference::WeakKey;
 pub(crate) enum Absent {
     InFlight(Arc<Making>),
     /// No entry, or an entry for which `read` returns nothing.
-    Nothing,
+    NoValue,
 }
 
 /// The outcome of waiting for a value.
-pub(crate) enum Wanted<R, L> {
+pub(crate) enum Claimed<R, L> {
     /// The value is there by now.
     There(R),
     /// The caller is to make the value.
-    Ours(L),
+    Yours(L),
 }
 
 /// Why there is no value.
 pub(crate) enum Failed<E> {
     /// The thread makes the value itself, or a thread waiting for it does; or the time is up.
-    Unmet(Unmet),
+    Wait(WaitError),
     /// The making has failed.
     Error(E),
 }
 
-impl<E> From<Unmet> for Failed<E> {
-    fn from(unmet: Unmet) -> Self {
-        Failed::Unmet(unmet)
+impl<E> From<WaitError> for Failed<E> {
+    fn from(error: WaitError) -> Self {
+        Failed::Wait(error)
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
     match made {
         Ok(made) => Ok(made),
         Err(Failed::Error(error)) => Err(error),
-        Err(Failed::Unmet(_)) => cycle::<K, V>(),
+        Err(Failed::Wait(_)) => cycle::<K, V>(),
     }
 }
 
@@ -245,12 +245,12 @@ impl<S: Compare> Table<S> {
         S::Probe: Clone,
     {
         match self.lead(hash, key, read, absent, None, |leader| leader)? {
-            Wanted::There(made) => {
+            Claimed::There(made) => {
                 // T5
                 drop(make);
                 Ok(made)
             }
-            Wanted::Ours(leader) => match make() {
+            Claimed::Yours(leader) => match make() {
                 Ok(made) => Ok(leader.finish_apart(|| {
                     let (watch, value, made) = finish(made, hash, self.core());
                     (S::key(key), watch, value, made)
@@ -275,22 +275,22 @@ impl<S: Compare> Table<S> {
     ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
-        let mut news = None;
+        let mut admission = None;
         let found = match reader.get(hash.bits(), sought) {
-            None => Err(Absent::Nothing),
+            None => Err(Absent::NoValue),
             Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
             Some(node @ Node::Ready { watch, value, .. }) => {
                 let found = read(watch, value);
                 if found.is_some() {
-                    news = self.news_of(node);
+                    admission = self.admission_of(node);
                 }
-                found.ok_or(Absent::Nothing)
+                found.ok_or(Absent::NoValue)
             }
         };
-        if let Some(news) = news {
-            let settling = self.hit(news);
+        if let Some(admission) = admission {
+            let eviction = self.hit(admission);
             drop(reader);
-            settling.end();
+            eviction.end();
             return found;
         }
         drop(reader);
@@ -319,7 +319,7 @@ impl<S: Compare> Table<S> {
         mut absent: Absent,
         until: Option<Instant>,
         begin: impl FnOnce(Leader<'t, S>) -> L,
-    ) -> Result<Wanted<R, L>, Unmet>
+    ) -> Result<Claimed<R, L>, WaitError>
     where
         S::Probe: Clone,
     {
@@ -333,8 +333,8 @@ impl<S: Compare> Table<S> {
             // No search before the start: with an `Eq` that changes its answers, the search may
             // find an entry, and the start may not, and the thread would try for ever.
             absent = match self.start_flight(hash, key, &read, Making::start()) {
-                Ok(Wanted::Ours(leader)) => return Ok(Wanted::Ours(begin(leader))),
-                Ok(Wanted::There(made)) => return Ok(Wanted::There(made)),
+                Ok(Claimed::Yours(leader)) => return Ok(Claimed::Yours(begin(leader))),
+                Ok(Claimed::There(made)) => return Ok(Claimed::There(made)),
                 Err(absent) => absent,
             };
         }
@@ -352,7 +352,7 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         flight: Arc<Making>,
-    ) -> Result<Wanted<R, Leader<'_, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
     where
         S::Probe: Clone,
     {
@@ -372,10 +372,10 @@ impl<S: Compare> Table<S> {
                     *found = now.map(|now| match now {
                         Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
                         Node::Ready { watch, value, .. } => {
-                            read(watch, value).ok_or(Absent::Nothing)
+                            read(watch, value).ok_or(Absent::NoValue)
                         }
                     });
-                    useless = now.filter(|_| matches!(found, Some(Err(Absent::Nothing))));
+                    useless = now.filter(|_| matches!(found, Some(Err(Absent::NoValue))));
                     found.is_none()
                 },
                 |_| leader.stage = Stage::Linked,
@@ -389,11 +389,11 @@ impl<S: Compare> Table<S> {
             }
         });
         match standby.map(|standby| standby.begin()) {
-            None => found.unwrap_or(Err(Absent::Nothing)).map(Wanted::There),
-            Some(false) => Err(Absent::Nothing),
+            None => found.unwrap_or(Err(Absent::NoValue)).map(Claimed::There),
+            Some(false) => Err(Absent::NoValue),
             Some(true) => {
                 leader.stage = Stage::Begun;
-                Ok(Wanted::Ours(leader))
+                Ok(Claimed::Yours(leader))
             }
         }
     }

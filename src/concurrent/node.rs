@@ -3,7 +3,7 @@
 use core::{mem, ptr};
 use std::sync::Arc;
 
-use super::bound::{Bounded, Ends, Fate, Stamp};
+use super::bound::{Bounded, Fate, Stamp, TableContext};
 use super::flight::Making;
 use super::raw::{Entry, Match, Registered};
 use super::schema::{Parts, Schema};
@@ -174,7 +174,7 @@ impl<S: Schema> Entry for Node<S> {
     const PROMPT: bool = mem::needs_drop::<(S::Key, S::Value)>();
     const BY_ADDRESS: bool = S::BY_ADDRESS;
     /// The keys and values of dead entries that the table keeps, and the bound of the table.
-    type Context = Ends<S>;
+    type Context = TableContext<S>;
     type Watch = S::Watch;
 
     #[inline]

@@ -65,7 +65,7 @@ impl<S: Compare> Table<S> {
         // An invalidation that finds no array has counted itself before, or has found no counts:
         // this barrier pairs with the barriers in `begin_invalidation`.
         self.nodes.make_room_for(1);
-        _ = self.ends();
+        _ = self.context();
         barrier();
         Race {
             table: self,
@@ -88,7 +88,7 @@ impl<S: Compare> Table<S> {
         self.change(Upkeep::All, |change, there| {
             let mut node = self.ready(Some(change.pin), hash, key, watch, value);
             if let Some(race) = &race {
-                node.unless_changed(&self.ends().counts.invalidations, race.begun);
+                node.unless_changed(&self.context().counts.invalidations, race.begun);
             }
             let expected = |now: Option<&Node<S>>| {
                 let of_use = now

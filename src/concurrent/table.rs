@@ -23,8 +23,8 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::bound::{Bound, Counts, Ends};
-use super::kept::Kept;
+use super::bound::{Bound, Counts, TableContext};
+use super::kept::KeptRemains;
 use super::node::Node;
 use super::raw::{RawTable, Unlinked, Writer};
 use super::schema::Schema;
@@ -75,14 +75,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// The kept keys and values of dead entries, if an operation has made their list.
     #[inline]
-    pub(super) fn kept(&self) -> Option<&Kept<S::Key, S::Value>> {
+    pub(super) fn kept(&self) -> Option<&KeptRemains<S::Key, S::Value>> {
         Some(&self.nodes.known_context()?.kept)
     }
 
     #[inline]
     pub(super) fn is_on_request(&self) -> bool {
-        let ends = self.nodes.concern();
-        ends.is_some_and(|ends| ends.kept.is_on_request())
+        let context = self.nodes.concern();
+        context.is_some_and(|context| context.kept.is_on_request())
     }
 
     #[inline]
@@ -92,7 +92,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Made now, if no operation has used it yet.
     #[inline]
-    pub(super) fn ends(&self) -> &Ends<S> {
+    pub(super) fn context(&self) -> &TableContext<S> {
         self.nodes.context()
     }
 
@@ -111,8 +111,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(super) fn is_swept(&self) -> bool {
         // Relaxed: a thread that misses the store sees the store at a later call.
         S::Watch::SWEPT.unwrap_or_else(|| {
-            let ends = self.nodes.known_context();
-            ends.is_some_and(|ends| ends.swept.load(Relaxed))
+            let context = self.nodes.known_context();
+            context.is_some_and(|context| context.swept.load(Relaxed))
         })
     }
 
@@ -131,7 +131,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// The number of unlinked entries that are not destroyed: in the lists of the dead, waiting for
     /// a thread that may look at them, or with a kept key and value.
     pub(crate) fn pending_dead(&self) -> usize {
-        self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, Kept::len)
+        self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, KeptRemains::len)
     }
 
     /// Increments a count, if the table counts.
@@ -139,13 +139,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
         if S::Watch::COUNTED {
             // Relaxed: a count.
-            which(&self.ends().counts).fetch_add(1, Relaxed);
+            which(&self.context().counts).fetch_add(1, Relaxed);
         }
     }
 
     fn counted(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) -> usize {
-        let ends = self.nodes.known_context();
-        ends.map_or(0, |ends| which(&ends.counts).load(Relaxed))
+        let context = self.nodes.known_context();
+        context.map_or(0, |context| which(&context.counts).load(Relaxed))
     }
 
     /// The number of entries removed because an object had died. For a table whose watches are
@@ -169,8 +169,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(super) fn invalidations(&self) -> usize {
         // Acquire: pairs with `begin_invalidation`, for all changes of the invalidating caller
         // before the invalidation.
-        let ends = self.nodes.known_context();
-        ends.map_or(0, |ends| ends.counts.invalidations.load(Acquire))
+        let context = self.nodes.known_context();
+        context.map_or(0, |context| context.counts.invalidations.load(Acquire))
     }
 
     /// Begins to invalidate the entries with the given hashes, or all entries: the caller then
@@ -191,9 +191,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             // barrier, each race begins after the invalidation.
             barrier();
         }
-        if let Some(ends) = self.nodes.known_context() {
+        if let Some(context) = self.nodes.known_context() {
             // Release: pairs with `invalidations`.
-            ends.counts.invalidations.fetch_add(1, Release);
+            context.counts.invalidations.fetch_add(1, Release);
             barrier();
         }
         let hashes = hashes();
@@ -238,7 +238,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         value: S::Value,
     ) -> NewNode<'t, S> {
         if S::Watch::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
-            self.ends().swept.store(true, Relaxed);
+            self.context().swept.store(true, Relaxed);
         }
         let make = || Node::new(hash, key, value, watch.into_inner());
         match pin {

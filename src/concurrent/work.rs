@@ -49,7 +49,7 @@ use std::thread;
 use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
 use super::gathered::Gathered;
 use super::held::{Found, Held};
-use super::making::{Absent, Leader, Wanted};
+use super::making::{Absent, Claimed, Leader};
 use super::node::Compare;
 use super::raw::Match;
 use super::schema::Schema;
@@ -194,15 +194,15 @@ where
         // A single search, as for threads: see `Table::lead`.
         let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
         let looked = table.find_where(self.hash, is_of, P::read);
-        let mut found = looked.map(Wanted::There);
+        let mut found = looked.map(Claimed::There);
         loop {
             found = match found {
-                Ok(Wanted::There(made)) => {
+                Ok(Claimed::There(made)) => {
                     P::found(owner);
                     put(out, made);
                     return Begun::Found;
                 }
-                Ok(Wanted::Ours((leader, flight))) => {
+                Ok(Claimed::Yours((leader, flight))) => {
                     Leader::leave_to_tasks(leader);
                     P::begun(owner);
                     drop(self.flight.replace(Some(Arc::clone(&flight))));
@@ -224,8 +224,8 @@ where
                     table
                         .start_flight(self.hash, key, P::read, Arc::clone(&flight))
                         .map(|wanted| match wanted {
-                            Wanted::There(made) => Wanted::There(made),
-                            Wanted::Ours(leader) => Wanted::Ours((leader, flight)),
+                            Claimed::There(made) => Claimed::There(made),
+                            Claimed::Yours(leader) => Claimed::Yours((leader, flight)),
                         })
                 }
             }

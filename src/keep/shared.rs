@@ -84,7 +84,7 @@ const LEAVING: u32 = 1 << 16;
 impl Round {
     /// Returns whether a hit of the entry has to be reported.
     #[inline]
-    pub(crate) fn is_news(&self, stamp: &Stamp) -> bool {
+    pub(crate) fn needs_admission(&self, stamp: &Stamp) -> bool {
         // Relaxed, both: a thread that misses a new round reports the next hit.
         self.0.load(Relaxed) as u16 != stamp.0.load(Relaxed)
     }

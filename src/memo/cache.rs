@@ -15,8 +15,8 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Failed, Gathered, SharedKey, SharedWatchFor, Table, Unmet, Wanted, Watches, ceiling,
-    made_by, shared_housekeeping, taking,
+    Absent, Claimed, Failed, Gathered, SharedKey, SharedWatchFor, Table, WaitError, Watches,
+    ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -453,7 +453,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let until = Instant::now().checked_add(timeout);
         let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
         let computed = self.compute(key, absent, || until, compute);
-        if let Err(Failed::Unmet(Unmet::TimedOut)) = computed {
+        if let Err(Failed::Wait(WaitError::TimedOut)) = computed {
             return Err(TimedOut);
         }
         let Ok(value) = made_by::<K, V, _>(computed);
@@ -486,7 +486,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
         match self.begin(key, absent, until)? {
-            Wanted::Ours(begun) => match compute(begun.computation()) {
+            Claimed::Yours(begun) => match compute(begun.computation()) {
                 Ok(value) => Ok(begun.finish(value)),
                 Err(error) => {
                     // The drop unpins, which may destroy entries removed by other threads, and
@@ -495,7 +495,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     Err(Failed::Error(error))
                 }
             },
-            Wanted::There(value) => {
+            Claimed::There(value) => {
                 drop(compute);
                 Ok(value)
             }
@@ -510,7 +510,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: Q,
         (hash, absent): (HashValue, Absent),
         until: impl FnOnce() -> Option<Instant>,
-    ) -> Result<Wanted<V, Box<Begun<'_, K, V>>>, Unmet> {
+    ) -> Result<Claimed<V, Box<Begun<'_, K, V>>>, WaitError> {
         let handles = key.handles();
         let key = key.into_stored();
         let begin = |leader| {
@@ -522,7 +522,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let wanted = self
             .table
             .lead(hash, &key, Self::read, absent, until(), begin);
-        if let Ok(Wanted::There(_)) = wanted {
+        if let Ok(Claimed::There(_)) = wanted {
             self.hits.add();
         }
         drop(key);

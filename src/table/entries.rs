@@ -4,7 +4,7 @@ use core::ptr;
 use hashbrown::{HashTable, hash_table};
 
 use super::entry::{Entry, Remains};
-use super::kept::Kept;
+use super::kept::KeptRemains;
 use super::marks::Marks;
 use super::reclaim::Reclaim;
 use crate::hash::HashValue;
@@ -22,7 +22,7 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     pub(super) keys: K::Queue,
     pub(super) values: V::Queue,
     /// All remains of dead entries go here, to be kept or dropped.
-    pub(super) kept: Kept<Remains<K, V>>,
+    pub(super) kept: KeptRemains<Remains<K, V>>,
     /// The bucket at which the next sweep or `pop` begins.
     pub(super) sweep_position: usize,
     pub(super) hints: Hints,
@@ -43,7 +43,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             entries: HashTable::new(),
             keys: K::Queue::NONE,
             values: V::Queue::NONE,
-            kept: Kept::new(),
+            kept: KeptRemains::new(),
             sweep_position: 0,
             hints: Hints {
                 tags: 0,

@@ -6,14 +6,14 @@ use super::reclaim::Reclaim;
 use crate::panics::run_all;
 
 /// The policy, and the kept remains.
-pub(crate) struct Kept<R>(
+pub(crate) struct KeptRemains<R>(
     /// `None` with the policy [`Reclaim::OnUse`].
     Option<Vec<R>>,
 );
 
-impl<R> Kept<R> {
+impl<R> KeptRemains<R> {
     pub(super) const fn new() -> Self {
-        Kept(None)
+        KeptRemains(None)
     }
 
     pub(super) fn policy(&self) -> Reclaim {

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Wake;
 
-fn wait(flight: &Arc<Making>) -> Result<(), Unmet> {
+fn wait(flight: &Arc<Making>) -> Result<(), WaitError> {
     Making::wait(flight, None)
 }
 
@@ -468,7 +468,11 @@ fn task_in_a_cycle(waits: bool) {
         if polled.is_pending() {
             polled = Making::poll(&tasks, || Seat::wait(&mut inner, &flight, Waker::noop()));
         }
-        assert_eq!(polled, Poll::Ready(Err(Unmet::Cycle)), "nobody would go on");
+        assert_eq!(
+            polled,
+            Poll::Ready(Err(WaitError::Cycle)),
+            "nobody would go on"
+        );
         drop((inner, seat));
         tasks.complete();
         other.join().unwrap();
@@ -543,7 +547,10 @@ fn a_task_that_begins_to_wait_has_the_others_look() {
         let mut poll = || Making::poll(&second, || Seat::wait(&mut within, &flight, Waker::noop()));
         assert_eq!(poll(), Poll::Pending);
         assert_eq!(woken.count(), 2, "nobody would look");
-        assert_eq!(Making::poll(&first, poll), Poll::Ready(Err(Unmet::Cycle)));
+        assert_eq!(
+            Making::poll(&first, poll),
+            Poll::Ready(Err(WaitError::Cycle))
+        );
         drop((within, seat));
         first.complete();
         assert!(other.join().unwrap());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::super::seats::Place;
-use super::{Making, Unmet};
+use super::{Making, WaitError};
 use crate::panics::FirstPanic;
 use crate::sync::Exclusive;
 
@@ -81,14 +81,14 @@ impl Seat {
         seat: &mut Option<Self>,
         flight: &Arc<Making>,
         waker: &Waker,
-    ) -> Poll<Result<(), Unmet>> {
+    ) -> Poll<Result<(), WaitError>> {
         let begins = seat.is_none();
         if Self::take(seat, flight, waker) {
             return Poll::Ready(Ok(()));
         }
         let (cycle, way) = Making::delays_itself(flight);
         if cycle {
-            return Poll::Ready(Err(Unmet::Cycle));
+            return Poll::Ready(Err(WaitError::Cycle));
         }
         if begins {
             Making::have_looked(&way);

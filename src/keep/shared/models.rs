@@ -32,15 +32,15 @@ impl Floor {
     /// Creates a floor that keeps the object. A hit of the object was reported in this round.
     fn told(limit: Limit) -> Arc<Self> {
         let floor = Self::new(limit);
-        floor.meet();
-        floor.meet();
-        assert!(!floor.ring.round().is_news(&floor.stamp));
+        floor.admit();
+        floor.admit();
+        assert!(!floor.ring.round().needs_admission(&floor.stamp));
         floor
     }
 
     /// Inserts or finds the entry as a table does. Returns the handle that the ring did not take.
-    fn meet(&self) -> Option<usize> {
-        if !self.ring.round().is_news(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
+    fn admit(&self) -> Option<usize> {
+        if !self.ring.round().needs_admission(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
             return None;
         }
         match self.ring.join(OBJECT, Some(1), OBJECT, &self.stamp).0 {
@@ -54,7 +54,7 @@ impl Floor {
     }
 
     /// Takes all victims.
-    fn settle(&self) -> Vec<usize> {
+    fn evict_victims(&self) -> Vec<usize> {
         let next = || self.ring.with(Ring::next_to_go);
         std::iter::from_fn(next)
             .map(|Going { what, .. }| what)
@@ -74,7 +74,7 @@ impl Floor {
 
     /// S3
     fn check(&self) {
-        assert!(self.ring.round().is_news(&self.stamp) || self.keeps(OBJECT));
+        assert!(self.ring.round().needs_admission(&self.stamp) || self.keeps(OBJECT));
     }
 }
 
@@ -96,18 +96,18 @@ fn model(limit: Limit, first: fn(&Floor), other: fn(&Floor), after: fn(&Floor)) 
 fn a_hit_and_an_eviction() {
     let evict = |floor: &Floor| {
         floor.keep(OTHER);
-        floor.settle();
+        floor.evict_victims();
     };
     let hit = |floor: &Floor| {
-        floor.meet();
-        floor.settle();
+        floor.admit();
+        floor.evict_victims();
     };
     model(Limit::entries(1), evict, hit, |floor| {
         floor.check();
         assert!(floor.keeps(OBJECT) != floor.keeps(OTHER));
-        floor.meet();
+        floor.admit();
         assert!(floor.keeps(OBJECT));
-        floor.settle();
+        floor.evict_victims();
         assert!(!floor.keeps(OTHER));
     });
 }
@@ -120,9 +120,9 @@ fn two_hits_of_what_has_gone() {
         floor.ring.with(|ring| ring.release(OBJECT));
         let thread = thread::spawn({
             let floor = floor.clone();
-            move || floor.meet()
+            move || floor.admit()
         });
-        let given = [floor.meet(), thread.join().unwrap()];
+        let given = [floor.admit(), thread.join().unwrap()];
         assert!(given.iter().flatten().count() <= 1);
         assert!(floor.keeps(OBJECT));
         floor.check();
@@ -133,10 +133,10 @@ fn two_hits_of_what_has_gone() {
 #[test]
 fn a_hit_and_a_removal() {
     let remove = |floor: &Floor| floor.remove();
-    let hit = |floor: &Floor| _ = floor.meet();
+    let hit = |floor: &Floor| _ = floor.admit();
     model(Limit::entries(1), remove, hit, |floor| {
         assert!(!floor.keeps(OBJECT));
-        assert!(floor.settle().len() <= 1);
+        assert!(floor.evict_victims().len() <= 1);
         floor.check();
     });
 }
@@ -150,12 +150,12 @@ fn an_insertion_and_a_removal() {
             let floor = floor.clone();
             move || floor.remove()
         });
-        let given = floor.meet();
+        let given = floor.admit();
         thread.join().unwrap();
         // If the removal comes first, nothing is kept. If the removal comes last, it makes the
         // object leave.
         assert!(!floor.keeps(OBJECT));
-        assert_eq!(given.into_iter().chain(floor.settle()).count(), 1);
+        assert_eq!(given.into_iter().chain(floor.evict_victims()).count(), 1);
     });
 }
 
@@ -164,7 +164,7 @@ fn an_insertion_and_a_removal() {
 fn two_advance() {
     let advance = |floor: &Floor| {
         floor.ring.with(Ring::advance);
-        floor.settle();
+        floor.evict_victims();
     };
     model(Limit::none().generations(1), advance, advance, |floor| {
         assert!(!floor.keeps(OBJECT));
@@ -178,12 +178,12 @@ fn two_advance() {
 fn a_hit_and_a_generation() {
     let advance = |floor: &Floor| {
         floor.ring.with(Ring::advance);
-        floor.settle();
+        floor.evict_victims();
     };
-    let hit = |floor: &Floor| _ = floor.meet();
+    let hit = |floor: &Floor| _ = floor.admit();
     model(Limit::none().generations(0), advance, hit, |floor| {
         floor.check();
-        floor.meet();
+        floor.admit();
         assert!(floor.keeps(OBJECT));
     });
 }

@@ -5,57 +5,57 @@ use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Bounded, Ceiling, Ends, Kind};
+use super::bound::{Bound, Bounded, Ceiling, Kind, TableContext};
+use super::nested::NestedCall;
 use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
-use super::turn::Turn;
 use super::watch::Watches;
 use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 
-/// A node that was found or inserted, and the bound of its table. The bound has to be told.
-pub(super) struct News<'g, S: Schema> {
+/// A node that was found or inserted, and the bound of its table. The bound has to admit the node.
+pub(super) struct Admission<'g, S: Schema> {
     bound: &'g Bound<S>,
     entry: Bounded<'g, S>,
 }
 
 /// The end of an operation that may put an entry beyond the limit, or may unlink an entry. If the
-/// operation panics, the guard settles all the same: otherwise the victims would stay. A second
+/// operation panics, the guard evicts all the same: otherwise the victims would stay. A second
 /// panic is dropped.
-pub(super) struct Settling<'t, S: Schema<Watch: Watches>> {
+pub(super) struct Eviction<'t, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     /// Whether an entry has to be evicted.
     due: Cell<bool>,
 }
 
-impl<S: Schema<Watch: Watches>> Settling<'_, S> {
+impl<S: Schema<Watch: Watches>> Eviction<'_, S> {
     /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
     /// node, if the weight is known.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell(&self, News { bound, entry }: News<'_, S>, weight: Option<usize>) {
-        let due = bound.meet(&entry, weight);
+    pub(super) fn tell(&self, Admission { bound, entry }: Admission<'_, S>, weight: Option<usize>) {
+        let due = bound.admit(&entry, weight);
         self.due.set(self.due.get() | due);
     }
 
-    /// Settles after an operation without a panic. The caller has left the table: destructors run
+    /// Evicts after an operation without a panic. The caller has left the table: destructors run
     /// here.
     #[inline]
     pub(super) fn end(self) {
         let (table, due) = (self.table, self.due.get());
         mem::forget(self);
         if due || table.bound().is_some_and(Bound::is_leaving) {
-            table.settle();
+            table.evict_victims();
         }
     }
 }
 
-impl<S: Schema<Watch: Watches>> Drop for Settling<'_, S> {
+impl<S: Schema<Watch: Watches>> Drop for Eviction<'_, S> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        panics.catch(|| self.table.settle());
+        panics.catch(|| self.table.evict_victims());
         panics.forget();
     }
 }
@@ -69,25 +69,27 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         bound.weigh(&node.bounded()?)
     }
 
-    /// The news for the bound of the table about a node that was found or inserted, and that the
-    /// caller has pinned. Usually there is none.
+    /// The admission of a node that was found or inserted, and that the caller has pinned. Usually
+    /// there is none.
     #[inline]
-    pub(super) fn news_of<'g>(&'g self, node: &'g Node<S>) -> Option<News<'g, S>> {
+    pub(super) fn admission_of<'g>(&'g self, node: &'g Node<S>) -> Option<Admission<'g, S>> {
         let bound = self.bound()?;
-        let entry = node.bounded().filter(|entry| bound.is_news(entry))?;
-        Some(News { bound, entry })
+        let entry = node
+            .bounded()
+            .filter(|entry| bound.needs_admission(entry))?;
+        Some(Admission { bound, entry })
     }
 
-    /// Tells the bound of the table of a node that a lookup has found. The caller ends the settling
+    /// Tells the bound of the table of a node that a lookup has found. The caller ends the eviction
     /// after the caller has left the table.
-    pub(super) fn hit(&self, news: News<'_, S>) -> Settling<'_, S> {
+    pub(super) fn hit(&self, admission: Admission<'_, S>) -> Eviction<'_, S> {
         let (table, due) = (self, Cell::new(false));
-        let settling = Settling { table, due };
-        settling.tell(news, None);
-        settling
+        let eviction = Eviction { table, due };
+        eviction.tell(admission, None);
+        eviction
     }
 
-    /// Sets the bound of the table. The bound meets the present entries at once.
+    /// Sets the bound of the table. The bound admits the present entries at once.
     #[track_caller]
     pub(super) fn set_bound(&self, bound: Bound<S>) {
         // A ceiling counts dead entries until they are destroyed, and may tell a listener.
@@ -98,28 +100,32 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if self.is_new() {
             return;
         }
-        let Some(settling) = self.settling() else {
+        let Some(eviction) = self.eviction() else {
             return;
         };
         let mut panics = FirstPanic::default();
         let reader = self.nodes.read();
         for node in reader.entries() {
             panics.catch(|| {
-                let news = (!node.is_stale()).then(|| self.news_of(node)).flatten();
-                news.into_iter().for_each(|news| settling.tell(news, None));
+                let admission = (!node.is_stale())
+                    .then(|| self.admission_of(node))
+                    .flatten();
+                admission
+                    .into_iter()
+                    .for_each(|admission| eviction.tell(admission, None));
             });
         }
         panics.catch(|| drop(reader));
-        panics.catch(|| settling.end());
+        panics.catch(|| eviction.end());
         panics.resume();
     }
 
     /// Returns the guard for an operation that may put an entry beyond the limit, or may unlink an
-    /// entry: see [`Settling`]. The operation makes the guard first, so that the guard is dropped
+    /// entry: see [`Eviction`]. The operation makes the guard first, so that the guard is dropped
     /// last.
     #[inline]
-    pub(super) fn settling(&self) -> Option<Settling<'_, S>> {
-        self.bound().map(|_| Settling {
+    pub(super) fn eviction(&self) -> Option<Eviction<'_, S>> {
+        self.bound().map(|_| Eviction {
             table: self,
             due: Cell::new(false),
         })
@@ -131,9 +137,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// call.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&self) {
+    pub(crate) fn evict_victims(&self) {
         match self.bound().map(|bound| &bound.kind) {
-            Some(Kind::Floor(floor)) => floor.settle(),
+            Some(Kind::Floor(floor)) => floor.evict_victims(),
             Some(Kind::Ceiling(ceiling)) => self.unlink_all(ceiling),
             None => {}
         }
@@ -141,14 +147,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Unlinks the victims.
     fn unlink_all(&self, ceiling: &Ceiling<S>) {
-        Turn::with(&ceiling.ring, 1, |turn| {
+        NestedCall::with(&ceiling.ring, 1, |turn| {
             if let Some(turn) = turn {
                 self.unlink_in_turn(ceiling, turn);
             }
         });
     }
 
-    fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &Turn) {
+    fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         // Dead entries count until they are destroyed: otherwise a live entry would be evicted in
         // place of a dead entry.
@@ -233,13 +239,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();
         ceiling.ring.set_limit(limit, |_| ());
-        self.settle();
+        self.evict_victims();
     }
 
     pub(crate) fn advance(&self) {
         if let Some(ceiling) = self.ceiling() {
             ceiling.ring.with(Ring::advance);
-            self.settle();
+            self.evict_victims();
         }
     }
 
@@ -251,7 +257,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // As in `unlink_all`.
         self.destroy_dead(&mut panics);
         let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
-        panics.catch(|| self.settle());
+        panics.catch(|| self.evict_victims());
         panics.resume();
         gone
     }
@@ -267,7 +273,7 @@ impl<S: Schema> Table<S> {
     /// floor may live on: the objects that only this table has found are not found through this
     /// table any more.
     pub(super) fn end_bound(&self) {
-        let Some(bound) = self.nodes.known_context().and_then(Ends::bound) else {
+        let Some(bound) = self.nodes.known_context().and_then(TableContext::bound) else {
             return;
         };
         let floor = match &bound.kind {
@@ -282,7 +288,7 @@ impl<S: Schema> Table<S> {
             }
         }
         panics.catch(|| drop(reader));
-        panics.catch(|| floor.settle());
+        panics.catch(|| floor.evict_victims());
         panics.resume();
     }
 }

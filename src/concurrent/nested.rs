@@ -13,18 +13,18 @@ use core::ptr;
 const DEEP: usize = 16;
 
 /// A call of the current thread for a subject, until [`with`](Self::with) returns.
-pub(super) struct Turn {
+pub(super) struct NestedCall {
     subject: *const (),
     /// Whether a nested call for the subject was refused.
     refused: Cell<bool>,
     /// The next outer turn of the thread, or null.
-    outer: Cell<*const Turn>,
+    outer: Cell<*const NestedCall>,
 }
 
 /// The innermost turn of a thread, or null, and the number of its turns.
 #[derive(Clone, Copy)]
 struct Turns {
-    innermost: *const Turn,
+    innermost: *const NestedCall,
     count: usize,
 }
 
@@ -33,13 +33,17 @@ crate::sync::thread_local! {
     static TURNS: Cell<Turns> = const { Cell::new(Turns { innermost: ptr::null(), count: 0 }) };
 }
 
-impl Turn {
+impl NestedCall {
     /// Calls `run` with a turn for the subject. If the thread has `most` turns for the subject
     /// already, calls `run` without a turn, and the `most` turns note the refusal. O(turns of the
     /// thread).
     #[inline]
-    pub(super) fn with<S, R>(subject: &S, most: usize, run: impl FnOnce(Option<&Turn>) -> R) -> R {
-        let turn = Turn::about(subject);
+    pub(super) fn with<S, R>(
+        subject: &S,
+        most: usize,
+        run: impl FnOnce(Option<&NestedCall>) -> R,
+    ) -> R {
+        let turn = NestedCall::about(subject);
         let turns = TURNS.with(Cell::get);
         let refused = turns.count >= most && turn.is_refused(turns, most);
         let listed = (!refused).then(|| turn.list(turns));
@@ -59,7 +63,7 @@ impl Turn {
 
     #[inline]
     fn about<S>(subject: &S) -> Self {
-        Turn {
+        NestedCall {
             subject: ptr::from_ref(subject).cast(),
             refused: Cell::new(false),
             outer: Cell::new(ptr::null()),
@@ -87,13 +91,13 @@ impl Turn {
 
 impl Turns {
     #[inline]
-    fn set(innermost: *const Turn, count: usize) {
+    fn set(innermost: *const NestedCall, count: usize) {
         TURNS.with(|turns| turns.set(Turns { innermost, count }));
     }
 
     /// Iterates from the innermost turn on. No turn of the thread may end while the iterator is in
     /// use.
-    fn iter<'t>(self) -> impl Iterator<Item = &'t Turn> {
+    fn iter<'t>(self) -> impl Iterator<Item = &'t NestedCall> {
         let mut next = self.innermost;
         iter::from_fn(move || {
             // SAFETY: the pointer is null, or leads to a turn of the current thread, in the frame
@@ -107,7 +111,7 @@ impl Turns {
 }
 
 /// A turn in the list of its thread, until the guard is dropped.
-struct Listed<'t>(&'t Turn);
+struct Listed<'t>(&'t NestedCall);
 
 impl Drop for Listed<'_> {
     #[inline]
@@ -161,7 +165,9 @@ mod tests {
             [2, 1, 0],
         ] {
             let all = [1_u8, 2, 3];
-            let turns = all.each_ref().map(|subject| Box::new(Turn::about(subject)));
+            let turns = all
+                .each_ref()
+                .map(|subject| Box::new(NestedCall::about(subject)));
             let mut listed = turns
                 .each_ref()
                 .map(|turn| Some(turn.list(TURNS.with(Cell::get))));
@@ -177,14 +183,14 @@ mod tests {
     #[test]
     fn a_turn_ends_by_a_panic_and_subjects_are_apart() {
         let (one, other) = (1_u8, 2_u8);
-        let inner = |outer: &Turn| {
-            assert!(Turn::with(&other, 1, |turn| turn.is_some()));
+        let inner = |outer: &NestedCall| {
+            assert!(NestedCall::with(&other, 1, |turn| turn.is_some()));
             assert!(!outer.is_wanted_again());
-            assert!(Turn::with(&one, 1, |turn| turn.is_none()));
+            assert!(NestedCall::with(&one, 1, |turn| turn.is_none()));
             assert!(outer.is_wanted_again() && !outer.is_wanted_again());
             std::panic::resume_unwind(Box::new(()));
         };
-        let unwinds = || Turn::with(&one, 1, |turn| inner(turn.unwrap()));
+        let unwinds = || NestedCall::with(&one, 1, |turn| inner(turn.unwrap()));
         assert!(std::panic::catch_unwind(unwinds).is_err());
         assert_eq!(subjects(), []);
     }
