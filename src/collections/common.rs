@@ -188,7 +188,7 @@ macro_rules! housekeeping {
 
         /// Returns `Ready` if [`purge`](Self::purge) has something to reclaim, including
         /// [kept](crate::Reclaim::OnRequest) remains. Otherwise the task is woken when something
-        /// becomes pending. So a task that cleans up has this loop:
+        /// becomes pending. The loop of a cleaning task:
         ///
         /// ```text
         /// loop {

@@ -170,10 +170,10 @@ macro_rules! cyclic {
             }
 
             /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
-            /// but destroys nothing that the entries own: returns that, with what is
-            /// [kept](crate::Reclaim::OnRequest) of dead entries. For a map in a `RefCell` or
-            /// behind a lock, if destructors use the map: end the borrow, and then drop the
-            /// returned values.
+            /// but destroys no contents of these entries: returns the values (in a map with weak
+            /// values: the keys), with the [kept](crate::Reclaim::OnRequest) contents of dead
+            /// entries. For a map in a `RefCell` or behind a lock, if destructors use the map: end
+            /// the borrow, and then drop the returned contents.
             ///
             /// # Panics
             /// If a `trace` panics: then no live entry is removed, and what dead entries own is

@@ -181,7 +181,7 @@ impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
         }
     }
 
-    /// Iterates over both sides of what dead entries leave.
+    /// Iterates over the remains of dead entries: weak and owned sides.
     pub(crate) fn remains(mut self) -> impl Iterator<Item = Remains<K, V>> {
         core::iter::from_fn(move || self.take_dead())
     }

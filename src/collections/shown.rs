@@ -281,7 +281,7 @@ pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     fn replace(this: &Self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
 
-/// No path outside this crate leads to this trait, so only this crate makes slots.
+/// Other crates cannot name the trait in this module, so only this crate makes slots.
 mod sealed {
     pub trait Given<K> {}
 }

@@ -8,8 +8,8 @@ macro_rules! weak_making {
         /// Returns the live value of a key, where the caller knows that the key has one. O(1).
         ///
         /// # Panics
-        /// If the key has no live value. The message is that of [`Expired`](crate::ptr::Expired),
-        /// and explains how to find the cause.
+        /// If the key has no live value. The panic has the message of
+        /// [`Expired`](crate::ptr::Expired), and explains how to find the cause.
         #[must_use]
         #[track_caller]
         pub fn expect<$($query)*>(&self, key: &Q) -> V {
