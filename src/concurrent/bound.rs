@@ -88,9 +88,15 @@ impl<S: Schema> TableContext<S> {
 }
 
 impl<S: Schema> TableContext<S> {
-    /// Ends an entry whose node was at the given place: keeps the key and the value, or destroys
-    /// them.
+    /// Whether the end of an entry is no more than the drop of its node.
     #[inline]
+    pub(super) fn only_drops(&self, fate: &Fate) -> bool {
+        self.bound().is_none() && !fate.is_kept()
+    }
+
+    /// Ends an entry whose node was at the given place: calls the listener, then keeps the key and
+    /// the value, or destroys them. The listener and the destructors are user code.
+    #[cold]
     pub(super) fn end(
         &self,
         place: usize,
@@ -98,25 +104,10 @@ impl<S: Schema> TableContext<S> {
         // Destroyed in reverse order: the key first.
         (watch, value, key): (S::Watch, S::Value, S::Key),
     ) {
-        match self.bound() {
-            None if fate.is_kept() => self.kept.put(key, value),
-            None => {}
-            Some(bound) => self.end_bounded(bound, place, (fate, stamp), (watch, value, key)),
-        }
-    }
-
-    /// Ends an entry of a bounded table: calls the listener, then keeps the key and the value, or
-    /// destroys them. The listener and the destructors are user code.
-    #[cold]
-    fn end_bounded(
-        &self,
-        bound: &Bound<S>,
-        place: usize,
-        (fate, stamp): (Fate, Stamp),
-        (watch, value, key): (S::Watch, S::Value, S::Key),
-    ) {
         let mut panics = FirstPanic::default();
-        panics.catch(|| bound.end(place, (&fate, &stamp), (&key, watch, &value)));
+        if let Some(bound) = self.bound() {
+            panics.catch(|| bound.end(place, (&fate, &stamp), (&key, watch, &value)));
+        }
         panics.catch(|| {
             if fate.is_kept() {
                 self.kept.put(key, value);
