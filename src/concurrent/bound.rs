@@ -212,6 +212,15 @@ pub(super) struct Ceiling<S: Schema> {
     pub(super) ring: SharedRing<HashValue>,
     pub(super) weigh: Box<Weigh<S::Value>>,
     pub(super) listener: Listener<Hears<S>>,
+    calls: Calls<S>,
+}
+
+/// The calls by which a table reaches its ceiling. They are pointers, so that a program that sets
+/// no ceiling does not contain their code. (No trait object: the values of a table with a ceiling
+/// may borrow.)
+struct Calls<S: Schema> {
+    admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>) -> bool,
+    leave: fn(&Ceiling<S>, usize),
 }
 
 impl<S: Schema> Bound<S> {
@@ -233,6 +242,10 @@ impl<S: Schema> Bound<S> {
                 ring,
                 weigh: Box::new(weigh),
                 listener: Listener::new(),
+                calls: Calls {
+                    admit: Ceiling::admit,
+                    leave: Ceiling::leave,
+                },
             }),
         }
     }
@@ -261,7 +274,7 @@ impl<S: Schema> Bound<S> {
     pub(super) fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
         match &self.kind {
             Kind::Floor(floor) => floor.admit(entry.watch, entry.stamp, weight),
-            Kind::Ceiling(ceiling) => ceiling.admit(entry, weight),
+            Kind::Ceiling(ceiling) => (ceiling.calls.admit)(ceiling, entry, weight),
         }
     }
 
@@ -281,7 +294,7 @@ impl<S: Schema> Bound<S> {
         }
         match &self.kind {
             Kind::Floor(floor) => floor.leave(entry.watch),
-            Kind::Ceiling(ceiling) => ceiling.leave(entry.place),
+            Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, entry.place),
         }
     }
 
@@ -304,7 +317,7 @@ impl<S: Schema> Bound<S> {
     ) {
         if let Kind::Ceiling(ceiling) = &self.kind {
             if stamp.is_known() {
-                ceiling.leave(place);
+                (ceiling.calls.leave)(ceiling, place);
             }
             if let Some(listener) = stamp.was_known().then(|| ceiling.listener.get()).flatten() {
                 listener(key, watch, value, fate.gone());

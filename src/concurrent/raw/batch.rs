@@ -167,7 +167,7 @@ impl<C: Default> Domain<C> {
         if inside.is_none() && self.is_unseen() {
             self.destroy(all, panics);
         } else {
-            self.to_deferred(all, inside, panics);
+            self.to_deferred(all.collect(), inside, panics);
         }
     }
 

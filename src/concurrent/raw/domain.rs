@@ -400,7 +400,7 @@ impl<C: Default> Domain<C> {
     #[cold]
     pub(super) fn wait(&self, all: Vec<Retired<C>>) {
         let mut panics = FirstPanic::default();
-        self.to_deferred(all.into_iter(), self.own_number_if_inside(), &mut panics);
+        self.to_deferred(all, self.own_number_if_inside(), &mut panics);
         panics.resume();
     }
 
@@ -411,12 +411,12 @@ impl<C: Default> Domain<C> {
     #[inline(never)]
     pub(super) fn to_deferred(
         &self,
-        all: impl Iterator<Item = Retired<C>>,
+        all: Vec<Retired<C>>,
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
         let unseen = self.known().deferred.add(
-            all.collect(),
+            all,
             |each| self.visits(each),
             |visit| self.lasts(visit),
             |number| self.name(number),

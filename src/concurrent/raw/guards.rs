@@ -269,7 +269,7 @@ impl<C: Default> Drop for Writing<'_, C> {
                 if out && domain.is_unseen() {
                     domain.destroy(all, &mut panics);
                 } else {
-                    domain.to_deferred(all, inside, &mut panics);
+                    domain.to_deferred(all.collect(), inside, &mut panics);
                 }
                 domain.empty_own(participant, inside, &mut panics);
             }

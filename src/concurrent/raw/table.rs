@@ -417,8 +417,8 @@ impl<'t, N: Entry> Writer<'t, N> {
     /// Makes an entry as [`RawTable::entry`] does.
     #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
-        // First: a branch between the memory and `make` costs a churn 8 ns of 76, since the captures
-        // of `make` pass through memory.
+        // First: a branch between the memory and `make` costs a churn 8 ns of 76, since then the
+        // captures of `make` pass through memory.
         let context = self.table.domain.known().context();
         let place = self.spare.take().unwrap_or_else(Box::new_uninit);
         Unlinked::new(place, make, context)
