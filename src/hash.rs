@@ -83,6 +83,10 @@ impl HashValue {
     }
 }
 
+/// The cookie of a registration: 31 bits that a collection chooses, and by which the collection
+/// finds the entry of a notice. A hash table chooses the hash of the entry.
+pub(crate) type Cookie = HashValue;
+
 /// Hashes addresses, in order, each like [`HashValue::of_addr`].
 #[cfg(feature = "std")]
 #[derive(Default)]

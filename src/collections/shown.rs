@@ -236,13 +236,14 @@ impl<W: Watch, S> Keyed<S> for W {
     }
 }
 
-/// If the value's notice carries a hash, returns this hash, and does not call the key's `Hash`
-/// again: if `Hash` now returned another hash, the notice would not find its entry.
+/// If the value's notice carries a cookie, the cookie is the hash of the entry, and the key's
+/// `Hash` is not called again: if `Hash` now returned another hash, the notice would not find its
+/// entry.
 impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
     #[inline]
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
         value
-            .hash_of_notice()
+            .cookie()
             .unwrap_or_else(|| HashValue::of(hasher, &self.0))
     }
 }

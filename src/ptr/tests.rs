@@ -327,7 +327,7 @@ fn an_object_knows_the_hashes_of_its_entries() {
         let (mut one, mut other) = (DeadQueue::<F>::NONE, DeadQueue::<F>::NONE);
         let hash = |n: u32| HashValue::of_short(n << 1);
         let of = |queue: &DeadQueue<F>| -> Vec<u32> {
-            let hashes = queue.hashes_of(object);
+            let hashes = queue.cookies_of(object);
             hashes.iter().map(|hash| hash.short() >> 1).collect()
         };
         assert!(of(&one).is_empty());
@@ -374,20 +374,20 @@ fn a_long_list_of_entries_is_read_in_parts() {
                 queue.watch(object, HashValue::of_short(n << 1))
             };
             let mut watches: Vec<_> = (0..many).map(watch).collect();
-            let hashes = one.hashes_of(object);
+            let hashes = one.cookies_of(object);
             assert!(
                 hashes
                     .iter()
                     .map(|hash| hash.short() >> 1)
                     .eq((0..many).step_by(3))
             );
-            let others = other.hashes_of(object).len();
+            let others = other.cookies_of(object).len();
             assert_eq!(hashes.len() + others, many as usize);
             for (n, watch) in watches.iter_mut().enumerate() {
                 let queue = if n % 3 == 0 { &mut one } else { &mut other };
                 queue.end(watch);
             }
-            assert!(one.hashes_of(object).is_empty() && other.hashes_of(object).is_empty());
+            assert!(one.cookies_of(object).is_empty() && other.cookies_of(object).is_empty());
         }
     }
     check(&Strong::new(1));

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::convert::Infallible;
 
-use crate::hash::HashValue;
+use crate::hash::Cookie;
 use crate::ptr::WakerCell;
 
 /// Receives the notices of deaths.
@@ -35,15 +35,15 @@ pub trait NoticeQueue: Sized {
     /// still in the table, and the position of the newest.
     fn look(&self) -> (usize, Self::Seen);
 
-    /// Returns the hash of the entry of the next notice, if there is a notice.
-    fn peek(&mut self) -> Option<HashValue>;
+    /// Returns the cookie of the next notice, if there is a notice.
+    fn peek(&mut self) -> Option<Cookie>;
 
     /// Takes out the next notice whose entry is still in the table. Takes at most `left` notices in
     /// all, including late notices, and subtracts their number from `left`.
     fn next(&mut self, left: &mut usize) -> Option<Self::Notice>;
 
-    /// Returns the hash of the entry of a notice.
-    fn hash(notice: &Self::Notice) -> HashValue;
+    /// Returns the cookie with which the entry of a notice was registered.
+    fn cookie(notice: &Self::Notice) -> Cookie;
 
     /// Finishes a notice whose entry is unlinked.
     fn finish(&mut self, notice: Self::Notice);
@@ -99,7 +99,7 @@ impl NoticeQueue for () {
     }
 
     #[inline]
-    fn peek(&mut self) -> Option<HashValue> {
+    fn peek(&mut self) -> Option<Cookie> {
         None
     }
 
@@ -108,7 +108,7 @@ impl NoticeQueue for () {
         None
     }
 
-    fn hash(notice: &Infallible) -> HashValue {
+    fn cookie(notice: &Infallible) -> Cookie {
         match *notice {}
     }
 

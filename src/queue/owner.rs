@@ -1,9 +1,9 @@
 //! The notices of a collection with one owner.
 //!
 //! An [`OwnedWatch`] is the registration of an entry with an object. When the object dies, a notice
-//! is pushed. The notice carries the hash of the entry; the address in the notice names the
-//! registration. If an entry is removed before the owner has taken the notice, the notice is marked
-//! as late. So a late notice never removes a newer entry.
+//! is pushed. By the cookie in the notice, the owner finds the entry; the address in the notice
+//! names the registration. If an entry is removed before the owner has taken the notice, the notice
+//! is marked as late. So a late notice never removes a newer entry.
 //!
 //! Invariants:
 //!
@@ -25,7 +25,7 @@ use core::ptr::NonNull;
 
 use self::address::{APART, HOOK, MARKS, fired, mark, unmark};
 use super::notice_queue::NoticeQueue;
-use crate::hash::HashValue;
+use crate::hash::Cookie;
 use crate::ptr::{
     Atomic, Block, Flavour, Notice, NoticeLink, ObjectRef, Recipient, Registration, StackRef,
     Strong, WakerCell, Weak, depth, number, with_address,
@@ -145,11 +145,11 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         (notices.filter(|notice| !notice.is_late()).count(), seen)
     }
 
-    /// Returns the hash of the next notice. Reads the block of the notice, not the entry.
+    /// Returns the cookie of the next notice. Reads the block of the notice, not the entry.
     #[inline]
-    fn peek(&mut self) -> Option<HashValue> {
+    fn peek(&mut self) -> Option<Cookie> {
         self.fetch();
-        Some(HashValue::of_short(self.batch.get()?.hash()))
+        Some(Cookie::of_short(self.batch.get()?.hash()))
     }
 
     /// Takes a notice out. One load if there is none.
@@ -223,8 +223,8 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     }
 
     #[inline]
-    fn hash(notice: &DeadNotice<F>) -> HashValue {
-        HashValue::of_short(notice.notice.hash())
+    fn cookie(notice: &DeadNotice<F>) -> Cookie {
+        Cookie::of_short(notice.notice.hash())
     }
 }
 
@@ -254,12 +254,12 @@ impl<F: Flavour> DeadQueue<F> {
     }
 
     /// Registers an entry with an object: the death of the object will bring a notice with this
-    /// hash. O(1).
+    /// cookie. O(1).
     #[inline]
     pub(crate) fn watch<'a, T: ?Sized + 'a>(
         &mut self,
         object: impl Into<ObjectRef<'a, T, F>>,
-        hash: HashValue,
+        cookie: Cookie,
     ) -> OwnedWatch<T, F> {
         let object = object.into();
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
@@ -267,7 +267,7 @@ impl<F: Flavour> DeadQueue<F> {
         let registration = unsafe {
             object
                 .block()
-                .register(Recipient::Stack(stack), Some(hash.short()))
+                .register(Recipient::Stack(stack), Some(cookie.short()))
         };
         self.registered += 1;
         let at = mark(object.block(), registration);
@@ -277,15 +277,15 @@ impl<F: Flavour> DeadQueue<F> {
         }
     }
 
-    /// Returns the hashes of the entries for an object, each once, in ascending order. O(n log n)
+    /// Returns the cookies of the entries for an object, each once, in ascending order. O(n log n)
     /// for all n registrations of the object, with whatever collections.
-    pub(crate) fn hashes_of<'a, T: ?Sized + 'a>(
+    pub(crate) fn cookies_of<'a, T: ?Sized + 'a>(
         &self,
         object: impl Into<ObjectRef<'a, T, F>>,
-    ) -> Vec<HashValue> {
+    ) -> Vec<Cookie> {
         let with = |stack| object.into().hashes_with(Recipient::Stack(stack));
-        let hashes = self.stack.map_or_else(Vec::new, with);
-        hashes.into_iter().map(HashValue::of_short).collect()
+        let cookies = self.stack.map_or_else(Vec::new, with);
+        cookies.into_iter().map(Cookie::of_short).collect()
     }
 
     /// Ends a registration, unless it has ended. O(1).
@@ -419,12 +419,12 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
             || (at & MARKS != 0 && self.block().is_some_and(|block| block.is_at(addr)))
     }
 
-    /// Returns the hash that was given to [`DeadQueue::watch`]; none once the registration has
+    /// Returns the cookie that was given to [`DeadQueue::watch`]; none once the registration has
     /// ended.
     #[inline]
-    pub(crate) fn hash(&self) -> Option<HashValue> {
+    pub(crate) fn cookie(&self) -> Option<Cookie> {
         let (block, registration) = self.parts()?;
-        Some(HashValue::of_short(match registration {
+        Some(Cookie::of_short(match registration {
             Registration::Block => block.hash(),
             // SAFETY: Q3.
             Registration::Second => unsafe { block.known_record() }.second_hash(),

@@ -6,7 +6,7 @@ use super::key::Watch;
 use super::query::Sought;
 use super::slot::{NoticeOf, Slot, sealed::Sealed};
 use super::strong::{Content, StrongRef, Upgrade, Wrapper};
-use crate::hash::HashValue;
+use crate::hash::{Cookie, HashValue};
 use crate::queue::NoticeQueue;
 
 /// A weak key by content. The hash is stored, because it is needed after the content has been
@@ -55,7 +55,7 @@ impl<K: StrongRef> Slot for ByContent<K> {
     }
 
     #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
+    fn cookie(&self) -> Option<Cookie> {
         Some(self.hash())
     }
 
@@ -82,16 +82,16 @@ impl<K: StrongRef> Watch for ByContent<K> {
     type Hash = ();
 
     #[inline]
-    fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
+    fn watch(key: &K, cookie: Cookie, queue: &mut Self::Queue) -> Self {
         ByContent {
-            watch: K::Watch::watch(key, hash, queue),
-            hash: K::Watch::store_hash(hash),
+            watch: K::Watch::watch(key, cookie, queue),
+            hash: K::Watch::store_hash(cookie),
         }
     }
 
     #[inline]
-    fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
-        self.watch.rewatch(key, hash, queue);
+    fn rewatch(&mut self, key: &K, cookie: Cookie, queue: &mut Self::Queue) {
+        self.watch.rewatch(key, cookie, queue);
     }
 
     #[inline]
@@ -105,8 +105,8 @@ impl<K: StrongRef> Watch for ByContent<K> {
         self.hash()
     }
 
-    fn hashes_of(key: &K, queue: &Self::Queue) -> Option<Vec<HashValue>> {
-        K::Watch::hashes_of(key, queue)
+    fn cookies_of(key: &K, queue: &Self::Queue) -> Option<Vec<Cookie>> {
+        K::Watch::cookies_of(key, queue)
     }
 
     #[inline]

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::slot::Slot;
-use crate::hash::HashValue;
+use crate::hash::{Cookie, HashValue};
 
 /// An object that collections can watch, and identify by its address, without keeping the object
 /// alive. A key by identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a
@@ -153,10 +153,10 @@ pub trait Watch: Slot<Remains = ()> {
     type Hash: Copy;
 
     #[doc(hidden)]
-    fn watch(key: &Self::Key, hash: HashValue, queue: &mut Self::Queue) -> Self;
+    fn watch(key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue) -> Self;
     /// Watches another object instead, unless the object is the same.
     #[doc(hidden)]
-    fn rewatch(&mut self, key: &Self::Key, hash: HashValue, queue: &mut Self::Queue);
+    fn rewatch(&mut self, key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue);
     /// Returns the hash under which the entry is stored, if this watch is its key.
     #[doc(hidden)]
     fn hash(&self) -> HashValue;
@@ -166,11 +166,11 @@ pub trait Watch: Slot<Remains = ()> {
     #[doc(hidden)]
     fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
-    /// Returns the hashes of the object's entries whose notices come to this queue: the hashes
-    /// under which the object was watched, each once. `None` if no notices come: then no object
+    /// Returns the cookies of the object's entries whose notices come to this queue: the cookies
+    /// with which the object was watched, each once. `None` if no notices come: then no object
     /// knows its entries.
     #[doc(hidden)]
-    fn hashes_of(key: &Self::Key, queue: &Self::Queue) -> Option<Vec<HashValue>>;
+    fn cookies_of(key: &Self::Key, queue: &Self::Queue) -> Option<Vec<Cookie>>;
 
     /// Returns the address of the object, live or dead.
     #[doc(hidden)]

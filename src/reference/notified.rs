@@ -7,7 +7,7 @@ use super::key::{Watch, WeakKey};
 use super::permit::Permit;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, Wrapper};
-use crate::hash::HashValue;
+use crate::hash::{Cookie, HashValue};
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
 use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
 
@@ -92,8 +92,8 @@ impl<K: Registrable> Slot for Notified<K> {
     }
 
     #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
-        self.watch.hash()
+    fn cookie(&self) -> Option<Cookie> {
+        self.watch.cookie()
     }
 
     #[inline]
@@ -120,21 +120,21 @@ impl<K: Registrable> Watch for Notified<K> {
     type Hash = ();
 
     #[inline]
-    fn watch(key: &K, hash: HashValue, queue: &mut Self::Queue) -> Self {
+    fn watch(key: &K, cookie: Cookie, queue: &mut Self::Queue) -> Self {
         Notified {
-            watch: queue.watch(K::object(key), hash),
+            watch: queue.watch(K::object(key), cookie),
             like: PhantomData,
             flavour: PhantomData,
         }
     }
 
     #[inline]
-    fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut Self::Queue) {
+    fn rewatch(&mut self, key: &K, cookie: Cookie, queue: &mut Self::Queue) {
         // User code: `K::object` runs before the old watch is deregistered.
         let object = K::object(key);
         if !self.watch.is_on(object) {
             // The new watch comes first: it may allocate, and the allocation may fail.
-            let mut old = core::mem::replace(&mut self.watch, queue.watch(object, hash));
+            let mut old = core::mem::replace(&mut self.watch, queue.watch(object, cookie));
             queue.end(&mut old);
         }
     }
@@ -149,11 +149,11 @@ impl<K: Registrable> Watch for Notified<K> {
 
     #[inline]
     fn stored_hash(&self, (): ()) -> HashValue {
-        self.watch.hash().unwrap_or(HashValue::NONE)
+        self.watch.cookie().unwrap_or(HashValue::NONE)
     }
 
-    fn hashes_of(key: &K, queue: &Self::Queue) -> Option<Vec<HashValue>> {
-        Some(queue.hashes_of(K::object(key)))
+    fn cookies_of(key: &K, queue: &Self::Queue) -> Option<Vec<Cookie>> {
+        Some(queue.cookies_of(K::object(key)))
     }
 
     #[inline]

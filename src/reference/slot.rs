@@ -1,6 +1,6 @@
 //! The slots of an entry, and how a table of one owner learns of the deaths of their objects.
 
-use crate::hash::HashValue;
+use crate::hash::Cookie;
 use crate::queue::NoticeQueue;
 
 /// One side of an entry, the key or the value: a value that the collection [owns](Owned), or a
@@ -26,11 +26,12 @@ pub trait Slot: sealed::Sealed + Sized {
     #[doc(hidden)]
     const BY_CONTENT: bool = false;
 
-    /// Returns the hash that the death notice of this slot will carry, if there will be a notice.
-    /// The entry has to stay at the place of this hash, whatever hash the other slot returns later.
+    /// Returns the cookie that the death notice of this slot will carry, if there will be a notice.
+    /// By this cookie the collection must find the entry, whatever hash the other slot returns
+    /// later.
     #[doc(hidden)]
     #[inline]
-    fn hash_of_notice(&self) -> Option<HashValue> {
+    fn cookie(&self) -> Option<Cookie> {
         None
     }
 

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use super::key::Watch;
 use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, WeakRef, Wrapper};
-use crate::hash::HashValue;
+use crate::hash::{Cookie, HashValue};
 use crate::ptr::Atomic;
 
 /// The watch of handles that do not notify. Each change to the collection polls a few entries, and
@@ -40,13 +40,13 @@ impl<K: StrongRef, F> Watch for Swept<K, F> {
     type Hash = HashValue;
 
     #[inline]
-    fn watch(key: &K, _: HashValue, (): &mut ()) -> Self {
+    fn watch(key: &K, _: Cookie, (): &mut ()) -> Self {
         Swept(K::downgrade(key), PhantomData)
     }
 
     #[inline]
-    fn rewatch(&mut self, key: &K, hash: HashValue, queue: &mut ()) {
-        *self = Self::watch(key, hash, queue);
+    fn rewatch(&mut self, key: &K, cookie: Cookie, queue: &mut ()) {
+        *self = Self::watch(key, cookie, queue);
     }
 
     #[inline]
@@ -64,7 +64,7 @@ impl<K: StrongRef, F> Watch for Swept<K, F> {
         hash
     }
 
-    fn hashes_of(_: &K, (): &()) -> Option<Vec<HashValue>> {
+    fn cookies_of(_: &K, (): &()) -> Option<Vec<Cookie>> {
         None
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The table knows no hasher and no pointer: hashes come in as
 //! [`HashValue`](crate::hash::HashValue), keys and values as [`Slot`]s. When the table moves an
-//! entry, it must use the hash that the notice of the entry will carry ([`Slot::hash_of_notice`]).
+//! entry, its hash must be the cookie that the notice of the entry will carry ([`Slot::cookie`]).
 //! Otherwise the notice does not find its entry, is mistaken for a late notice, and frees a hook
 //! that is still in use.
 //!

@@ -75,9 +75,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
-        let hash = K::Queue::hash(notice).get();
+        let cookie = K::Queue::cookie(notice).get();
         self.entries
-            .find(hash, |entry| entry.key.is_named_by(notice))
+            .find(cookie, |entry| entry.key.is_named_by(notice))
     }
 
     /// Returns the number of entries with a pending notice, plus the number of entries whose
@@ -106,11 +106,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// work.
     #[inline]
     pub(crate) fn prefetch_notified(&mut self) {
-        if let Some(hash) = self.keys.peek() {
-            self.prefetch(hash);
+        if let Some(cookie) = self.keys.peek() {
+            self.prefetch(cookie);
         }
-        if let Some(hash) = self.values.peek() {
-            self.prefetch(hash);
+        if let Some(cookie) = self.values.peek() {
+            self.prefetch(cookie);
         }
     }
 
@@ -180,7 +180,7 @@ fn unlink_next<D: NoticeQueue, E>(
     named: impl Fn(&E, &D::Notice) -> bool,
 ) -> Option<E> {
     while let Some(notice) = deaths.next(left) {
-        let found = entries.find_entry(D::hash(&notice).get(), |entry| named(entry, &notice));
+        let found = entries.find_entry(D::cookie(&notice).get(), |entry| named(entry, &notice));
         // (Only a leaked entry is not found.)
         let entry = found.ok().map(|entry| entry.remove().0);
         // Finish the notice before anything else that the entry owns is destroyed: the memory of

@@ -14,14 +14,14 @@ impl<K: Slot, V: Watch> Table<K, V> {
     pub(crate) fn entries_of(&self, value: &V::Key) -> Vec<&Entry<K, V>> {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &&Entry<K, V>| entry.value.is_at(addr);
-        let Some(hashes) = V::hashes_of(value, &self.values) else {
+        let Some(hashes) = V::cookies_of(value, &self.values) else {
             return self.iter().filter(is_of).collect();
         };
         let mut found = Vec::with_capacity(hashes.len());
         for hash in hashes {
             // hashbrown compares only tags, so an entry with another of these hashes may come up:
             // its own hash will find it.
-            let has_hash = |entry: &&Entry<K, V>| entry.value.hash_of_notice() == Some(hash);
+            let has_hash = |entry: &&Entry<K, V>| entry.value.cookie() == Some(hash);
             let entries = self.entries.iter_hash(hash.get());
             found.extend(entries.filter(is_of).filter(has_hash));
         }
@@ -35,7 +35,7 @@ impl<K: Slot, V: Watch> Table<K, V> {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &Entry<K, V>| entry.value.is_at(addr) && !entry.key.is_expired();
         let mut removed = 0;
-        if let Some(hashes) = V::hashes_of(value, &self.values) {
+        if let Some(hashes) = V::cookies_of(value, &self.values) {
             for hash in hashes {
                 while let Ok(found) = self.entries.find_entry(hash.get(), is_of) {
                     let mut entry = found.remove().0;

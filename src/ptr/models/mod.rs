@@ -277,7 +277,7 @@ impl<T> Map<T> {
     pub(crate) fn remove(&mut self, index: usize) -> bool {
         match self.entries[index].take() {
             Some(mut watch) => {
-                assert_eq!(watch.hash().unwrap().short(), self.hash(index).short());
+                assert_eq!(watch.cookie().unwrap().short(), self.hash(index).short());
                 self.queue.end(&mut watch);
                 true
             }
@@ -297,7 +297,7 @@ impl<T> Map<T> {
                 .is_some_and(|watch| watch.is_named_by(&notice))
         };
         let index = self.entries.iter().position(named).expect("no late notice");
-        assert_eq!(DeadQueue::hash(&notice).short(), self.hash(index).short());
+        assert_eq!(DeadQueue::cookie(&notice).short(), self.hash(index).short());
         let watch = self.entries[index].take().unwrap();
         assert!(watch.is_expired() && watch.upgrade().is_none());
         self.queue.finish(notice);

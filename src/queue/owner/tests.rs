@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::{mem, ptr};
 
 use super::{DeadQueue, NoticeQueue, OwnedWatch};
-use crate::hash::HashValue;
+use crate::hash::Cookie;
 use crate::ptr::{Atomic, Strong};
 
 /// The notices of an object with several registrations are pushed under its gate. If the collection
@@ -15,7 +15,7 @@ fn a_stack_is_freed_under_no_gate() {
         let object: Strong<_, Atomic> = Strong::new(1);
         let mut queues = [DeadQueue::NONE, DeadQueue::NONE];
         for _ in 0..registrations {
-            let of_object = |queue: &mut DeadQueue<_>| queue.watch(&object, HashValue::fold(1));
+            let of_object = |queue: &mut DeadQueue<_>| queue.watch(&object, Cookie::fold(1));
             // Entries that were leaked.
             queues.iter_mut().map(of_object).for_each(mem::forget);
         }
