@@ -75,6 +75,12 @@ impl<S: Schema> TableContext<S> {
         self.bound.get().map(|bound| &**bound)
     }
 
+    /// Whether the end of an entry may call the waker or the listener.
+    #[inline]
+    pub(super) fn ends_run_users(&self) -> bool {
+        self.kept.is_on_request() || self.bound().is_some_and(|bound| !bound.is_floor())
+    }
+
     /// # Panics
     /// If there is a bound already.
     #[track_caller]

@@ -5,6 +5,7 @@ use core::iter;
 use core::task::{Context, Poll, Waker};
 use std::vec::Vec;
 
+use super::bound::TableContext;
 use super::kept::{KeptRemains, Taking};
 use super::nested::NestedCall;
 use super::node::Node;
@@ -139,18 +140,33 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Takes some of the dead entries, if there are any, for an operation that is about to change
     /// the table: the operation [reaps](Self::reap) the taken entries when it has its pin. Entries
-    /// with destructors are destroyed at once, before the operation: later, their destructors could
-    /// change the entry that the operation has just changed. But where no entry has a destructor,
+    /// whose end runs user code are destroyed at once, before the operation: later, the user code
+    /// could change the entry that the operation has just changed. But where no end runs user code,
     /// the barrier of entering serves both the reclamation and the operation.
     // In two steps, with the caller's pin between them: returning the pin would copy the pin.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<S>>> {
-        // A user's weak handle may have a destructor.
-        if Node::<S>::PROMPT || S::Watch::SWEPT != Some(false) {
+        if self.ends_run_users() {
             self.drain_some();
             return None;
         }
-        self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))
+        let taken = self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))?;
+        if self.ends_run_users() {
+            // Another thread has changed the policy meanwhile.
+            self.nodes.reap(taken);
+            return None;
+        }
+        Some(taken)
+    }
+
+    /// Whether the end of an entry may run user code: a destructor, also of a user's weak handle;
+    /// the waker, when the key and value are kept; or the listener of a ceiling.
+    #[inline]
+    fn ends_run_users(&self) -> bool {
+        let context = self.nodes.concern();
+        Node::<S>::PROMPT
+            || S::Watch::SWEPT != Some(false)
+            || context.is_some_and(TableContext::ends_run_users)
     }
 
     /// Destroys or retires the entries that were taken before the thread entered.

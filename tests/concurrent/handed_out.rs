@@ -10,6 +10,8 @@ use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
 use weakly::memo::Value;
 use weakly::{Anchor, AttributeKey, Attributes, Memo, Reclaim, Strong};
 
+use crate::common::{panics, quiet_panic};
+
 const COUNT: usize = 40;
 
 /// Panics where it is dropped while the lock is held, as a thread would wait for itself.
@@ -159,6 +161,34 @@ fn what_a_reader_delays_calls_the_waker() {
             assert_eq!((times(), reclaim(), times()), (1, 1, 0));
         }
     }
+}
+
+/// 362, 363: An operation keeps dead values without a destructor, and the waker panics: each value is handed out all the same.
+#[test]
+fn a_waker_that_panics_loses_no_kept_value() {
+    struct Bomb(AtomicUsize);
+    impl Wake for Bomb {
+        fn wake(self: Arc<Self>) {
+            if self.0.fetch_add(1, Relaxed) != 0 {
+                quiet_panic();
+            }
+        }
+    }
+    let (map, woken) = (
+        WeakMap::<Strong<usize>, usize>::new(),
+        Arc::new(Bomb(AtomicUsize::new(0))),
+    );
+    map.set_reclaim(Reclaim::OnRequest);
+    map.set_waker(Some(Waker::from(woken.clone())));
+    let keys: Vec<_> = (0..COUNT).map(Strong::new).collect();
+    keys.iter().for_each(|key| _ = map.insert(key, **key));
+    drop(keys);
+    assert_eq!(woken.0.load(Relaxed), 1, "the first death");
+    assert!(panics(|| _ = map.insert(&Strong::new(0), 0)));
+    assert_eq!(woken.0.load(Relaxed), 2, "the first kept value");
+    let mut taken = map.take_dead(usize::MAX);
+    taken.sort_unstable();
+    assert!(taken.into_iter().eq(0..COUNT));
 }
 
 /// 362: Threads that take at once get each value once.

@@ -150,6 +150,28 @@ fn a_listener_and_a_destructor_that_panic() {
     assert_eq!((ended.get(), told.get()), (12, 11));
 }
 
+/// O224: An insertion destroys dead entries whose keys and values have no destructor, and the listener panics: the listener
+/// hears of each dead entry, and the ceiling counts none of them.
+#[test]
+fn a_listener_that_panics_where_no_value_has_a_destructor() {
+    let (told, map) = (Count::default(), WeakMap::<Strong<usize>, usize>::new());
+    map.set_ceiling(Limit::entries(100), |_| 1);
+    let counted = told.clone();
+    map.set_listener(move |_, _, _| {
+        counted.add();
+        quiet_panic();
+    });
+    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    keys.iter().for_each(|key| _ = map.insert(key, 1));
+    drop(keys);
+    let live = Strong::new(6);
+    assert!(panics(|| _ = map.insert(&live, 1)));
+    assert_eq!(
+        (told.get(), map.pending_dead(), map.retained_weight()),
+        (6, 0, 0)
+    );
+}
+
 /// O224: A lookup that brings an object back pays for what goes, and its panic: all the same it is kept.
 #[test]
 fn a_panic_in_a_lookup() {

@@ -192,9 +192,10 @@ impl<N: Entry> Writer<'_, N> {
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
 
-    /// Destroys entries that were taken before the thread entered. The entries have no user
-    /// destructors, so no user code runs inside. By the barrier of entering, the thread sees all
-    /// threads that may look at the entries. If there are any, the entries are retired instead.
+    /// Destroys entries that were taken before the thread entered, and whose end runs no user code:
+    /// so no user code runs inside, and no panic ends the loop over the entries. By the barrier of
+    /// entering, the thread sees all threads that may look at the entries. If there are any, the
+    /// entries are retired instead.
     #[inline]
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
         if self.inside.is_alone() {
