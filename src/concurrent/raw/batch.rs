@@ -10,8 +10,8 @@
 //!   is a hint: any size is sound, at any time. A thread whose batch size is one reads the
 //!   participants each time, after the barrier of leaving, and empties its bag as well. An unlinked
 //!   array ends its batch at once, because a bag may wait long, and must not keep megabytes. No bag
-//!   waits for a particular thread: each thread that makes changes looks at the bags of other
-//!   threads in turn.
+//!   waits for a particular thread, or for a further unlinking: each thread that makes changes
+//!   looks at all bags in turn, its own included.
 //! * **D8** Once a table is *prompt*, no thread leaves an object in its bag, because an object in a
 //!   bag wakes no task. The thread that makes the table prompt sets the flag, makes a barrier, and
 //!   looks at all bags under their locks. A gathering thread puts its objects into its bag, and
@@ -196,21 +196,24 @@ impl<C: Default> Domain<C> {
         entries
     }
 
-    /// D7: looks at the next bag of another thread. Returns the number of the other thread if the
-    /// bag is idle: the calling thread found objects there at its last look, and no object was
-    /// added since.
+    /// D7: looks at the next bag. Returns the number of its thread if the bag is idle: the calling
+    /// thread found objects there at its last look, and no object was added since. The calling
+    /// thread also looks at its own bag: it may have taken the number of an ended thread, and may
+    /// unlink nothing more.
     pub(super) fn next_idle_bag(&self) -> Option<usize> {
         let number = ThreadNumber::current();
         let own = self.participant(number.get());
         let found = own.next_bag.look(self.participants.slots(), |at| {
-            let Some(other) = self.participants.in_slot(at) else {
+            let Some(there) = self.participants.in_slot(at) else {
                 return Seen::Absent;
             };
-            match other.bag() {
-                _ if other.number == number.get() => Seen::Absent,
+            let is_own = there.number == number.get();
+            match there.bag() {
+                Some(bag) if !bag.is_empty() => Seen::Some(bag.puts()),
+                // The look has loaded no cache line that another thread writes.
+                _ if is_own => Seen::Absent,
                 None => Seen::Bare,
-                Some(bag) if bag.is_empty() => Seen::Nothing,
-                Some(bag) => Seen::Some(bag.puts()),
+                Some(_) => Seen::Nothing,
             }
         });
         found.and_then(|at| Some(self.participants.in_slot(at)?.number))
