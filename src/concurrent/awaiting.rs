@@ -1,16 +1,20 @@
 //! The future of a value that tasks make together.
 
-use core::any::Any;
 use core::fmt;
 use core::future::Future;
-use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::boxed::Box;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
+use super::flight::{Making, Seat};
+use super::making::{Absent, Claimed};
+use super::node::Compare;
+use super::raw::Match;
+use super::work::{AnyWork, Error, Failure, Plan, Running, Work};
 use crate::panics::FirstPanic;
+use crate::sync::{Exclusive, Mutex};
 
 /// A value that tasks make together, as a future. [`Memo`](crate::Memo) and
 /// [`WeakValueMap`](super::WeakValueMap) return flights.
@@ -87,58 +91,33 @@ use crate::panics::FirstPanic;
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Flight<'m, V, R = V> {
     state: State<'m, V, R>,
-    /// The values of the collection have exactly this type, and no subtype of it: a waiting flight
-    /// gets its value through `dyn Any`.
-    value: PhantomData<fn(V) -> V>,
 }
 
 enum State<'m, V, R> {
     /// `None` when the flight is over.
     Ready(Option<R>),
-    Waiting(Waiting<'m>, fn(Result<V, Error>) -> R),
+    Waiting(Waiting<'m, V>, fn(Result<V, Error>) -> R),
 }
 
-/// A waiting flight. The drop leaves the joined computation.
-struct Waiting<'m> {
-    owner: &'m (dyn Any + Sync),
-    /// The flight's own computation, if it has not begun.
-    own: Option<Arc<dyn AnyWork>>,
-    joined: Option<Joined>,
-    /// Dropped before the flight leaves the computation.
-    seat: Option<Seat>,
-}
+/// A waiting flight, without the types of its collection and its closure.
+pub(crate) type Waiting<'m, V> = Box<dyn Wait<V> + Send + Sync + 'm>;
 
-struct Joined {
-    flight: Arc<Making>,
-    /// `None` if a thread makes the value.
-    work: Option<Arc<dyn AnyWork>>,
-    is_own: bool,
+/// See [`Waiting`].
+pub(crate) trait Wait<V> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<V, Failure>>;
 }
 
 impl<'m, V, R> Flight<'m, V, R> {
     #[inline]
     pub(crate) fn ready(made: R) -> Self {
-        Self::of(State::Ready(Some(made)))
+        let state = State::Ready(Some(made));
+        Flight { state }
     }
 
     #[inline]
-    fn of(state: State<'m, V, R>) -> Self {
-        let value = PhantomData;
-        Flight { state, value }
-    }
-
-    pub(crate) fn new(
-        owner: &'m (dyn Any + Sync),
-        work: Arc<dyn AnyWork>,
-        finish: fn(Result<V, Error>) -> R,
-    ) -> Self {
-        let waiting = Waiting {
-            owner,
-            own: Some(work),
-            joined: None,
-            seat: None,
-        };
-        Self::of(State::Waiting(waiting, finish))
+    pub(crate) fn waiting(waiting: Waiting<'m, V>, finish: fn(Result<V, Error>) -> R) -> Self {
+        let state = State::Waiting(waiting, finish);
+        Flight { state }
     }
 }
 
@@ -165,7 +144,7 @@ impl<V: 'static, R> Future for Flight<'_, V, R> {
     }
 }
 
-impl<V: 'static, R> State<'_, V, R> {
+impl<V, R> State<'_, V, R> {
     #[cold]
     #[inline(never)]
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<R> {
@@ -177,10 +156,7 @@ impl<V: 'static, R> State<'_, V, R> {
         };
         // The flight leaves the computation before there is a result.
         *self = State::Ready(None);
-        let made = made.or_else(|failure| match failure {
-            Failure::Error(error) => Err(error),
-            Failure::Panic(payload) => resume_unwind(payload),
-        });
+        let made = made.map_err(|failure| failure.unwrap_or_else(|panic| resume_unwind(panic)));
         Poll::Ready(finish(made))
     }
 }
@@ -190,81 +166,143 @@ fn over() -> ! {
     panic!("a `Flight` was polled after it was ready")
 }
 
-impl Waiting<'_> {
-    #[cold]
-    #[inline(never)]
-    fn poll<V: 'static>(&mut self, context: &mut Context<'_>) -> Poll<Result<V, Failure>> {
-        let mut out: Option<V> = None;
-        loop {
-            let Some(joined) = &self.joined else {
-                let own = self
-                    .own
-                    .as_ref()
-                    .expect("its own computation has not begun");
-                let (flight, work) = match Arc::clone(own).begin(self.owner, &mut out) {
-                    Begun::Found => return Poll::Ready(Ok(taken(out))),
-                    Begun::Own(flight) => (flight, self.own.take()),
-                    Begun::Work(work, flight) => (flight, Some(work)),
-                    Begun::Thread(flight) => (flight, None),
-                };
-                let is_own = self.own.is_none();
-                self.joined = Some(Joined {
-                    flight,
-                    work,
-                    is_own,
-                });
-                continue;
-            };
-            let polled = match &joined.work {
-                Some(work) => {
-                    let waiter = Waiter {
-                        flight: &joined.flight,
-                        seat: &mut self.seat,
-                        is_own: joined.is_own,
-                    };
-                    work.poll(waiter, self.owner, context, &mut out)
-                }
-                None => match Seat::wait(&mut self.seat, &joined.flight, context.waker()) {
-                    Poll::Pending => Polled::Pending,
-                    Poll::Ready(Ok(())) => Polled::Again,
-                    Poll::Ready(Err(_)) => Polled::Cycle,
-                },
-            };
-            match polled {
-                // F3: the executor may wait, also for a value that this thread is about to make.
-                Polled::Pending if Making::call_off() => {}
-                Polled::Pending => return Poll::Pending,
-                Polled::Made => return Poll::Ready(Ok(taken(out))),
-                Polled::Failed(failure) => return Poll::Ready(Err(failure)),
-                Polled::Again => self.leave(),
-                Polled::Cycle => match joined.work.as_ref().or(self.own.as_ref()) {
-                    Some(work) => work.cycle(),
-                    None => unreachable!("it waits with its own computation, or for one"),
-                },
-            }
+/// A task that waits. The drop leaves the joined computation.
+pub(super) struct Waiter<'m, P: Plan, B> {
+    owner: &'m P::Owner,
+    /// The task's own computation, if it has not begun, and the closure that begins it.
+    own: Option<Arc<Work<P>>>,
+    begin: Mutex<Option<B>>,
+    joined: Option<Joined<P>>,
+    /// Dropped before the flight leaves the computation.
+    seat: Option<Seat>,
+}
+
+/// What a task waits for.
+struct Joined<P: Plan> {
+    flight: Arc<Making>,
+    /// `None` if a thread makes the value, or the node of the flight is about to leave the table.
+    work: Option<Arc<Work<P>>>,
+}
+
+impl<'m, P: Plan, B> Waiter<'m, P, B>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send,
+{
+    pub(super) fn new(owner: &'m P::Owner, own: Arc<Work<P>>, begin: B) -> Self {
+        Waiter {
+            owner,
+            own: Some(own),
+            begin: Mutex::new(Some(begin)),
+            joined: None,
+            seat: None,
         }
     }
 
+    /// Returns the value, if there is one, or else joins a flight or begins the own computation.
+    fn begin(&mut self) -> Option<P::Made> {
+        let own = self.own.as_ref().expect("it has not begun");
+        let (table, hash, key) = (P::table(self.owner), own.hash, &own.key);
+        // A single search, as for threads: see `Table::lead`.
+        let mut found = table.find_where(
+            hash,
+            |node| P::Schema::is_of(key, node) == Match::Yes,
+            P::read,
+        );
+        loop {
+            found = match found {
+                Ok(made) => {
+                    P::found(self.owner);
+                    return Some(made);
+                }
+                Err(Absent::InFlight(flight)) if flight.is_in_the_way() => {
+                    let work = Work::join(&flight);
+                    self.joined = Some(Joined { flight, work });
+                    return None;
+                }
+                Err(absent) => {
+                    if let Absent::InFlight(flight) = absent {
+                        table.unlink_flight(hash, &flight);
+                    }
+                    let work: Arc<dyn AnyWork> = Arc::clone(own) as _;
+                    let flight = Making::of_work(Arc::downgrade(&work));
+                    match table.start_flight(hash, key, P::read, Arc::clone(&flight)) {
+                        Ok(Claimed::There(made)) => Ok(made),
+                        Ok(Claimed::Yours(leader)) => {
+                            let begin = self.begin.replace(None).expect("it begins once");
+                            let running = begin(Arc::clone(&flight));
+                            leader.leave_to_tasks();
+                            P::begun(self.owner);
+                            own.begin(running, &flight);
+                            let work = self.own.take();
+                            self.joined = Some(Joined { flight, work });
+                            return None;
+                        }
+                        Err(absent) => Err(absent),
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<P: Plan, B> Waiter<'_, P, B> {
     fn leave(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.seat = None);
-        if let Some(joined) = self.joined.take() {
-            if let Some(work) = &joined.work {
-                panics.catch(|| work.leave(self.owner));
-            }
+        if let Some(work) = self.joined.take().and_then(|joined| joined.work) {
+            panics.catch(|| work.leave(self.owner));
         }
         panics.resume();
     }
 }
 
-fn taken<V>(out: Option<V>) -> V {
-    match out {
-        Some(value) => value,
-        None => unreachable!("the value was put there"),
+/// A waiting flight of a task.
+pub(crate) fn waiting<'m, P: Plan, B>(
+    owner: &'m P::Owner,
+    own: Arc<Work<P>>,
+    begin: B,
+) -> Waiting<'m, P::Made>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'm,
+{
+    Box::new(Waiter::new(owner, own, begin))
+}
+
+impl<P: Plan, B> Wait<P::Made> for Waiter<'_, P, B>
+where
+    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send,
+{
+    #[cold]
+    #[inline(never)]
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<P::Made, Failure>> {
+        loop {
+            let Some(Joined { flight, work }) = &self.joined else {
+                match self.begin() {
+                    Some(made) => return Poll::Ready(Ok(made)),
+                    None => continue,
+                }
+            };
+            let seat = &mut self.seat;
+            let polled = match work {
+                Some(work) => work.poll(flight, seat, self.own.is_none(), self.owner, context),
+                None => match Seat::wait(seat, flight, context.waker()) {
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(Ok(())) => Poll::Ready(None),
+                    Poll::Ready(Err(_)) => P::cycle(),
+                },
+            };
+            match polled {
+                // F3: the executor may wait, also for a value that this thread is about to make.
+                Poll::Pending if Making::call_off() => {}
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(made)) => return Poll::Ready(made),
+                Poll::Ready(None) => self.leave(),
+            }
+        }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl<P: Plan, B> Drop for Waiter<'_, P, B> {
     fn drop(&mut self) {
         self.leave();
     }

@@ -53,8 +53,7 @@ use core::any::Any;
 use core::cell::Cell;
 use core::mem;
 use core::ptr;
-use core::task::{Context, Waker};
-use std::boxed::Box;
+use core::task::Waker;
 use std::sync::{Arc, Weak};
 use std::task::Wake;
 use std::time::Instant;
@@ -114,6 +113,13 @@ pub(crate) struct Joint {
     /// The objects on which the value depends besides its key, until the flight's node has left the
     /// table: see [`Dependencies`](super::work::Dependencies).
     pub(super) gathered: Mutex<Option<Gathered>>,
+}
+
+/// A computation of tasks ([`work`](super::work)), without its types.
+pub(super) trait AnyWork: Send + Sync {
+    fn is_stale(&self) -> bool;
+    /// For the collection, which knows the types.
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
 /// Why a wait has ended before the flight is complete.
@@ -602,64 +608,4 @@ impl Drop for StandIn {
         self.set(None);
         self.0.complete();
     }
-}
-
-/// The error or panic of a computation.
-pub(crate) type Error = Box<dyn Any + Send>;
-
-/// A3 of [`work`](super::work).
-pub(crate) enum Failure {
-    Error(Error),
-    Panic(Box<dyn Any + Send>),
-}
-
-/// How a task begins to wait.
-pub(crate) enum Begun {
-    /// The task does not wait: the value is in the place that the caller has passed.
-    Found,
-    /// The computation of the task begins.
-    Own(Arc<Making>),
-    /// A different computation is under way, and the task is now one of its owners.
-    Work(Arc<dyn AnyWork>, Arc<Making>),
-    /// A thread makes the value, or the node of a flight is about to leave the table.
-    Thread(Arc<Making>),
-}
-
-/// The outcome of a poll.
-pub(crate) enum Polled {
-    Pending,
-    /// The value is in the place that the caller has passed.
-    Made,
-    /// The task's own computation has failed.
-    Failed(Failure),
-    /// The computation makes no value. A further computation may.
-    Again,
-    Cycle,
-}
-
-/// A computation of tasks ([`work`](super::work)), without the types of its collection and its
-/// closure. `owner` is the collection, and `out` the place of the value: an `Option` of the value.
-pub(crate) trait AnyWork: Send + Sync {
-    fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun;
-    /// Adds an owner. False if there are no owners any more.
-    fn join(&self) -> bool;
-    fn is_stale(&self) -> bool;
-    fn poll(
-        &self,
-        waiter: Waiter<'_>,
-        owner: &(dyn Any + Sync),
-        context: &mut Context<'_>,
-        out: &mut dyn Any,
-    ) -> Polled;
-    /// Removes an owner. The last owner destroys the computation, so user code may run.
-    fn leave(&self, owner: &(dyn Any + Sync));
-    fn cycle(&self) -> !;
-}
-
-/// A task that waits.
-pub(crate) struct Waiter<'w> {
-    pub(super) flight: &'w Arc<Making>,
-    pub(super) seat: &'w mut Option<Seat>,
-    /// Whether the task waits for its own computation.
-    pub(super) is_own: bool,
 }

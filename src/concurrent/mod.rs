@@ -57,9 +57,10 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
+pub(crate) use awaiting::{Waiting, waiting};
 pub(crate) use common::{shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
-pub(crate) use flight::{AnyWork, Error, WaitError};
+pub(crate) use flight::WaitError;
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
@@ -69,4 +70,4 @@ pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
-pub(crate) use work::{Plan, fallible, infallible, running, work};
+pub(crate) use work::{Error, Plan, Work, fallible, infallible, running};

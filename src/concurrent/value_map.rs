@@ -6,11 +6,9 @@ use core::future::Future;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
-use std::sync::Arc;
 
-use super::awaiting::Flight;
+use super::awaiting::{Flight, Waiting, waiting};
 use super::common::{iterating, showing, taking, with_hasher};
-use super::flight::{AnyWork, Error};
 use super::gathered::Gathered;
 use super::iter::ValueIter;
 use super::key::ByKey;
@@ -18,7 +16,7 @@ use super::limits::floor;
 use super::making::{cycle, made_by};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
-use super::work::{Plan, fallible, infallible, running, work};
+use super::work::{Error, Plan, Work, fallible, infallible, running};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::ptr::CoreRef;
@@ -447,12 +445,12 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             drop((key, make));
             return Flight::ready(finish(Ok(value)));
         }
-        Flight::new(&self.table, Self::work_on(key, hash, make), finish)
+        Flight::waiting(self.wait(key, hash, make), finish)
     }
 
     #[cold]
     #[inline(never)]
-    fn work_on<F, Fut, E>(key: K, hash: HashValue, make: F) -> Arc<dyn AnyWork>
+    fn wait<F, Fut, E>(&self, key: K, hash: HashValue, make: F) -> Waiting<'_, V>
     where
         K: Clone + Send + Sync + 'static,
         V: Clone + 'static,
@@ -464,8 +462,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             key: key.clone(),
             value: PhantomData,
         };
-        let sought = key.clone();
-        work(hash, sought, plan, move |_| running(make(key)))
+        let work = Work::new(hash, key.clone(), plan);
+        waiting(&self.table, work, move |_| running(move || make(key)))
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new

@@ -46,12 +46,11 @@ use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::thread;
 
-use super::flight::{AnyWork, Begun, Error, Failure, Making, Polled, Seat, Waiter};
+use super::flight::{AnyWork, Making, Seat};
 use super::gathered::Gathered;
 use super::held::{Found, Held};
-use super::making::{Absent, Claimed, Leader};
+use super::making::Leader;
 use super::node::Compare;
-use super::raw::Match;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
@@ -96,15 +95,24 @@ type Probe<P> = <<P as Plan>::Schema as Schema>::Probe;
 type Watch<P> = <<P as Plan>::Schema as Schema>::Watch;
 type Value<P> = <<P as Plan>::Schema as Schema>::Value;
 
+/// The error of a computation.
+pub(crate) type Error = Box<dyn Any + Send>;
+
+/// A3: the error of a computation, or its panic.
+pub(super) type Failure = thread::Result<Error>;
+
 /// A computation that runs.
 pub(crate) type Running<V> = Pin<Box<dyn Future<Output = Result<V, Error>> + Send>>;
 
-/// A computation whose error has no type.
-pub(crate) fn running<V, E: Send + 'static>(
-    computing: impl Future<Output = Result<V, E>> + Send + 'static,
-) -> Running<V> {
+/// A computation whose error has no type. The first poll calls the closure.
+pub(crate) fn running<V, E: Send + 'static, Fut>(
+    compute: impl FnOnce() -> Fut + Send + 'static,
+) -> Running<V>
+where
+    Fut: Future<Output = Result<V, E>> + Send + 'static,
+{
     Box::pin(async move {
-        let made = computing.await;
+        let made = compute().await;
         made.map_err(|error| Box::new(error) as Error)
     })
 }
@@ -127,247 +135,139 @@ pub(crate) fn fallible<V, E: 'static>(made: Result<V, Error>) -> Result<V, E> {
     })
 }
 
-/// A computation, or the closure of a computation that begins if no other computation is at work.
-struct Work<P: Plan, B> {
-    hash: HashValue,
-    key: Probe<P>,
+/// A computation, or the place of a computation that has not begun.
+pub(crate) struct Work<P: Plan> {
+    pub(super) hash: HashValue,
+    pub(super) key: Probe<P>,
     /// Present until there is an entry, or until it is certain that there will be none.
     plan: Mutex<Option<P>>,
-    /// Present until the computation begins.
-    begin: Mutex<Option<B>>,
-    held: Held<Stage<P::Made, B>, Arc<P::Made>>,
-    /// The flight with which the computation has begun (A8).
-    flight: Mutex<Option<Arc<Making>>>,
+    held: Held<Begun<P::Made>, Arc<P::Made>>,
     /// A3
     failure: Mutex<Option<Failure>>,
 }
 
-enum Stage<V, B> {
-    Fresh(B),
-    Running(Running<V>),
-}
+/// A computation, and the flight with which the computation has begun (A8).
+type Begun<V> = (Running<V>, Arc<Making>);
 
-/// The work of a task, which has not begun.
-pub(crate) fn work<P: Plan, B>(
-    hash: HashValue,
-    key: Probe<P>,
-    plan: P,
-    begin: B,
-) -> Arc<dyn AnyWork>
-where
-    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
-{
-    Arc::new(Work {
-        hash,
-        key,
-        plan: Mutex::new(Some(plan)),
-        begin: Mutex::new(Some(begin)),
-        held: Held::new(),
-        flight: Mutex::new(None),
-        failure: Mutex::new(None),
-    })
-}
+/// The outcome of a poll: the value, or the failure of the task's own computation. `None` if the
+/// computation makes no value, and a further computation may.
+pub(super) type Polled<V> = Poll<Option<Result<V, Failure>>>;
 
-fn owner_of<P: Plan>(owner: &(dyn Any + Sync)) -> &P::Owner {
-    let owner: &dyn Any = owner;
-    match owner.downcast_ref() {
-        Some(owner) => owner,
-        None => unreachable!("works of a collection stay there"),
-    }
-}
-
-fn put<V: 'static>(out: &mut dyn Any, value: V) {
-    match out.downcast_mut() {
-        Some(out) => *out = Some(value),
-        None => unreachable!("the values of a collection are of one type"),
-    }
-}
-
-impl<P: Plan, B> AnyWork for Work<P, B>
-where
-    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
-{
-    fn begin(self: Arc<Self>, owner: &(dyn Any + Sync), out: &mut dyn Any) -> Begun {
-        let owner = owner_of::<P>(owner);
-        let table = P::table(owner);
-        let key = &self.key;
-        // A single search, as for threads: see `Table::lead`.
-        let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
-        let looked = table.find_where(self.hash, is_of, P::read);
-        let mut found = looked.map(Claimed::There);
-        loop {
-            found = match found {
-                Ok(Claimed::There(made)) => {
-                    P::found(owner);
-                    put(out, made);
-                    return Begun::Found;
-                }
-                Ok(Claimed::Yours((leader, flight))) => {
-                    Leader::leave_to_tasks(leader);
-                    P::begun(owner);
-                    drop(self.flight.replace(Some(Arc::clone(&flight))));
-                    return Begun::Own(flight);
-                }
-                Err(absent) => {
-                    if let Absent::InFlight(flight) = absent {
-                        if flight.is_in_the_way() {
-                            let work = flight.work().filter(|work| work.join());
-                            return match work {
-                                Some(work) => Begun::Work(work, flight),
-                                None => Begun::Thread(flight),
-                            };
-                        }
-                        table.unlink_flight(self.hash, &flight);
-                    }
-                    let this: Arc<dyn AnyWork> = Arc::clone(&self) as _;
-                    let flight = Making::of_work(Arc::downgrade(&this));
-                    table
-                        .start_flight(self.hash, key, P::read, Arc::clone(&flight))
-                        .map(|wanted| match wanted {
-                            Claimed::There(made) => Claimed::There(made),
-                            Claimed::Yours(leader) => Claimed::Yours((leader, flight)),
-                        })
-                }
-            }
-        }
-    }
-
-    fn join(&self) -> bool {
-        self.held.join()
-    }
-
+impl<P: Plan> AnyWork for Work<P> {
     fn is_stale(&self) -> bool {
         self.plan.lock().as_ref().is_some_and(P::is_stale)
     }
 
-    fn poll(
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
+
+impl<P: Plan> Work<P> {
+    /// The work of a task, which has not begun.
+    pub(crate) fn new(hash: HashValue, key: Probe<P>, plan: P) -> Arc<Self> {
+        Arc::new(Work {
+            hash,
+            key,
+            plan: Mutex::new(Some(plan)),
+            held: Held::new(),
+            failure: Mutex::new(None),
+        })
+    }
+
+    /// Joins the computation of a flight, if there is a computation: the caller becomes an owner.
+    pub(super) fn join(flight: &Making) -> Option<Arc<Self>> {
+        let work = flight.work()?.as_any().downcast::<Self>();
+        work.ok().filter(|work| work.held.join())
+    }
+
+    /// Begins the computation.
+    pub(super) fn begin(&self, running: Running<P::Made>, flight: &Arc<Making>) {
+        // Other tasks may have found the computation already.
+        flight.wake(self.held.give_back((running, Arc::clone(flight))));
+    }
+
+    /// Polls the computation for an owner that waits for the flight.
+    pub(super) fn poll(
         &self,
-        waiter: Waiter<'_>,
-        owner: &(dyn Any + Sync),
+        flight: &Arc<Making>,
+        seat: &mut Option<Seat>,
+        is_own: bool,
+        owner: &P::Owner,
         context: &mut Context<'_>,
-        out: &mut dyn Any,
-    ) -> Polled {
-        let Waiter {
-            flight,
-            seat,
-            is_own,
-        } = waiter;
-        let owner = owner_of::<P>(owner);
-        let begin = is_own.then(|| self.begin.replace(None)).flatten();
-        if let Some(begin) = begin {
-            // Other tasks may have found the computation already.
-            flight.wake(self.held.give_back(Stage::Fresh(begin)));
-        }
+    ) -> Polled<P::Made> {
         if flight.is_polled_here() {
-            return Polled::Cycle;
+            P::cycle();
         }
         let mut complete = Seat::take(seat, flight, context.waker());
         loop {
             if complete {
-                return match self.held.result() {
-                    Some(made) => {
-                        if !is_own {
-                            P::found(owner);
-                        }
-                        put(out, P::Made::clone(&made));
-                        Polled::Made
-                    }
-                    // The computation has no result, or the flight was called off before the
-                    // computation began.
-                    None => self.failed(is_own),
-                };
+                // The computation has no result, or the flight was called off before the
+                // computation began.
+                let made = self.held.result().map(|made| P::Made::clone(&made));
+                return Poll::Ready(self.outcome(made, is_own, owner));
             }
             match self.held.take() {
-                Found::Taken(stage) if flight.is_complete() => {
+                Found::Taken((running, begun)) if flight.is_complete() => {
                     // A8
-                    let begun = self.begun();
-                    begun.wake(self.held.give_back(stage));
+                    self.begin(running, &begun);
                     complete = true;
                 }
-                Found::Taken(stage) => {
-                    let waiter = Waiter {
-                        flight,
-                        seat,
-                        is_own,
-                    };
-                    return self.advance(stage, waiter, owner, out);
+                Found::Taken((running, _)) => {
+                    return self.advance(running, flight, seat.as_ref(), is_own, owner);
                 }
                 Found::Refused => {
                     let waits = seat.as_ref().filter(|seat| self.held.wait(seat.at()));
                     if let Some(seat) = waits {
                         seat.owe();
-                        return Polled::Pending;
+                        return Poll::Pending;
                     }
                 }
                 // The flight is about to complete, or its computation is being destroyed.
                 Found::Over => match Seat::wait(seat, flight, context.waker()) {
-                    Poll::Pending => return Polled::Pending,
-                    Poll::Ready(Err(_)) => return Polled::Cycle,
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Err(_)) => P::cycle(),
                     Poll::Ready(Ok(())) => complete = true,
                 },
             }
         }
     }
 
-    fn leave(&self, owner: &(dyn Any + Sync)) {
-        // A1
-        if let Some(stage) = self.held.leave() {
-            self.abandon(stage, &self.begun(), owner_of::<P>(owner));
+    /// Removes an owner. The last owner destroys the computation, so user code may run (A1).
+    pub(super) fn leave(&self, owner: &P::Owner) {
+        if let Some((running, flight)) = self.held.leave() {
+            self.abandon(running, &flight, owner);
         }
-    }
-
-    fn cycle(&self) -> ! {
-        P::cycle()
-    }
-}
-
-impl<P: Plan, B> Work<P, B>
-where
-    B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'static,
-{
-    /// The flight with which the computation has begun.
-    fn begun(&self) -> Arc<Making> {
-        let flight = self.flight.lock().clone();
-        flight.expect("what is there has begun")
     }
 
     /// Polls the computation, which belongs to the caller meanwhile.
     fn advance(
         &self,
-        stage: Stage<P::Made, B>,
-        waiter: Waiter<'_>,
+        mut running: Running<P::Made>,
+        flight: &Arc<Making>,
+        seat: Option<&Seat>,
+        is_own: bool,
         owner: &P::Owner,
-        out: &mut dyn Any,
-    ) -> Polled {
-        let flight = waiter.flight;
-        let mut running = None;
+    ) -> Polled<P::Made> {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             Making::poll(flight, || {
-                let running = running.insert(match stage {
-                    Stage::Running(running) => running,
-                    Stage::Fresh(begin) => begin(Arc::clone(flight)),
-                });
                 let waker = Waker::from(Arc::clone(flight));
                 running.as_mut().poll(&mut Context::from_waker(&waker))
             })
         }));
         let made = match polled {
             Ok(Poll::Pending) => {
-                let Some(running) = running else {
-                    unreachable!("it was polled")
-                };
                 // O1
-                flight.wake(self.held.give_back(Stage::Running(running)));
-                return Polled::Pending;
+                self.begin(running, flight);
+                return Poll::Pending;
             }
-            Ok(Poll::Ready(Ok(made))) => Ok(made),
-            Ok(Poll::Ready(Err(error))) => Err(Failure::Error(error)),
-            Err(payload) => Err(Failure::Panic(payload)),
+            Ok(Poll::Ready(made)) => made.map_err(Ok),
+            Err(payload) => Err(Err(payload)),
         };
         let mut panics = FirstPanic::default();
         // The end does not wake the own task. The waker is user code, which may wait for the end
         // (A7).
-        let waker = waiter.seat.as_ref().and_then(Seat::silence);
+        let waker = seat.and_then(Seat::silence);
         let mut shared = None;
         match made {
             Ok(made) => {
@@ -381,24 +281,21 @@ where
         }
         panics.catch(|| drop(waker));
         panics.resume();
-        match shared {
-            Some(made) => {
-                if !waiter.is_own {
-                    P::found(owner);
-                }
-                put(out, made);
-                Polled::Made
-            }
-            None => self.failed(waiter.is_own),
-        }
+        Poll::Ready(self.outcome(shared, is_own, owner))
     }
 
-    /// A3: the outcome without a result.
-    fn failed(&self, is_own: bool) -> Polled {
-        match is_own.then(|| self.failure.replace(None)).flatten() {
-            Some(failure) => Polled::Failed(failure),
-            None => Polled::Again,
+    /// A3: the outcome for a task: the result, or else the failure of the task's own computation.
+    fn outcome(
+        &self,
+        made: Option<P::Made>,
+        is_own: bool,
+        owner: &P::Owner,
+    ) -> Option<Result<P::Made, Failure>> {
+        if made.is_some() && !is_own {
+            P::found(owner);
         }
+        let failure = || is_own.then(|| self.failure.replace(None)).flatten();
+        made.map(Ok).or_else(|| failure().map(Err))
     }
 
     /// A3: ends the computation without a result.
@@ -429,7 +326,7 @@ where
         leader.publish(entry, |made| {
             match made.and_then(|made| self.share(made, flight)) {
                 Ok(made) => *shared = Some(made),
-                Err(payload) => self.fail(Failure::Panic(payload)),
+                Err(payload) => self.fail(Err(payload)),
             }
         });
     }
@@ -448,10 +345,10 @@ where
     }
 
     /// Destroys the computation, and completes the flight without a result (A6).
-    fn abandon<S>(&self, computation: S, flight: &Arc<Making>, owner: &P::Owner) {
+    fn abandon(&self, running: Running<P::Made>, flight: &Arc<Making>, owner: &P::Owner) {
         let mut panics = FirstPanic::default();
         let standby = Making::stand_by(flight);
-        panics.catch(|| drop(computation));
+        panics.catch(|| drop(running));
         drop(standby);
         let leader = Leader::of_tasks(P::table(owner), self.hash, Arc::clone(flight));
         panics.catch(|| drop(leader));

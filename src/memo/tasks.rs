@@ -4,15 +4,14 @@ use core::convert::Infallible;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
-use std::sync::Arc;
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::work::Dependencies;
 use crate::concurrent::{
-    AnyWork, Error, Flight, Gathered, Plan, Table, Unplaced, Watches, cycle, fallible, infallible,
-    running, work,
+    Error, Flight, Gathered, Plan, Table, Unplaced, Waiting, Watches, Work, cycle, fallible,
+    infallible, running, waiting,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -114,13 +113,13 @@ where
                 drop((key, compute));
                 Flight::ready(finish(Ok(value)))
             }
-            Err((hash, _)) => Flight::new(self, self.work_on(key, hash, compute), finish),
+            Err((hash, _)) => Flight::waiting(self.wait(key, hash, compute), finish),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn work_on<Q, F, Fut, E>(&self, key: Q, hash: HashValue, compute: F) -> Arc<dyn AnyWork>
+    fn wait<Q, F, Fut, E>(&self, key: Q, hash: HashValue, compute: F) -> Waiting<'_, V>
     where
         Q: MemoQuery<K>,
         F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
@@ -136,8 +135,9 @@ where
             value: PhantomData,
         };
         let weak = K::weak(&plan.key, &plan.watches).expect("the caller has the objects");
-        let begin = move |flight| running(compute(weak, Dependencies::new(flight, hash, core)));
-        work(hash, key, plan, begin)
+        waiting(self, Work::new(hash, key, plan), move |flight| {
+            running(move || compute(weak, Dependencies::new(flight, hash, core)))
+        })
     }
 }
 

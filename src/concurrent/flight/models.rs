@@ -6,6 +6,7 @@ use super::*;
 use crate::sync::models;
 use core::task::Poll;
 use loom::thread;
+use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Wake;
@@ -18,33 +19,11 @@ fn wait(flight: &Arc<Making>) -> Result<(), WaitError> {
 struct Nothing;
 
 impl AnyWork for Nothing {
-    fn begin(self: Arc<Self>, _: &(dyn Any + Sync), _: &mut dyn Any) -> Begun {
-        unreachable!()
-    }
-
-    fn join(&self) -> bool {
-        unreachable!()
-    }
-
     fn is_stale(&self) -> bool {
         unreachable!()
     }
 
-    fn poll(
-        &self,
-        _: Waiter<'_>,
-        _: &(dyn Any + Sync),
-        _: &mut Context<'_>,
-        _: &mut dyn Any,
-    ) -> Polled {
-        unreachable!()
-    }
-
-    fn leave(&self, _: &(dyn Any + Sync)) {
-        unreachable!()
-    }
-
-    fn cycle(&self) -> ! {
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         unreachable!()
     }
 }

@@ -8,12 +8,13 @@ use core::sync::atomic::AtomicBool;
 use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
 
-use super::super::flight::{AnyWork, Begun, Making, Polled, Waiter};
+use super::super::awaiting::{Wait, Waiter};
+use super::super::flight::Making;
 use super::super::gathered::Gathered;
 use super::super::key::ByKey;
 use super::super::table::Table;
 use super::super::watch::{SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
-use super::super::work::{Plan, running, work};
+use super::super::work::{AnyWork, Plan, Work, running};
 use super::*;
 use crate::Memo;
 use crate::hash::HashValue;
@@ -243,43 +244,28 @@ fn a_task_that_has_joined_a_flight_that_is_called_off() {
     check_some(1, |maker| {
         let (table, event) = (Arc::new(Made::new()), Arc::new(Event::default()));
         let (maker, comes) = (maker.clone(), Arc::clone(&event));
-        let computing = |_| running(async move { Ok::<_, Infallible>(event.then(&maker).await) });
-        let work = work(HashValue::of_short(1), 0, Planned, computing);
-        let first = Making::of_work(Arc::downgrade(&work));
-        assert!(work.join());
-        let run = |work: &dyn AnyWork, table: &Made, flight: &Arc<Making>, is_own: bool| {
-            let (mut seat, mut out, woken) = (None, None::<Strong<Payload>>, Woken::new());
-            loop {
-                let waiter = Waiter {
-                    flight,
-                    seat: &mut seat,
-                    is_own,
-                };
-                let waker = woken.waker().unwrap();
-                let polled = work.poll(waiter, table, &mut Context::from_waker(&waker), &mut out);
-                if !matches!(polled, Polled::Pending) {
-                    break;
-                }
-                woken.wait();
-                woken.take();
-            }
-            drop(seat);
-            work.leave(table);
-            out
-        };
-        let (others, its, joined) = (Arc::clone(&table), Arc::clone(&work), Arc::clone(&first));
+        let computing =
+            |_| running(move || async move { Ok::<_, Infallible>(event.then(&maker).await) });
+        let work = Work::new(HashValue::of_short(1), 0, Planned);
+        let any: Arc<dyn AnyWork> = Arc::clone(&work) as _;
+        let first = Making::of_work(Arc::downgrade(&any));
+        let joined = Work::<Planned>::join(&first).expect("it has an owner");
+        let (others, its) = (Arc::clone(&table), Arc::clone(&first));
         both(
             move || {
-                assert!(run(&*its, &others, &joined, false).is_none());
+                let mut seat = None;
+                let polled =
+                    poll_fn(|context| joined.poll(&its, &mut seat, false, &others, context));
+                assert!(run(polled).is_none());
+                drop(seat);
+                joined.leave(&others);
                 comes.come();
             },
             || {
                 first.complete();
-                let begun = Arc::clone(&work).begin(&*table, &mut None::<Strong<Payload>>);
-                let Begun::Own(second) = begun else {
-                    unreachable!("no other one is at work")
-                };
-                run(&*work, &table, &second, true).unwrap().read();
+                let mut waiter = Waiter::new(&*table, work, computing);
+                let made = run(poll_fn(|context| waiter.poll(context)));
+                made.ok().expect("it cannot fail").read();
             },
         );
     });
