@@ -9,10 +9,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::flight::{Making, Seat};
-use super::making::{Absent, Claimed};
+use super::making::Claimed;
 use super::node::Compare;
 use super::raw::Match;
-use super::work::{AnyWork, Error, Failure, Plan, Running, Work};
+use super::work::{Error, Failure, Plan, Running, Work};
 use crate::panics::FirstPanic;
 use crate::sync::{Exclusive, Mutex};
 
@@ -202,46 +202,29 @@ where
     fn begin(&mut self) -> Option<P::Made> {
         let own = self.own.as_ref().expect("it has not begun");
         let (table, hash, key) = (P::table(self.owner), own.hash, &own.key);
-        // A single search, as for threads: see `Table::lead`.
-        let mut found = table.find_where(
-            hash,
-            |node| P::Schema::is_of(key, node) == Match::Yes,
-            P::read,
-        );
-        loop {
-            found = match found {
-                Ok(made) => {
-                    P::found(self.owner);
-                    return Some(made);
-                }
-                Err(Absent::InFlight(flight)) if flight.is_in_the_way() => {
-                    let work = Work::join(&flight);
-                    self.joined = Some(Joined { flight, work });
-                    return None;
-                }
-                Err(absent) => {
-                    if let Absent::InFlight(flight) = absent {
-                        table.unlink_flight(hash, &flight);
-                    }
-                    let work: Arc<dyn AnyWork> = Arc::clone(own) as _;
-                    let flight = Making::of_work(Arc::downgrade(&work));
-                    match table.start_flight(hash, key, P::read, Arc::clone(&flight)) {
-                        Ok(Claimed::There(made)) => Ok(made),
-                        Ok(Claimed::Yours(leader)) => {
-                            let begin = self.begin.replace(None).expect("it begins once");
-                            let running = begin(Arc::clone(&flight));
-                            leader.leave_to_tasks();
-                            P::begun(self.owner);
-                            own.begin(running, &flight);
-                            let work = self.own.take();
-                            self.joined = Some(Joined { flight, work });
-                            return None;
-                        }
-                        Err(absent) => Err(absent),
-                    }
-                }
+        let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
+        let found = table.find_where(hash, is_of, P::read).map(Claimed::There);
+        let start = || Making::of_work(Arc::downgrade(own) as _);
+        match found.or_else(|flight| table.reserve(hash, key, P::read, flight, start)) {
+            Ok(Claimed::There(made)) => {
+                P::found(self.owner);
+                return Some(made);
+            }
+            Ok(Claimed::Yours(leader)) => {
+                let begin = self.begin.replace(None).expect("it begins once");
+                let running = begin(Arc::clone(leader.flight()));
+                let flight = leader.leave_to_tasks();
+                P::begun(self.owner);
+                own.begin(running, &flight);
+                let work = self.own.take();
+                self.joined = Some(Joined { flight, work });
+            }
+            Err(flight) => {
+                let work = Work::join(&flight);
+                self.joined = Some(Joined { flight, work });
             }
         }
+        None
     }
 }
 

@@ -225,7 +225,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> V,
     ) -> V {
         let make = |key: &K::Weak| Ok::<_, Infallible>(make(key));
-        let Ok(value) = self.value_or_make(HashValue::fold(hash), key, make);
+        let Ok(value) = self.value_or_make(HashValue::fold(hash), key, false, make);
         value
     }
 
@@ -247,7 +247,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         key: &K,
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
-        self.value_or_make(HashValue::of(&self.hasher, K::content(key)), key, make)
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.value_or_make(hash, key, false, make)
     }
 
     #[inline]
@@ -256,6 +257,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         &self,
         hash: HashValue,
         key: &K,
+        races: bool,
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         if let Some(value) = self.look_up_first(hash, key) {
@@ -263,7 +265,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             return Ok(value);
         }
         let weak = K::downgrade(key);
-        let made = self.table.value_or_make(hash, &weak, key, make);
+        let made = self.table.value_or_make((hash, &weak), key, races, make);
         // T5
         drop(weak);
         made
@@ -290,15 +292,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        if let Some(value) = self.look_up_first(hash, key) {
-            drop(make);
-            return Ok(value);
-        }
-        let weak = K::downgrade(key);
-        let made = self.table.value_or_race(hash, &weak, key, make);
-        // T5
-        drop(weak);
-        made
+        self.value_or_make(hash, key, true, make)
     }
 
     /// Returns the value of the content. If there is none, destroys the dead entries of this hash,

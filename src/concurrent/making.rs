@@ -18,14 +18,10 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// The outcome of a lookup that has found no value.
-pub(crate) enum Absent {
-    InFlight(Arc<Making>),
-    /// No entry, or an entry for which `read` returns nothing.
-    NoValue,
-}
+/// A flight that a lookup has found instead of a value.
+pub(crate) type InFlight = Option<Arc<Making>>;
 
-/// The outcome of waiting for a value.
+/// The answer of a table to a caller that wants a value.
 pub(crate) enum Claimed<R, L> {
     /// The value is there by now.
     There(R),
@@ -100,45 +96,25 @@ impl<S: Schema<Watch: WatchesOne>> Table<S> {
 
 /// For values that the table owns.
 impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
-    /// The value of a key, by identity or content; `make` makes a missing value.
+    /// The value of a key, by identity or content; `make` makes a missing value. If the threads
+    /// race, see [`get_or_make`](Self::get_or_make).
     #[inline]
     #[track_caller]
     pub(crate) fn value_or_make<E>(
         &self,
-        hash: HashValue,
-        by: &S::Probe,
+        (hash, by): (HashValue, &S::Probe),
         key: &KeyOf<S>,
+        races: bool,
         make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
     ) -> Result<S::Value, E> {
         let made = self.get_or_make(
-            hash,
-            by,
+            (hash, by),
+            races,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
-            |value, hash, core| {
-                let watch = S::Watch::registered(key, hash, core);
-                (watch, value.clone(), value)
-            },
+            |value, core| (S::Watch::registered(key, hash, core), value.clone()),
         );
         made_by::<KeyOf<S>, S::Value, E>(made)
-    }
-
-    /// The value of a key, as in `value_or_make`, but threads race: see
-    /// [`get_or_race`](Self::get_or_race).
-    pub(crate) fn value_or_race<E>(
-        &self,
-        hash: HashValue,
-        by: &S::Probe,
-        key: &KeyOf<S>,
-        make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
-    ) -> Result<S::Value, E> {
-        self.get_or_race(
-            hash,
-            by,
-            |_, value| Some(value.clone()),
-            || with_weak(key, make),
-            |value, _, _| (S::Watch::new(key), value.clone(), value),
-        )
     }
 
     /// Changes the value of a key, and returns a clone of the new value.
@@ -163,18 +139,21 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
 }
 
 impl<S: Compare> Table<S> {
-    /// Returns the present value, or else the result of `make`, which at most one thread runs at a
-    /// time. `read` returns the result for an entry, `None` if the entry is of no use; `finish`
-    /// turns the made value into an entry and the result.
+    /// Returns the present value, or else the result of `make`. `read` returns the result for an
+    /// entry, `None` if the entry is of no use; `entry` turns the made value into an entry.
+    ///
+    /// At most one thread makes the value at a time, unless the threads `race`: then any number of
+    /// threads do, none of them waits, no thread waits for them, and the first inserted value
+    /// stays.
     #[inline]
-    pub(crate) fn get_or_make<'t, M, R, E>(
+    pub(crate) fn get_or_make<'t, V, E>(
         &'t self,
-        hash: HashValue,
-        key: &S::Probe,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
-    ) -> Result<R, Failed<E>>
+        (hash, key): (HashValue, &S::Probe),
+        races: bool,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
+        make: impl FnOnce() -> Result<V, E>,
+        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
+    ) -> Result<V, Failed<E>>
     where
         S::Probe: Clone,
     {
@@ -184,31 +163,37 @@ impl<S: Compare> Table<S> {
                 drop(make);
                 Ok(made)
             }
-            Err(absent) => self.make(hash, key, read, absent, make, finish),
+            Err(_) if races => self
+                .race((hash, key), read, make, entry)
+                .map_err(Failed::Error),
+            Err(flight) => self.make((hash, key), read, flight, make, entry),
         }
     }
 
-    /// Returns the present value, or else the result of `make`, which any number of threads run at
-    /// a time: the first inserted value stays. The calling thread does not wait, and no thread
-    /// waits for the calling thread. The closures are the same as those of
-    /// [`get_or_make`](Self::get_or_make).
-    pub(crate) fn get_or_race<'t, M, R, E>(
-        &'t self,
+    #[inline(never)]
+    fn look<R>(
+        &self,
         hash: HashValue,
         key: &S::Probe,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
-    ) -> Result<R, E>
+        read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
+    ) -> Result<R, InFlight> {
+        self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn race<'t, V, E>(
+        &'t self,
+        (hash, key): (HashValue, &S::Probe),
+        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
+        make: impl FnOnce() -> Result<V, E>,
+        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
+    ) -> Result<V, E>
     where
         S::Probe: Clone,
     {
-        if let Ok(made) = self.look(hash, key, &read) {
-            // T5
-            drop(make);
-            return Ok(made);
-        }
-        let (watch, value, made) = finish(make()?, hash, self.core());
+        let made = make()?;
+        let (watch, value) = entry(&made, self.core());
         let first = self.put_unless(hash, S::key(key), watch, value, read, None);
         // T5
         Ok(match first {
@@ -220,39 +205,28 @@ impl<S: Compare> Table<S> {
         })
     }
 
-    #[inline(never)]
-    fn look<R>(
-        &self,
-        hash: HashValue,
-        key: &S::Probe,
-        read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
-        self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
-    }
-
     #[cold]
     #[inline(never)]
-    fn make<'t, M, R, E>(
+    fn make<'t, V, E>(
         &'t self,
-        hash: HashValue,
-        key: &S::Probe,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        absent: Absent,
-        make: impl FnOnce() -> Result<M, E>,
-        finish: impl FnOnce(M, HashValue, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value, R),
-    ) -> Result<R, Failed<E>>
+        (hash, key): (HashValue, &S::Probe),
+        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
+        flight: InFlight,
+        make: impl FnOnce() -> Result<V, E>,
+        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
+    ) -> Result<V, Failed<E>>
     where
         S::Probe: Clone,
     {
-        match self.lead(hash, key, read, absent, None, |leader| leader)? {
+        match self.lead(hash, key, read, flight, None)? {
             Claimed::There(made) => {
                 // T5
                 drop(make);
                 Ok(made)
             }
             Claimed::Yours(leader) => match make() {
-                Ok(made) => Ok(leader.finish_apart(|| {
-                    let (watch, value, made) = finish(made, hash, self.core());
+                Ok(made) => Ok(leader.finish(|| {
+                    let (watch, value) = entry(&made, self.core());
                     (S::key(key), watch, value, made)
                 })),
                 Err(error) => {
@@ -272,19 +246,19 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         sought: impl FnMut(&Node<S>) -> bool,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
+    ) -> Result<R, InFlight> {
         let reader = self.nodes.read();
         let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
         let mut admission = None;
         let found = match reader.get(hash.bits(), sought) {
-            None => Err(Absent::NoValue),
-            Some(Node::InFlight { flight, .. }) => Err(Absent::InFlight(Arc::clone(flight))),
+            None => Err(None),
+            Some(Node::InFlight { flight, .. }) => Err(Some(Arc::clone(flight))),
             Some(node @ Node::Ready { watch, value, .. }) => {
                 let found = read(watch, value);
                 if found.is_some() {
                     admission = self.admission_of(node);
                 }
-                found.ok_or(Absent::NoValue)
+                found.ok_or(None)
             }
         };
         if let Some(admission) = admission {
@@ -302,40 +276,61 @@ impl<S: Compare> Table<S> {
     }
 
     /// Goes on from the outcome of the lookup until the value is there, or the calling thread is to
-    /// make the value, or the time is up. If the thread is to make the value, `begin` moves all
-    /// that the making needs to the place where it stays meanwhile.
+    /// make the value, or the time is up.
     ///
     /// Computations may nest tens of thousands deep, so each byte on the stack during a computation
     /// counts. Hence all code before and after a computation is in functions that are never
-    /// inlined, `lead` among them: nothing of their frames is left while user code runs. All that
-    /// the making needs later is behind one pointer.
+    /// inlined, `lead` among them: nothing of their frames is left while user code runs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lead<'t, R, L>(
-        &'t self,
+    pub(crate) fn lead<R>(
+        &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut absent: Absent,
+        mut flight: InFlight,
         until: Option<Instant>,
-        begin: impl FnOnce(Leader<'t, S>) -> L,
-    ) -> Result<Claimed<R, L>, WaitError>
+    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
     where
         S::Probe: Clone,
     {
         loop {
-            if let Absent::InFlight(flight) = &absent {
-                if flight.is_in_the_way() {
-                    Making::wait(flight, until)?;
+            match self.reserve(hash, key, &read, flight, Making::start) {
+                Ok(claimed) => return Ok(claimed),
+                Err(other) => {
+                    Making::wait(&other, until)?;
+                    flight = Some(other);
                 }
-                self.unlink_flight(hash, flight);
+            }
+        }
+    }
+
+    /// Reserves the value of a key for the caller, unless the value is there: the caller makes the
+    /// value in a flight. The error is a flight that is in the way: the caller has to wait for
+    /// this flight. `flight` is the outcome of a lookup or a wait.
+    pub(super) fn reserve<R>(
+        &self,
+        hash: HashValue,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        mut flight: InFlight,
+        start: impl Fn() -> Arc<Making>,
+    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Making>>
+    where
+        S::Probe: Clone,
+    {
+        loop {
+            if let Some(flight) = flight {
+                if flight.is_in_the_way() {
+                    return Err(flight);
+                }
+                self.unlink_flight(hash, &flight);
             }
             // No search before the start: with an `Eq` that changes its answers, the search may
             // find an entry, and the start may not, and the thread would try for ever.
-            absent = match self.start_flight(hash, key, &read, Making::start()) {
-                Ok(Claimed::Yours(leader)) => return Ok(Claimed::Yours(begin(leader))),
-                Ok(Claimed::There(made)) => return Ok(Claimed::There(made)),
-                Err(absent) => absent,
+            flight = match self.start_flight(hash, key, &read, start()) {
+                Ok(claimed) => return Ok(claimed),
+                Err(flight) => flight,
             };
         }
     }
@@ -346,13 +341,13 @@ impl<S: Compare> Table<S> {
     ///
     /// An entry of no use is unlinked and destroyed here, before anything is in flight, since the
     /// destructor of the entry may ask for the same key (T4).
-    pub(super) fn start_flight<R>(
+    fn start_flight<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         flight: Arc<Making>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<'_, S>>, InFlight>
     where
         S::Probe: Clone,
     {
@@ -370,12 +365,10 @@ impl<S: Compare> Table<S> {
                 &mut node,
                 |now| {
                     *found = now.map(|now| match now {
-                        Node::InFlight { flight, .. } => Err(Absent::InFlight(Arc::clone(flight))),
-                        Node::Ready { watch, value, .. } => {
-                            read(watch, value).ok_or(Absent::NoValue)
-                        }
+                        Node::InFlight { flight, .. } => Err(Some(Arc::clone(flight))),
+                        Node::Ready { watch, value, .. } => read(watch, value).ok_or(None),
                     });
-                    useless = now.filter(|_| matches!(found, Some(Err(Absent::NoValue))));
+                    useless = now.filter(|_| matches!(found, Some(Err(None))));
                     found.is_none()
                 },
                 |_| leader.stage = Stage::Linked,
@@ -389,8 +382,8 @@ impl<S: Compare> Table<S> {
             }
         });
         match standby.map(|standby| standby.begin()) {
-            None => found.unwrap_or(Err(Absent::NoValue)).map(Claimed::There),
-            Some(false) => Err(Absent::NoValue),
+            None => found.unwrap_or(Err(None)).map(Claimed::There),
+            Some(false) => Err(None),
             Some(true) => {
                 leader.stage = Stage::Begun;
                 Ok(Claimed::Yours(leader))
@@ -400,7 +393,7 @@ impl<S: Compare> Table<S> {
 
     /// Unlinks a flight that delays no caller. A complete flight is still linked if it was called
     /// off.
-    pub(super) fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
+    fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
         let pin = self.pin();
         let sought = |node: &Node<S>| node.is_led_by(flight);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
@@ -439,9 +432,14 @@ enum Stage {
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
+    pub(super) fn flight(&self) -> &Arc<Making> {
+        &self.flight
+    }
+
     /// Leaves the flight to tasks: the flight goes on without a leader, and tasks make the value.
-    pub(super) fn leave_to_tasks(mut self) {
+    pub(super) fn leave_to_tasks(mut self) -> Arc<Making> {
         self.stage = Stage::Left;
+        Arc::clone(&self.flight)
     }
 
     fn new(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
@@ -462,16 +460,12 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// Publishes the value. The table does not keep the value if the flight's node was removed or
     /// replaced meanwhile, nor if an object has died that the caller did not keep alive.
+    // Never inlined: see `lead`.
+    #[inline(never)]
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.publish(made, |made| {
             made.unwrap_or_else(|panic| resume_unwind(panic))
         })
-    }
-
-    /// Publishes the value, in a frame of its own.
-    #[inline(never)]
-    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
-        self.finish(made)
     }
 
     /// Makes an entry, and puts the entry in the place of the flight's node. `end` gets the result

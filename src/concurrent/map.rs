@@ -238,7 +238,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.value_or_make(hash, &address, key, make)
+        self.table.value_or_make((hash, &address), key, false, make)
     }
 
     /// Returns the value of a key; makes the value if there is none, and never waits. Threads that
@@ -283,7 +283,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.value_or_race(hash, &address, key, make)
+        self.table.value_or_make((hash, &address), key, true, make)
     }
 
     /// Changes the value of a key: the closure gets the present value, if any, and returns the new

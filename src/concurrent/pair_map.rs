@@ -125,13 +125,19 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
+        self.make(key, false, make)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn make<E>(&self, key: &K, races: bool, make: impl FnOnce(&K) -> Result<V, E>) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
-            hash,
-            &address,
+            (hash, &address),
+            races,
             value_of,
             || make(key),
-            |value, hash, _| (self.watch(hash, key, &value), (), value),
+            |value, _| (self.watch(hash, key, value), ()),
         );
         made_by::<K, V, E>(made)
     }
@@ -157,14 +163,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
-        let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.get_or_race(
-            hash,
-            &address,
-            value_of,
-            || make(key),
-            |value, hash, _| (self.watch(hash, key, &value), (), value),
-        )
+        self.make(key, true, make)
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new

@@ -295,16 +295,21 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
+        self.make(key, false, make)
+    }
+
+    #[track_caller]
+    fn make<E>(&self, key: K, races: bool, make: impl FnOnce(&K) -> Result<V, E>) -> Result<V, E>
+    where
+        K: Clone,
+    {
         let hash = HashValue::of(&self.hasher, &key);
         let made = self.table.get_or_make(
-            hash,
-            &key,
+            (hash, &key),
+            races,
             |watch, ()| watch.upgrade(),
             || make(&key),
-            |value, hash, core| {
-                let watch = SharedWatchFor::<V>::registered(&value, hash, core);
-                (watch, (), value)
-            },
+            |value, core| (SharedWatchFor::<V>::registered(value, hash, core), ()),
         );
         let made = made_by::<K, V, E>(made);
         drop(key);
@@ -338,19 +343,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        let hash = HashValue::of(&self.hasher, &key);
-        let made = self.table.get_or_race(
-            hash,
-            &key,
-            |watch, ()| watch.upgrade(),
-            || make(&key),
-            |value, hash, core| {
-                let watch = SharedWatchFor::<V>::registered(&value, hash, core);
-                (watch, (), value)
-            },
-        );
-        drop(key);
-        made
+        self.make(key, true, make)
     }
 
     /// Returns a future of the live value of a key. The value is made if there is none and no other

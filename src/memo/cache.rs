@@ -15,7 +15,7 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Failed, Gathered, SharedKey, SharedWatchFor, Table, WaitError, Watches,
+    Claimed, Failed, Gathered, InFlight, SharedKey, SharedWatchFor, Table, WaitError, Watches,
     ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
@@ -463,7 +463,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Not inlined: a user's frame containing `find` would be three times as large.
     #[inline(never)]
     #[track_caller]
-    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, InFlight)> {
         let hash = self.hash(key);
         let found = self
             .table
@@ -471,7 +471,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         if found.is_ok() {
             self.hits.add();
         }
-        found.map_err(|absent| (hash, absent))
+        found.map_err(|flight| (hash, flight))
     }
 
     /// The only frame of the library on the stack while the user's computation runs. `until` is a
@@ -481,7 +481,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     fn compute<E>(
         &self,
         key: impl MemoQuery<K>,
-        absent: (HashValue, Absent),
+        absent: (HashValue, InFlight),
         until: impl FnOnce() -> Option<Instant>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
@@ -508,25 +508,25 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     fn begin<Q: MemoQuery<K>>(
         &self,
         key: Q,
-        (hash, absent): (HashValue, Absent),
+        (hash, flight): (HashValue, InFlight),
         until: impl FnOnce() -> Option<Instant>,
     ) -> Result<Claimed<V, Box<Begun<'_, K, V>>>, WaitError> {
         let handles = key.handles();
         let key = key.into_stored();
-        let begin = |leader| {
-            self.misses.fetch_add(1, Relaxed);
-            let core = self.table.core();
-            let watches = Q::watch(handles, hash, core);
-            Begun::new(core, hash, key.clone(), watches, leader)
-        };
-        let wanted = self
-            .table
-            .lead(hash, &key, Self::read, absent, until(), begin);
-        if let Ok(Claimed::There(_)) = wanted {
-            self.hits.add();
-        }
-        drop(key);
-        wanted
+        let claimed = self.table.lead(hash, &key, Self::read, flight, until())?;
+        Ok(match claimed {
+            Claimed::There(value) => {
+                self.hits.add();
+                drop(key);
+                Claimed::There(value)
+            }
+            Claimed::Yours(leader) => {
+                self.misses.fetch_add(1, Relaxed);
+                let core = self.table.core();
+                let watches = Q::watch(handles, hash, core);
+                Claimed::Yours(Begun::new(core, hash, key, watches, leader))
+            }
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use super::super::gathered::Gathered;
 use super::super::key::ByKey;
 use super::super::table::Table;
 use super::super::watch::{SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
-use super::super::work::{AnyWork, Plan, Work, running};
+use super::super::work::{Plan, Work, running};
 use super::*;
 use crate::Memo;
 use crate::hash::HashValue;
@@ -247,8 +247,7 @@ fn a_task_that_has_joined_a_flight_that_is_called_off() {
         let computing =
             |_| running(move || async move { Ok::<_, Infallible>(event.then(&maker).await) });
         let work = Work::new(HashValue::of_short(1), 0, Planned);
-        let any: Arc<dyn AnyWork> = Arc::clone(&work) as _;
-        let first = Making::of_work(Arc::downgrade(&any));
+        let first = Making::of_work(Arc::downgrade(&work) as _);
         let joined = Work::<Planned>::join(&first).expect("it has an owner");
         let (others, its) = (Arc::clone(&table), Arc::clone(&first));
         both(
