@@ -9,9 +9,9 @@ use weakly::{WeakHashPairMap, WeakPairMap, WeakValueMap};
 use weakly::{concurrent, concurrent::SharedRef};
 
 use super::random::random;
-use super::scaled;
 use super::subject::{Content, Life, sorted};
 use super::watchdog::{assert_at_most, processor_time};
+use super::{scaled, sized};
 
 /// A map of objects to objects.
 pub trait OfValues: Default {
@@ -78,7 +78,7 @@ impl Hasher for NearHasher {
 
 /// A random script of two maps over the same objects, each of which may be a key and a value of both, and die.
 pub fn check_script<C: OfValues>() {
-    for seed in 0..scaled(15, 1) as u64 {
+    for seed in 0..sized(15, 5, 1) as u64 {
         let mut random = random(seed);
         let mut pick = |n: usize| random.next().unwrap() % n;
         const OBJECTS: usize = 12;

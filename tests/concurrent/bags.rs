@@ -214,7 +214,7 @@ fn small_an_entry_in_a_bag_is_a_weak_handle() {
         1,
         || change(&map, 0),
         || {
-            map.insert(&key, 1);
+            map.insert(&key, 1_usize);
             assert_eq!(map.remove(&key), Some(1));
             assert!(Strong::get_mut(&mut key).is_none());
             map.purge();
@@ -284,7 +284,7 @@ fn small_a_ceiling_is_told_at_once() {
         || {
             assert_eq!((told.get(), map.pending_dead()), (CROWD, 0));
             let key = Strong::new(0);
-            map.insert(&key, 0);
+            map.insert(&key, 0_usize);
             map.remove(&key);
             assert_eq!((told.get(), map.pending_dead()), (CROWD + 1, 0));
         },

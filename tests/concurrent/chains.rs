@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{on_a_stack_of, scaled};
+use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
 for_each_owning!(
@@ -12,7 +12,7 @@ for_each_owning!(
     a_chain_is_cleared,
 );
 
-const LONG: usize = scaled(100_000, 40);
+const LONG: usize = sized(100_000, 20_000, 40);
 /// Still more frames than a stack of that size can contain.
 const SHORTER: usize = scaled(10_000, 20);
 

@@ -271,7 +271,7 @@ fn a_value_does_not_die_unnoticed_while_it_is_changed<P: Kind>() {
     let changes: [Change<Life<P>>; 2] = [
         |_, old, change| {
             let map = WeakValueMap::new();
-            map.insert(0, &old);
+            map.insert(0_usize, &old);
             drop(old);
             _ = map.compute(0, change);
         },

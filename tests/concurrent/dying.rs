@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use crate::common::scaled;
+use crate::common::{scaled, sized};
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 use weakly::{Memo, Strong};
 
@@ -13,9 +13,9 @@ use weakly::{Memo, Strong};
 #[test]
 fn small_entries_are_replaced_while_their_object_is_dying() {
     const KEYS: usize = scaled(2_000, 150);
-    for _ in 0..scaled(100, 1) {
+    for _ in 0..sized(100, 20, 1) {
         let (old, new) = (Strong::new(1), Strong::new(2));
-        let map: WeakValueMap<usize, Strong<i32>> = WeakValueMap::new();
+        let map: WeakValueMap<usize, Strong<usize>> = WeakValueMap::new();
         for n in 0..KEYS {
             map.insert(n, &old);
         }

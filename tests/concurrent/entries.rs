@@ -200,11 +200,11 @@ fn housekeeping_asks_for_nothing() {
 #[test]
 fn anchors() {
     let all = [(); 3].map(|()| Anchor::new());
-    let map = WeakMap::from_iter(all.iter().zip(0..));
+    let map = WeakMap::from_iter(all.iter().zip(0_usize..));
     let set = WeakSet::from_iter(&all);
     let name = |map: &Anchor| map.downgrade();
     let pairs = WeakPairMap::new();
-    let [value, other] = [7, 8].map(Strong::new);
+    let [value, other] = [7_usize, 8].map(Strong::new);
     pairs.insert(&all[0], &value);
     pairs.insert(&all[1], &other);
     for (anchor, value) in map.iter_weak() {

@@ -107,7 +107,7 @@ fn small_an_eq_may_purge_however_deep() {
     const DEEP: usize = 20;
     fn descend(depth: usize) {
         if depth == DEEP {
-            let (map, key) = (WeakMap::new(), Strong::new(1));
+            let (map, key) = (WeakMap::new(), Strong::new(1_usize));
             map.insert(&key, String::from("value"));
             drop(key);
             map.purge();

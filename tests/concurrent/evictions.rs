@@ -109,7 +109,7 @@ fn a_set_by_content_evicts_what_a_lookup_finds_dead() {
 /// 281: A result, when an input is dead.
 #[test]
 fn a_memo_evicts_what_a_lookup_finds_dead() {
-    type Results = Memo<Strong<u8>, u8>;
+    type Results = Memo<Strong<usize>, usize>;
     let key = Strong::new(1);
     evicts::<Results>(
         |input| {

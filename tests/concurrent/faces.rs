@@ -91,20 +91,27 @@ pub(crate) type Owned = subject::Owned<Ends>;
 
 /// A collection from which entries can be removed.
 pub(crate) trait Changing: Shared {
-    /// Removes an entry if `wanted`, which runs inside the table.
-    fn leave_if(&self, life: &Self::Life, wanted: impl FnMut() -> bool) -> bool;
-    fn retain(&self, keep: impl FnMut(usize) -> bool);
+    /// Removes an entry if `wanted`, which runs inside the table. (The library is compiled once for all closures.)
+    fn leave_if_so(&self, life: &Self::Life, wanted: &mut dyn FnMut() -> bool) -> bool;
+    fn retain_those(&self, keep: &mut dyn FnMut(usize) -> bool);
+
+    fn leave_if(&self, life: &Self::Life, mut wanted: impl FnMut() -> bool) -> bool {
+        self.leave_if_so(life, &mut wanted)
+    }
+    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+        self.retain_those(&mut keep);
+    }
 }
 
 macro_rules! changing {
     ($($subject:ty: |$all:ident, $life:ident, $wanted:ident| $leave_if:expr,
        retain $place:expr, |$($shown:pat_param),*| $number:expr;)*) => {$(
         impl<K: subject::Life + SharedRef> Changing for $subject {
-            fn leave_if(&self, $life: &K, mut $wanted: impl FnMut() -> bool) -> bool {
+            fn leave_if_so(&self, $life: &K, $wanted: &mut dyn FnMut() -> bool) -> bool {
                 let $all = self;
                 $leave_if.was_there()
             }
-            fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
+            fn retain_those(&self, keep: &mut dyn FnMut(usize) -> bool) {
                 let $all = self;
                 $place.retain(|$($shown),*| keep($number));
             }
@@ -115,13 +122,13 @@ macro_rules! changing {
 changing! {
     Maps<K>: |all, life, wanted| all.remove_if(life, |_| wanted()),
         retain all, |life, owned| agreed(**life, owned.number);
-    Sets<K>: |all, life, wanted| sifted(life, &mut wanted, |keep| all.retain(keep)),
+    Sets<K>: |all, life, wanted| sifted(life, wanted, |keep| all.retain(keep)),
         retain all, |life| **life;
     ValueMaps<K>: |all, life, wanted| all.remove_if(&Arc::new(Owned::new(**life, &quietly())), |_| wanted()),
         retain all, |owned, life| agreed(**life, owned.number);
     HashMaps<K>: |all, life, wanted| all.remove_if(&**life, |_| wanted()),
         retain all, |life, owned| agreed(**life, owned.number);
-    HashSets<K>: |all, life, wanted| sifted(life, &mut wanted, |keep| all.retain(keep)),
+    HashSets<K>: |all, life, wanted| sifted(life, wanted, |keep| all.retain(keep)),
         retain all, |life| **life;
     PairsByKey<K>: |all, life, wanted| all.all.remove_if(life, |_| wanted()),
         retain all.all, |life, _| **life;
@@ -132,7 +139,7 @@ changing! {
 /// A set has no `remove_if`, but calls the elements' code inside the table.
 fn sifted<K: subject::Life>(
     life: &K,
-    mut wanted: impl FnMut() -> bool,
+    wanted: &mut dyn FnMut() -> bool,
     retain: impl FnOnce(&mut dyn FnMut(&K) -> bool),
 ) -> bool {
     let mut removed = false;

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
 use weakly::{Memo, Reclaim, ReferenceQueue, Strong};
 
-const CHILDREN: usize = 500;
+use crate::common::sized;
+
+const CHILDREN: usize = sized(500, 150, 1);
 
 unsafe extern "C" {
     fn fork() -> i32;

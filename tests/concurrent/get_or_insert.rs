@@ -1,5 +1,6 @@
 //! One face for the maps that compute a value for a key.
 
+use std::any::Any;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
@@ -7,24 +8,54 @@ use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValue
 
 use crate::common::subject::{Life, new_lives};
 
+/// The error of any closure, and the closure: the library is compiled once for all of them.
+type Failure = Box<dyn Any>;
+type Making<'m> = &'m mut dyn FnMut() -> Result<usize, Failure>;
+
+const ONCE: &str = "a closure is called once";
+
+fn erased<V, E: 'static>(
+    make: impl FnOnce() -> Result<usize, E>,
+    ask: impl FnOnce(Making<'_>) -> Result<V, Failure>,
+) -> Result<V, E> {
+    let mut make = Some(make);
+    let asked = ask(&mut || {
+        let made = make.take().expect(ONCE)();
+        made.map_err(|error| Box::new(error) as Failure)
+    });
+    asked.map_err(|error| *error.downcast().expect("it is the closure's"))
+}
+
 /// A map that computes values for the keys 0 to 7.
 pub(crate) trait GetOrInsert: Sync {
     type Value: Deref<Target = usize> + Clone + Send + Sync;
 
     fn new() -> Self;
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value;
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Self::Value;
     /// The same, where making it may fail.
-    fn try_ask<E>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Self::Value, E>;
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Self::Value, Failure>;
     /// The same, where threads do not wait for each other.
-    fn race<E>(
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Self::Value, Failure>;
+
+    #[track_caller]
+    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value {
+        let mut make = Some(make);
+        self.ask_for(key, &mut || make.take().expect(ONCE)())
+    }
+    fn try_ask<E: 'static>(
         &self,
         key: usize,
         make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Self::Value, E>;
+    ) -> Result<Self::Value, E> {
+        erased(make, |make| self.try_ask_for(key, make))
+    }
+    fn race<E: 'static>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Self::Value, E> {
+        erased(make, |make| self.race_for(key, make))
+    }
     fn get(&self, key: usize) -> Option<Self::Value>;
     /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Self::Value) -> bool;
@@ -75,23 +106,15 @@ impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
         Maps { map, keys }
     }
     #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<usize> {
         self.map
             .get_or_insert_with(&self.keys[key], |_| Arc::new(make()))
     }
-    fn try_ask<E>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Arc<usize>, E> {
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_with(&self.keys[key], make)
     }
-    fn race<E>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Arc<usize>, E> {
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_racing(&self.keys[key], make)
     }
@@ -121,17 +144,17 @@ impl<K: Life + SharedRef> GetOrInsert for Values<K> {
         let map = WeakValueMap::new();
         Values { map }
     }
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> K {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> K {
         self.map.get_or_insert_with(key, |asked| {
             assert_eq!(*asked, key);
             make().into()
         })
     }
-    fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_with(key, make)
     }
-    fn race<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_racing(key, make)
     }
@@ -171,23 +194,15 @@ impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
         HashMaps { map, keys }
     }
     #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Arc<usize> {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<usize> {
         let key = self.key(key);
         self.map.get_or_insert_with(&key, |_| Arc::new(make()))
     }
-    fn try_ask<E>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Arc<usize>, E> {
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_with(&self.key(key), make)
     }
-    fn race<E>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Arc<usize>, E> {
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
         let make = |_: &_| make().map(Arc::new);
         self.map.try_get_or_insert_racing(&self.key(key), make)
     }
@@ -219,17 +234,17 @@ impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
         Pairs { map, keys }
     }
     #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> K {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> K {
         self.map.get_or_insert_with(&self.keys[key], |asked| {
             assert_eq!(**asked, key);
             make().into()
         })
     }
-    fn try_ask<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_with(&self.keys[key], make)
     }
-    fn race<E>(&self, key: usize, make: impl FnOnce() -> Result<usize, E>) -> Result<K, E> {
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
         let make = |_: &_| make().map(Into::into);
         self.map.try_get_or_insert_racing(&self.keys[key], make)
     }

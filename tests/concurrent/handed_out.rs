@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 use std::thread;
 
+use crate::common::subject::shared::Ends;
+use crate::faces::Owned;
 use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
 use weakly::memo::Value;
 use weakly::{Anchor, AttributeKey, Attributes, Memo, Reclaim, Strong};
@@ -14,13 +16,13 @@ use crate::common::{panics, quiet_panic};
 
 const COUNT: usize = 40;
 
-/// Panics where it is dropped while the lock is held, as a thread would wait for itself.
-struct Locks(Arc<Mutex<()>>);
-
-impl Drop for Locks {
-    fn drop(&mut self) {
-        drop(self.0.try_lock().expect("dropped under the lock"));
-    }
+/// What panics where it is dropped while the lock is held, as a thread would wait for itself.
+fn locks(lock: &Arc<Mutex<()>>) -> Arc<Owned> {
+    let lock = lock.clone();
+    let ends: Ends = Arc::new(move |_| {
+        drop(lock.try_lock().expect("dropped under the lock"));
+    });
+    Arc::new(Owned::new(0, &ends))
 }
 
 /// Takes everything out in instalments, under the lock, and drops it after the lock.
@@ -44,14 +46,17 @@ fn take_all<T>(lock: &Mutex<()>, n: usize, take: impl Fn(usize) -> Vec<T>) -> us
 fn each_collection_hands_out() {
     struct Mine;
     impl AttributeKey for Mine {
-        type Value = Arc<Locks>;
+        type Value = Arc<Owned>;
     }
     let lock = Arc::new(Mutex::new(()));
-    let owned = || Locks(lock.clone());
+    let owned = || locks(&lock);
     let keys: Vec<_> = (0..COUNT).map(Strong::new).collect();
-    let (by_identity, by_content) = (WeakMap::new(), WeakHashMap::<Strong<usize>, Locks>::new());
-    let (values, memo) = (WeakValueMap::<u32, Strong<usize>>::new(), Memo::new());
-    let (attributes, arcs) = (Attributes::new(), WeakMap::<Arc<usize>, Locks>::new());
+    let (by_identity, by_content) = (
+        WeakMap::new(),
+        WeakHashMap::<Strong<usize>, Arc<Owned>>::new(),
+    );
+    let (values, memo) = (WeakValueMap::<usize, Strong<usize>>::new(), Memo::new());
+    let (attributes, arcs) = (Attributes::new(), WeakMap::<Arc<usize>, Arc<Owned>>::new());
     let shared: Vec<_> = (0..COUNT).map(Arc::new).collect();
     by_identity.set_reclaim(Reclaim::OnRequest);
     by_content.set_reclaim(Reclaim::OnRequest);
@@ -62,12 +67,12 @@ fn each_collection_hands_out() {
     for (number, key) in keys.iter().enumerate() {
         by_identity.insert(key, owned());
         by_content.insert(key, owned());
-        values.insert(number as u32, key);
-        memo.insert((key, &number), Arc::new(owned()));
-        attributes.insert(key, Mine, Arc::new(owned()));
+        values.insert(number, key);
+        memo.insert((key, &number), owned());
+        attributes.insert(key, Mine, owned());
         arcs.insert(&shared[number], owned());
     }
-    let _: &Memo<(Strong<usize>, Value<usize>), Arc<Locks>> = &memo;
+    let _: &Memo<(Strong<usize>, Value<usize>), Arc<Owned>> = &memo;
     assert!(by_identity.take_dead(COUNT).is_empty() && memo.take_dead(COUNT).is_empty());
     let mut keys = keys.into_iter();
     let live = keys.next().unwrap();
@@ -77,7 +82,7 @@ fn each_collection_hands_out() {
     assert_eq!(take_all(&lock, 7, |n| by_identity.take_dead(n)), COUNT - 1);
     assert_eq!(take_all(&lock, 1, |n| by_content.take_dead(n)), COUNT - 1);
     let names = values.take_dead(usize::MAX);
-    assert!(names.len() == COUNT - 1 && (1..COUNT).all(|n| names.contains(&(n as u32))));
+    assert!(names.len() == COUNT - 1 && (1..COUNT).all(|n| names.contains(&n)));
     assert_eq!(take_all(&lock, 7, |n| memo.take_dead(n)), COUNT - 1);
     assert_eq!(take_all(&lock, 7, |n| attributes.take_dead(n)), COUNT - 1);
     // They do not notify.
@@ -127,7 +132,7 @@ fn what_a_reader_delays_calls_the_waker() {
             false => map.purge_some(9),
         };
         let times = || woken.0.swap(0, Relaxed);
-        map.insert(&key, Locks(Arc::default()));
+        map.insert(&key, locks(&Arc::default()));
         let ((inside, is_inside), (leave, may_leave)) = (channel(), channel::<()>());
         let weak = key.downgrade();
         thread::scope(|scope| {
@@ -156,7 +161,7 @@ fn what_a_reader_delays_calls_the_waker() {
         // The next death calls as ever, and what this call takes calls nobody.
         for _ in 0..2 {
             let key = Anchor::new();
-            map.insert(&key, Locks(Arc::default()));
+            map.insert(&key, locks(&Arc::default()));
             drop(key);
             assert_eq!((times(), reclaim(), times()), (1, 1, 0));
         }

@@ -153,9 +153,9 @@ fn of_a_map_and_a_set_by_content() {
 /// 157: What a result depends on.
 #[test]
 fn of_a_memo() {
-    type Results = Memo<Strong<u8>, u8>;
+    type Results = Memo<Strong<usize>, usize>;
     let key = Strong::new(0);
-    let changes: [fn(&Results, &Strong<u8>) -> bool; 2] = [
+    let changes: [fn(&Results, &Strong<usize>) -> bool; 2] = [
         |memo, key| memo.insert(key, 2) == Some(1),
         |memo, key| memo.remove(key),
     ];
@@ -179,11 +179,11 @@ fn of_a_memo() {
 fn a_key_does_not_die_unnoticed_while_its_value_is_changed() {
     fn check<P: Kind>()
     where
-        P::Strong<u8>: weakly::concurrent::SharedRef<Target = u8>,
+        P::Strong<usize>: weakly::concurrent::SharedRef<Target = usize>,
     {
-        let [key, equal] = [(); 2].map(|()| P::Strong::<u8>::from(7));
+        let [key, equal] = [(); 2].map(|()| P::Strong::<usize>::from(7));
         let (weak, map) = (WeakKey::downgrade(&key), WeakHashMap::new());
-        map.insert(&key, 1);
+        map.insert(&key, 1_usize);
         let (mut last, mut shown) = (Some(key), Vec::new());
         map.compute(&equal, |old| {
             shown.push(old.copied());

@@ -9,7 +9,7 @@ use std::thread;
 use weakly::concurrent::WeakMap;
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
-use crate::common::scaled;
+use crate::common::{scaled, sized};
 
 std::thread_local! {
     static READS: Cell<bool> = const { Cell::new(false) };
@@ -47,7 +47,7 @@ fn no_destructor_runs_while_its_thread_reads() {
             }
         });
         let own = Strong::new(2);
-        for _ in 0..scaled(100_000, 100) {
+        for _ in 0..sized(100_000, 20_000, 100) {
             map.insert(&own, Value(&inside));
             map.with(&read, |_| {
                 READS.set(true);

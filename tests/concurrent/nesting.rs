@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use weakly::{Attributes, Memo, Reclaim, Strong};
 
 use crate::common::nested::inside_purges;
-use crate::common::{on_a_stack_of, scaled};
+use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
 for_each_collection!(a_purge_takes_all_deep_in_purges_of_others);
@@ -138,7 +138,11 @@ fn a_purge_says_whether_something_is_left<C: Changing>() {
 /// 53: A chain that leads from one collection to the next, each of which is purged in a destructor that the one before runs.
 fn a_chain_through_several_collections<C: Changing>() {
     on_a_stack_of(1 << 20, || {
-        let links = scaled(if C::NOTIFIES { 30_000 } else { 300 }, 20);
+        let links = if C::NOTIFIES {
+            sized(30_000, 8_000, 20)
+        } else {
+            scaled(300, 20)
+        };
         let count = Count::default();
         let all: Arc<[C; 3]> = Arc::default();
         let mut head = None;

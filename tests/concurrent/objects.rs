@@ -9,7 +9,9 @@ use weakly::concurrent::WeakMap;
 use weakly::{Addr, Strong, reference::Identify};
 
 use crate::common::pointers::{Pointer, for_each_pointer};
-use crate::common::{Count, scaled};
+use crate::common::scaled;
+use crate::common::subject::shared::Maps;
+use crate::faces::{Count, Owned};
 
 /// Reports its note, once more when it is dropped.
 struct Node {
@@ -125,7 +127,7 @@ where
 
 /// 166, 167: What one map has of them, another has not; nor does the other's end, or its `clear`, take it away.
 fn maps_of_the_same_objects<P: Pointer>() {
-    type Values<P> = WeakMap<P, Witness>;
+    type Values<P> = Maps<P>;
     let ends: [fn(Values<P>) -> Option<Values<P>>; 2] = [
         |map| {
             drop(map);
@@ -143,7 +145,7 @@ fn maps_of_the_same_objects<P: Pointer>() {
             let map = WeakMap::new();
             objects
                 .iter()
-                .for_each(|object| assert!(map.insert(object, Witness(count.clone()))));
+                .for_each(|object| assert!(map.insert(object, owned(count))));
             map
         });
         let _cleared = end(mine);
@@ -158,15 +160,15 @@ fn maps_of_the_same_objects<P: Pointer>() {
 /// 167: A value that was there before `clear` is gone; in the end each has been dropped once.
 fn clear_against_insertions<P: Pointer>() {
     const STEPS: usize = scaled(2_000, 30);
-    let (map, destroyed) = (WeakMap::<P, Witness>::new(), Count::default());
+    let (map, destroyed) = (Maps::<P>::new(), Count::default());
     let common: Vec<P> = (0..8).map(P::from).collect();
     thread::scope(|scope| {
         let inserters = [1, 2, 3].map(|_| {
             scope.spawn(|| {
                 for step in 0..STEPS {
                     let own = P::from(step);
-                    map.insert(&common[step % 8], Witness(destroyed.clone()));
-                    map.insert(&own, Witness(destroyed.clone()));
+                    map.insert(&common[step % 8], owned(&destroyed));
+                    map.insert(&own, owned(&destroyed));
                 }
             })
         });
@@ -181,10 +183,6 @@ fn clear_against_insertions<P: Pointer>() {
 }
 
 /// A value whose drop counts.
-struct Witness(Count);
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        self.0.add();
-    }
+fn owned(count: &Count) -> Arc<Owned> {
+    Arc::new(Owned::new(0, &count.ends()))
 }

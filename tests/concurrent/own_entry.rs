@@ -75,7 +75,7 @@ fn a_closure_may_set_its_key_in_another_map<P: Kind>() {
 /// second call sets it, for the first time, and the third does not.
 fn a_closure_may_set_the_entry_if_there_is_none<P: Kind>() {
     let (map, key) = (WeakMap::new(), Life::<P>::from(1));
-    map.insert(&key, 9);
+    map.insert(&key, 9_usize);
     let mut calls = 0;
     let new = map.compute(&key, |old| {
         calls += 1;

@@ -12,7 +12,7 @@ use weakly::{AttributeKey, Attributes, Hashed, Memo, Strong};
 use crate::common::quiet_panic;
 
 /// A value, and whether its destructor panics; clones of it do not.
-struct Bomb(bool, Arc<()>);
+struct Bomb(bool, Arc<usize>);
 
 impl Clone for Bomb {
     fn clone(&self) -> Self {
@@ -29,7 +29,7 @@ impl Drop for Bomb {
 }
 
 /// Panics; and then nothing but what the test itself has is left of the token.
-fn panics_and_leaks_nothing(token: &Arc<()>, kept: usize, act: impl FnOnce()) {
+fn panics_and_leaks_nothing(token: &Arc<usize>, kept: usize, act: impl FnOnce()) {
     assert!(catch_unwind(AssertUnwindSafe(act)).is_err());
     assert_eq!(Arc::strong_count(token), 1 + kept);
 }
@@ -37,7 +37,7 @@ fn panics_and_leaks_nothing(token: &Arc<()>, kept: usize, act: impl FnOnce()) {
 /// 182: The value that is replaced panics, and the one that is returned is a clone of it.
 #[test]
 fn small_replaced_values() {
-    let (token, key) = (Arc::new(()), Strong::new(1));
+    let (token, key) = (Arc::new(0_usize), Strong::new(1_usize));
     let map = WeakMap::new();
     map.insert(&key, Bomb(true, token.clone()));
     panics_and_leaks_nothing(&token, 1, || {
@@ -60,7 +60,7 @@ fn small_replaced_values() {
     map.clear();
 }
 
-/// All are equal; those that are true panic when they are dropped.
+/// All are equal; those that are true panic when they are dropped, and their clones do not.
 struct Equal(bool);
 
 impl PartialEq for Equal {
@@ -75,6 +75,12 @@ impl Hash for Equal {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
+impl Clone for Equal {
+    fn clone(&self) -> Self {
+        Equal(false)
+    }
+}
+
 impl Drop for Equal {
     fn drop(&mut self) {
         if self.0 {
@@ -86,7 +92,7 @@ impl Drop for Equal {
 /// 182: The key that is replaced panics: the strong pointer that is returned is dropped.
 #[test]
 fn small_replaced_keys() {
-    let (old, new) = (Strong::new(1), Strong::new(2));
+    let (old, new) = (Strong::new(1_usize), Strong::new(2_usize));
     let map = WeakValueMap::new();
     map.insert(Equal(true), &old);
     assert!(catch_unwind(AssertUnwindSafe(|| map.insert(Equal(false), &new))).is_err());
@@ -99,7 +105,7 @@ fn small_replaced_keys() {
 /// 182: The content of a key panics that dies inside a lookup: the value that was found is dropped.
 #[test]
 fn small_keys_that_die_in_a_lookup() {
-    let (token, map) = (Arc::new(()), WeakHashMap::new());
+    let (token, map) = (Arc::new(0_usize), WeakHashMap::new());
     let key = Strong::new(Equal(true));
     map.insert(&key, token.clone());
     let mut key = Some(key);
@@ -123,14 +129,14 @@ impl AttributeKey for One {
 struct Other;
 
 impl AttributeKey for Other {
-    type Value = Arc<()>;
+    type Value = Arc<usize>;
 }
 
 /// 182: An attribute that is replaced panics: the object's others are destroyed at its death all the same.
 #[test]
 fn small_attributes() {
-    let (token, other) = (Arc::new(()), Arc::new(()));
-    let (all, node) = (Attributes::<Strong<i32>>::new(), Strong::new(1));
+    let (token, other) = (Arc::new(0_usize), Arc::new(0_usize));
+    let (all, node) = (Attributes::<Strong<usize>>::new(), Strong::new(1_usize));
     all.insert(&node, Other, other.clone());
     all.insert(&node, One, Bomb(true, token.clone()));
     let set = || _ = all.insert(&node, One, Bomb(false, token.clone()));
@@ -157,7 +163,7 @@ impl Bomb {
 /// 182: The closure that is not needed panics when it is dropped: the value that was found is dropped.
 #[test]
 fn small_makers_that_are_not_needed() {
-    let (token, key) = (Arc::new(()), Strong::new(1));
+    let (token, key) = (Arc::new(0_usize), Strong::new(1_usize));
     let map = WeakMap::new();
     map.insert(&key, token.clone());
     let make = |bomb: Bomb| move |_: &_| bomb.1.clone();
@@ -169,11 +175,11 @@ fn small_makers_that_are_not_needed() {
     panics_and_leaks_nothing(&token, 2, || {
         drop(map.get_or_insert_with(&key, make(armed())))
     });
-    let (hash, bomb) = (map.hasher().hash_one(1), armed());
+    let (hash, bomb) = (map.hasher().hash_one(1_usize), armed());
     panics_and_leaks_nothing(&token, 2, || {
         drop(map.get_or_insert_with_hashed(hash, &key, make(bomb)))
     });
-    let memo = Memo::<Strong<i32>, _>::new();
+    let memo = Memo::<Strong<usize>, _>::new();
     memo.get_or_compute(&key, |_| token.clone());
     let bomb = armed();
     panics_and_leaks_nothing(&token, 3, || {
@@ -181,7 +187,7 @@ fn small_makers_that_are_not_needed() {
     });
 
     let value = Strong::new(2);
-    let make = |bomb: Bomb| move |_: &_| Strong::new(i32::from(bomb.is_armed()));
+    let make = |bomb: Bomb| move |_: &_| Strong::new(usize::from(bomb.is_armed()));
     let map = WeakPairMap::new();
     map.insert(&key, &value);
     let get = || drop(map.get_or_insert_with(&key, make(armed())));
@@ -191,9 +197,9 @@ fn small_makers_that_are_not_needed() {
     map.insert(1, &value);
     let bomb = armed();
     let get = || {
-        drop(map.get_or_insert_with(1, move |_: &i32| {
+        drop(map.get_or_insert_with(1, move |_: &usize| {
             let bomb = bomb;
-            Strong::new(i32::from(bomb.is_armed()))
+            Strong::new(usize::from(bomb.is_armed()))
         }));
     };
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
@@ -203,7 +209,11 @@ fn small_makers_that_are_not_needed() {
 /// 182: The closure that has decided panics when it is dropped: what it was asked for is dropped.
 #[test]
 fn small_closures_that_decide() {
-    let (token, key, value) = (Arc::new(()), Strong::new(1), Strong::new(2));
+    let (token, key, value) = (
+        Arc::new(0_usize),
+        Strong::new(1_usize),
+        Strong::new(2_usize),
+    );
     let map = WeakMap::new();
     let (bomb, new) = (armed(), token.clone());
     panics_and_leaks_nothing(&token, 1, || {
@@ -225,7 +235,7 @@ fn small_closures_that_decide() {
     let new = || Some(value.clone());
     let decide: [(&str, &dyn Fn(Bomb)); 4] = [
         ("names.remove_if", &|bomb| {
-            names.insert(1, &value);
+            names.insert(1_usize, &value);
             drop(names.remove_if(&1, move |_| bomb.is_armed()));
         }),
         ("pairs.remove_if", &|bomb| {
@@ -248,34 +258,12 @@ fn small_closures_that_decide() {
 /// 182: The key that is not needed panics: the value that was found is dropped.
 #[test]
 fn small_keys_that_are_not_needed() {
-    let (map, value) = (WeakValueMap::new(), Strong::new(1));
-    struct Armed(bool);
-    impl PartialEq for Armed {
-        fn eq(&self, _: &Self) -> bool {
-            true
-        }
-    }
-    impl Eq for Armed {}
-    impl Hash for Armed {
-        fn hash<H: Hasher>(&self, _: &mut H) {}
-    }
-    impl Clone for Armed {
-        fn clone(&self) -> Self {
-            Armed(false)
-        }
-    }
-    impl Drop for Armed {
-        fn drop(&mut self) {
-            if self.0 {
-                quiet_panic();
-            }
-        }
-    }
-    map.insert(Armed(false), &value);
-    let get = || drop(map.get_or_insert_with(Armed(true), |_| Strong::new(2)));
+    let (map, value) = (WeakValueMap::new(), Strong::new(1_usize));
+    map.insert(Equal(false), &value);
+    let get = || drop(map.get_or_insert_with(Equal(true), |_| Strong::new(2_usize)));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1, "get_or_insert_with");
-    let get = || drop(map.compute(Armed(true), |old| old));
+    let get = || drop(map.compute(Equal(true), |old| old));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1, "compute");
 }

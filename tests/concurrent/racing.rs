@@ -143,7 +143,7 @@ fn small_waiters_go_on_if_the_operation_panics() {
         let (map, [evicted, key]) = (WeakMap::new(), [1, 2].map(Strong::new));
         map.set_ceiling(Limit::entries(1), |_: &usize| 1);
         map.set_listener(|_, _, _| quiet_panic());
-        map.insert(&evicted, 1);
+        map.insert(&evicted, 1_usize);
         let ((begun, begins), (go, goes)) = (channel(), channel::<()>());
         thread::scope(|scope| {
             let (map, key) = (&map, &key);

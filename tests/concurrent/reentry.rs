@@ -242,7 +242,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
         let key = Life::<P>::from(1);
         let map = WeakMap::new();
         let again: [&dyn Fn(); 4] = [
-            &|| _ = map.insert(&key, 5),
+            &|| _ = map.insert(&key, 5_usize),
             &|| _ = map.compute(&key, |_| Some(6)),
             &|| _ = map.swap(&key, 7),
             &|| {
@@ -284,8 +284,8 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
 
         let values = WeakValueMap::new();
         message(&mut || {
-            _ = values.compute("key", |_| {
-                values.insert("key", &key);
+            _ = values.compute(7_usize, |_| {
+                values.insert(7_usize, &key);
                 Some(key.clone())
             });
         });

@@ -387,7 +387,7 @@ fn small_the_panic_of_a_discarded_value_surfaces_at_once() {
             }
         }
     }
-    let (map, key) = (WeakMap::new(), Strong::new(1));
+    let (map, key) = (WeakMap::new(), Strong::new(1_usize));
     let fuse = Arc::new(AtomicBool::new(false));
     let bomb = || Bomb(fuse.clone());
     assert!(panics(|| _ = map.get_or_insert_with(&key, |_| {

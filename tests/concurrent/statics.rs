@@ -131,8 +131,7 @@ fn a_value_that_gets_into_no_entry_is_not_registered() {
         }
     }
     let map = WeakMap::new();
-    let key = Strong::new(1);
-    let other = Strong::new(2);
+    let [key, other] = [1_usize, 2].map(Strong::new);
     // The watch is made before the clone that is returned.
     assert!(panics(|| _ = map.get_or_insert_with(&key, |_| Value(true))));
     assert!(panics(|| _ = map.compute(&key, |_| Some(Value(true)))));
@@ -147,7 +146,7 @@ fn a_value_that_gets_into_no_entry_is_not_registered() {
     });
     assert_eq!((asked.get(), Strong::weak_count(&key)), (2, 1), "one entry");
 
-    let memo = Memo::<Strong<i32>, Value>::new();
+    let memo = Memo::<Strong<usize>, Value>::new();
     assert!(panics(|| _ = memo.get_or_compute(&key, |cx| {
         cx.depends_on(&other);
         quiet_panic()

@@ -12,7 +12,7 @@ use weakly::{Addr, Reclaim, Strong};
 
 use crate::bags::BAG;
 use crate::common::lease::{self, Asked};
-use crate::common::{on_a_stack_of, scaled};
+use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
 for_each_collection!(
@@ -368,7 +368,7 @@ fn a_destructor_that_a_read_runs_reads() {
 /// C53: Destructors that purge, each of which kills the key of the next.
 #[test]
 fn destructors_that_purge_nest_no_deeper_than_others() {
-    const LINKS: usize = scaled(2_000, 40);
+    const LINKS: usize = sized(2_000, 1_000, 40);
     let test = || {
         let map = Arc::new(WeakMap::<Arc<usize>, End>::new());
         let count = Count::default();

@@ -54,7 +54,7 @@ fn at_the_end<R: Send + 'static>(
 
 #[test]
 fn small_a_map_in_the_destructor_of_a_thread_local() {
-    let map: &'static WeakMap<Strong<u32>, String> = Box::leak(Box::default());
+    let map: &'static WeakMap<Strong<usize>, String> = Box::leak(Box::default());
     let key = Strong::new(1);
     let found = at_the_end(
         {
@@ -93,7 +93,7 @@ fn small_a_thread_that_has_used_nothing_before() {
 
 #[test]
 fn small_a_memo_in_the_destructor_of_a_thread_local() {
-    let memo: &'static Memo<Strong<u32>, u32> = Box::leak(Box::default());
+    let memo: &'static Memo<Strong<usize>, usize> = Box::leak(Box::default());
     let key = Strong::new(20);
     let (early, late) = (key.clone(), key.clone());
     let made = at_the_end(
@@ -372,7 +372,7 @@ fn exit_in_a_computation_ends_the_process() {
     const STATUS: i32 = 77;
     if env::var_os(CHILD).is_some() {
         let _watched = watched("the child");
-        let map: &'static WeakMap<Strong<u32>, u32> = Box::leak(Box::default());
+        let map: &'static WeakMap<Strong<usize>, usize> = Box::leak(Box::default());
         let key = Strong::new(1);
         LAST.with_borrow_mut(|own| {
             let key = key.clone();
