@@ -213,11 +213,13 @@ where
             Ok(Claimed::Yours(leader)) => {
                 let begin = self.begin.replace(None).expect("it begins once");
                 let running = begin(Arc::clone(leader.flight()));
-                let flight = leader.leave_to_tasks();
                 P::begun(self.owner);
-                own.begin(running, &flight);
-                let work = self.own.take();
-                self.joined = Some(Joined { flight, work });
+                let (flight, work) = (leader.leave_to_tasks(), self.own.take());
+                let joined = self.joined.insert(Joined { flight, work });
+                // Last: a waker may panic.
+                if let Some(work) = &joined.work {
+                    work.begin(running, &joined.flight);
+                }
             }
             Err(flight) => {
                 let work = Work::join(&flight);

@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::mem;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -118,6 +118,46 @@ fn a_flight_that_is_called_off_begins_anew() {
         let mut after = Task::new(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }));
         assert!(after.poll().is_ready(), "a flight of nobody is left");
     });
+}
+
+/// 243: A task of another thread has joined the flight before the computation begins, and the waker of this task panics when the
+/// computation is there. The task that has begun the computation has joined the flight by then: its drop destroys the computation.
+#[test]
+fn a_waker_that_panics_at_the_beginning_leaves_no_flight() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker");
+        }
+    }
+    static JOINED: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
+    static PANICKED: AtomicUsize = AtomicUsize::new(0);
+    fn join() {
+        let joins = thread::spawn(|| {
+            let mut asked = pending(1);
+            let waker = Waker::from(Arc::new(Panics));
+            let polled = asked.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+            JOINED.lock().unwrap().push(asked);
+        });
+        joins.join().unwrap();
+    }
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    each(join, || {
+        let mut asked = pending(1);
+        let polled = catch_unwind(AssertUnwindSafe(|| poll(&mut asked)));
+        PANICKED.fetch_add(usize::from(polled.is_err()), SeqCst);
+        COMPARED.store(1 << 20, SeqCst);
+        for asked in mem::take(&mut *JOINED.lock().unwrap())
+            .into_iter()
+            .chain([asked])
+        {
+            _ = catch_unwind(AssertUnwindSafe(|| drop(asked)));
+        }
+        let mut after = Task::new(MAP.get_or_insert_async(Key(1), |_| async { Arc::new(1) }));
+        assert!(after.poll().is_ready(), "a flight of nobody is left");
+    });
+    assert_ne!(PANICKED.load(SeqCst), 0);
 }
 
 /// 248: An `Eq` that asks for the key of its own computation, also where the entry is put into the table: this is a cycle, or the
