@@ -225,7 +225,7 @@ impl<S: Compare> Table<S> {
                 Ok(made)
             }
             Claimed::Yours(leader) => match make() {
-                Ok(made) => Ok(leader.finish(|| {
+                Ok(made) => Ok(leader.finish_apart(|| {
                     let (watch, value) = entry(&made, self.core());
                     (S::key(key), watch, value, made)
                 })),
@@ -308,6 +308,8 @@ impl<S: Compare> Table<S> {
     /// Reserves the value of a key for the caller, unless the value is there: the caller makes the
     /// value in a flight. The error is a flight that is in the way: the caller has to wait for
     /// this flight. `flight` is the outcome of a lookup or a wait.
+    // Always: as a call, `reserve` would copy the leader once more.
+    #[inline(always)]
     pub(super) fn reserve<R>(
         &self,
         hash: HashValue,
@@ -460,12 +462,17 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// Publishes the value. The table does not keep the value if the flight's node was removed or
     /// replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    // Never inlined: see `lead`.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.publish(made, |made| {
             made.unwrap_or_else(|panic| resume_unwind(panic))
         })
+    }
+
+    /// Publishes the value, in a frame of its own.
+    #[inline(never)]
+    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+        self.finish(made)
     }
 
     /// Makes an entry, and puts the entry in the place of the flight's node. `end` gets the result
