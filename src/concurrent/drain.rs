@@ -153,7 +153,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let taken = self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))?;
         if self.ends_run_users() {
             // Another thread has changed the policy meanwhile.
-            self.nodes.reap(taken);
+            self.destroy_taken(taken);
             return None;
         }
         Some(taken)
@@ -191,13 +191,18 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             if turn.is_some() {
                 if let Some(taken) = self.take_dead(place, most) {
                     *drained += taken.len();
-                    // Dropped last.
-                    let _armed = Armed(self);
-                    self.nodes.reap(taken);
+                    self.destroy_taken(taken);
                 }
             }
             turn.is_some()
         })
+    }
+
+    #[inline]
+    fn destroy_taken(&self, taken: Taken<'_, Node<S>>) {
+        // Dropped last.
+        let _armed = Armed(self);
+        self.nodes.reap(taken);
     }
 
     #[inline]
