@@ -150,13 +150,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             self.drain_some();
             return None;
         }
-        let taken = self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()))?;
+        // (In its place: a move of what was taken costs a churn 8 ns.)
+        let mut taken = self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()));
         if self.ends_run_users() {
             // Another thread has changed the policy meanwhile.
-            self.destroy_taken(taken);
-            return None;
+            self.destroy_taken(taken.take()?);
         }
-        Some(taken)
+        taken
     }
 
     /// Whether the end of an entry may run user code: a destructor, also of a user's weak handle;
