@@ -64,6 +64,8 @@ pub mod reference;
 
 pub mod leaks;
 
+mod upkeep;
+
 mod table;
 
 pub mod cycles;
@@ -120,7 +122,7 @@ pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
 pub use reference_queue::ReferenceQueue;
 #[doc(hidden)]
 pub use sync::__in_critical_section;
-pub use table::Reclaim;
+pub use upkeep::Reclaim;
 
 /// A strong handle for several threads, like [`Arc`](alloc::sync::Arc). When its object dies,
 /// collections are notified.

@@ -20,7 +20,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 21] = [
     "sync",
     "thread",
     "panics",
@@ -30,6 +30,7 @@ const ROOMS: [&str; 20] = [
     "queue",
     "reference",
     "leaks",
+    "upkeep",
     "table",
     "cycles",
     "collections",

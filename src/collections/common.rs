@@ -60,7 +60,7 @@ macro_rules! housekeeping {
 
         /// Returns the policy for the remains of dead entries.
         #[must_use]
-        pub fn reclaim(&self) -> $crate::table::Reclaim {
+        pub fn reclaim(&self) -> $crate::upkeep::Reclaim {
             self.store.table.reclaim()
         }
 
@@ -77,7 +77,7 @@ macro_rules! housekeeping {
         /// # Panics
         /// If a destructor panics. The policy then stays as it was, and the rest is still kept or
         /// pending.
-        pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
+        pub fn set_reclaim(&mut self, reclaim: $crate::upkeep::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }
 

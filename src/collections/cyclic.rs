@@ -21,7 +21,7 @@ use crate::cycles::{
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
 use crate::reference::{Owned, Slot, StrongRef, Watch, WeakKey};
-use crate::table::{Entry, Remains, Walk};
+use crate::upkeep::{Entry, Remains, Walk};
 
 /// One side of an entry: an object on whose life the entry depends, or a key or value that the
 /// entry owns.
@@ -90,7 +90,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
     fn release(&self) {}
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
-        let mut walk = Walk::new();
+        let mut walk = Walk::default();
         let is_doomed = |entry: &mut Entry<K, V>| doomed.contains(name_of(entry)).then_some(());
         while let Some(((), entry)) = self.store.table.take_next(&mut walk, is_doomed) {
             self.unlinked.push(entry.into_remains());
@@ -229,7 +229,7 @@ macro_rules! fields {
                     entry.key.show(tracer);
                     entry.value.show(tracer);
                 }
-                self.store.table.kept().for_each(|kept| Trace::trace(kept, tracer));
+                self.store.table.kept.iter().for_each(|kept| Trace::trace(kept, tracer));
             }
         }
     )*};

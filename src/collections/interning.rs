@@ -13,7 +13,8 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{
     ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, assert_same_content, hash_of,
 };
-use crate::table::{Entry, Place};
+use crate::table::Place;
+use crate::upkeep::Entry;
 
 /// The iterators of [`Interner`].
 pub mod names {

@@ -13,7 +13,8 @@ use core::marker::PhantomData;
 use hashbrown::hash_table;
 
 use crate::reference::Watch;
-use crate::table::{Entry, IntoEntries, Remains, Search, Table, Walk};
+use crate::table::{IntoEntries, Table};
+use crate::upkeep::{Entry, Remains, Walk};
 
 pub use super::shown::{Shown, ShownWeakly};
 pub use crate::reference::{ByContent, Owned, Slot};
@@ -170,15 +171,11 @@ pub struct DrainDead<'a, K: Slot, V: Slot> {
     /// `None` once the iterator has returned `None`: the remains of entries that die later are not
     /// returned.
     table: Option<&'a mut Table<K, V>>,
-    search: Search,
 }
 
 impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
     pub(crate) fn new(table: &'a mut Table<K, V>) -> Self {
-        DrainDead {
-            table: Some(table),
-            search: Search::new(),
-        }
+        DrainDead { table: Some(table) }
     }
 
     /// Iterates over the remains of dead entries: weak and owned sides.
@@ -187,7 +184,7 @@ impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
     }
 
     fn take_dead(&mut self) -> Option<Remains<K, V>> {
-        let dead = self.table.as_mut()?.take_dead(&mut self.search);
+        let dead = self.table.as_mut()?.take_dead();
         if dead.is_none() {
             self.table = None;
         }
@@ -234,7 +231,7 @@ impl<'a, K: Shown, V: Shown, F> ExtractIf<'a, K, V, F> {
     pub(crate) fn new(table: &'a mut Table<K, V>, take: F) -> Self {
         ExtractIf {
             table,
-            walk: Walk::new(),
+            walk: Walk::default(),
             take,
         }
     }

@@ -5,7 +5,7 @@ use core::hash::{BuildHasher, Hash};
 
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Upgrade, Watch, WeakKey};
-use crate::table::Entry;
+use crate::upkeep::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {

@@ -15,7 +15,8 @@ use super::lookup::{Lookup, Pinning};
 use super::shown::{Copied, Given, Keyed, Shown};
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Watch};
-use crate::table::{Entry, Found, IntoEntries, Place, Table, Vacant, Walk};
+use crate::table::{Found, IntoEntries, Place, Table, Vacant};
+use crate::upkeep::{Entry, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,
@@ -213,7 +214,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     /// Removes each entry with a live key if `keep` returns false for the value.
     pub(crate) fn retain_values(&mut self, mut keep: impl FnMut(&mut V::Item) -> bool) {
         self.table.tidy();
-        let mut walk = Walk::new();
+        let mut walk = Walk::default();
         while let Some((guard, entry)) = self.table.take_next(&mut walk, |entry| {
             if entry.key.is_expired() {
                 return None;

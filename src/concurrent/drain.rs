@@ -15,7 +15,7 @@ use super::table::{Pin, Table};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
-use crate::table::Reclaim;
+use crate::upkeep::Reclaim;
 
 /// The number of entries that an operation takes from a list of dead entries. An operation takes a
 /// whole batch if a batch is larger.

@@ -4,9 +4,8 @@
 use alloc::vec::Vec;
 
 use super::entries::Table;
-use super::entry::Entry;
-use super::sweep::Walk;
 use crate::reference::{Slot, Watch, WeakKey};
+use crate::upkeep::{Entry, Walk};
 
 impl<K: Slot, V: Watch> Table<K, V> {
     /// Returns the entries with this value, including entries whose keys are dead. O(n log n) for
@@ -22,7 +21,7 @@ impl<K: Slot, V: Watch> Table<K, V> {
             // hashbrown compares only tags, so an entry with another of these hashes may come up:
             // its own hash will find it.
             let has_hash = |entry: &&Entry<K, V>| entry.value.cookie() == Some(hash);
-            let entries = self.entries.iter_hash(hash.get());
+            let entries = self.entries.table.iter_hash(hash.get());
             found.extend(entries.filter(is_of).filter(has_hash));
         }
         found
@@ -37,14 +36,14 @@ impl<K: Slot, V: Watch> Table<K, V> {
         let mut removed = 0;
         if let Some(hashes) = V::cookies_of(value, &self.values) {
             for hash in hashes {
-                while let Ok(found) = self.entries.find_entry(hash.get(), is_of) {
+                while let Ok(found) = self.entries.table.find_entry(hash.get(), is_of) {
                     let mut entry = found.remove().0;
                     entry.deregister(&mut self.keys, &mut self.values);
                     removed += 1;
                 }
             }
         } else {
-            let mut walk = Walk::new();
+            let mut walk = Walk::default();
             let of = |entry: &mut Entry<K, V>| is_of(entry).then_some(());
             while self.take_next(&mut walk, of).is_some() {
                 removed += 1;

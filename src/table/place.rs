@@ -2,10 +2,11 @@
 
 use hashbrown::hash_table;
 
-use super::entries::{Hints, Table};
-use super::entry::Entry;
+use super::buckets::Hints;
+use super::entries::Table;
 use crate::hash::HashValue;
 use crate::reference::Slot;
+use crate::upkeep::Entry;
 
 /// The place of a key: where its entry is, or where it would be inserted.
 pub(crate) enum Place<'a, K: Slot, V: Slot, R> {
@@ -41,15 +42,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<Found<'_, K, V>> {
-        let entry = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
+        let found = self
+            .entries
+            .table
+            .find_entry(hash.get(), |entry| eq(&entry.key));
         let registrar = Registrar {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
-            hints: &mut self.hints,
+            hints: &mut self.entries.hints,
         };
         Some(Found {
-            entry: entry.ok()?,
+            entry: found.ok()?,
             registrar,
         })
     }
@@ -70,7 +74,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             self.tidy();
             self.make_room(&hasher);
         }
-        let place = self.entries.entry(
+        let place = self.entries.table.entry(
             hash.get(),
             |entry| eq(&entry.key),
             |entry| hasher(entry).get(),
@@ -79,7 +83,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
-            hints: &mut self.hints,
+            hints: &mut self.entries.hints,
         };
         let place = match place {
             hash_table::Entry::Occupied(entry) => match pin(entry.get()) {

@@ -1,9 +1,7 @@
 //! Entries with a pending notice: counting and unlinking them.
 
-use hashbrown::HashTable;
-
-use super::entries::Table;
-use super::entry::{Entry, Remains};
+use super::entries::{Entries, EntryOf, RemainsOf, Upkeep};
+use super::waker::DrainGuard;
 use crate::queue::NoticeQueue;
 use crate::reference::{NoticeOf, Slot};
 
@@ -12,7 +10,7 @@ use crate::reference::{NoticeOf, Slot};
 /// call pays for all dead entries.
 const NOTICES: usize = 16;
 
-impl<K: Slot, V: Slot> Table<K, V> {
+impl<E: Entries> Upkeep<E> {
     /// Returns the number of entries without a pending notice.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -23,7 +21,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// counted.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
+        self.entries.len() == 0 || (!self.is_idle() && self.are_all_notified())
     }
 
     #[inline(never)]
@@ -36,16 +34,16 @@ impl<K: Slot, V: Slot> Table<K, V> {
             && self.entries.len() <= self.notified()
     }
 
-    /// Returns whether an entry is live. Objects often die in the order of the table, so the search
-    /// visits the buckets in another order.
+    /// Returns whether an entry is live. Objects often die in the order of the places, so the
+    /// search visits the places in another order.
     fn has_live(&self) -> bool {
-        // The stride is odd, and the number of buckets is a power of two: so the search visits each
-        // bucket. (If the number were no power of two, `len` would decide.)
+        // The stride is odd, and a hash table has a power of two of buckets: so the search visits
+        // each place. (If the number is no power of two, `len` may decide.)
         const STRIDE: usize = 0x9e37_79b1;
-        let buckets = self.entries.num_buckets();
-        let mut order = (0..buckets).map(|n| n.wrapping_mul(STRIDE) % buckets);
+        let places = self.entries.places();
+        let mut order = (0..places).map(|n| n.wrapping_mul(STRIDE) % places);
         order.any(|at| {
-            let entry = self.entries.get_bucket(at);
+            let entry = self.entries.get(at);
             entry.is_some_and(|entry| !entry.is_expired())
         })
     }
@@ -74,8 +72,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         notified
     }
 
-    fn find_named(&self, notice: &NoticeOf<K>) -> Option<&Entry<K, V>> {
-        let cookie = K::Queue::cookie(notice).get();
+    fn find_named(&self, notice: &NoticeOf<E::Key>) -> Option<&EntryOf<E>> {
+        let cookie = <E::Key as Slot>::Queue::cookie(notice);
         self.entries
             .find(cookie, |entry| entry.key.is_named_by(notice))
     }
@@ -107,10 +105,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline]
     pub(crate) fn prefetch_notified(&mut self) {
         if let Some(cookie) = self.keys.peek() {
-            self.prefetch(cookie);
+            self.entries.prefetch(cookie);
         }
         if let Some(cookie) = self.values.peek() {
-            self.prefetch(cookie);
+            self.entries.prefetch(cookie);
         }
     }
 
@@ -125,7 +123,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[cold]
     #[inline(never)]
     fn reclaim_some_and_arm(&mut self) {
-        let drain = self.draining();
+        let drain = DrainGuard(self);
         drain.0.reclaim_a_few();
         drain.0.settle();
     }
@@ -151,19 +149,19 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Unlinks the next entry with a pending notice, and returns its remains. Takes at most `left`
     /// notices, and subtracts their number from `left`.
     #[inline(always)]
-    pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<Remains<K, V>> {
-        let Table {
+    pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<RemainsOf<E>> {
+        let Upkeep {
             entries,
             keys,
             values,
             ..
         } = self;
-        let named = |entry: &Entry<K, V>, notice: &_| entry.key.is_named_by(notice);
+        let named = |entry: &EntryOf<E>, notice: &_| entry.key.is_named_by(notice);
         if let Some(mut entry) = unlink_next(keys, entries, left, named) {
             entry.value.deregister(values);
             return Some(entry.into_remains());
         }
-        let named = |entry: &Entry<K, V>, notice: &_| entry.value.is_named_by(notice);
+        let named = |entry: &EntryOf<E>, notice: &_| entry.value.is_named_by(notice);
         let mut entry = unlink_next(values, entries, left, named)?;
         entry.key.deregister(keys);
         Some(entry.into_remains())
@@ -173,16 +171,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
 /// Unlinks the entry of the next notice that has an entry. `named` returns whether an entry belongs
 /// to a notice.
 #[inline(always)]
-fn unlink_next<D: NoticeQueue, E>(
+fn unlink_next<D: NoticeQueue, E: Entries>(
     deaths: &mut D,
-    entries: &mut HashTable<E>,
+    entries: &mut E,
     left: &mut usize,
-    named: impl Fn(&E, &D::Notice) -> bool,
-) -> Option<E> {
+    named: impl Fn(&EntryOf<E>, &D::Notice) -> bool,
+) -> Option<EntryOf<E>> {
     while let Some(notice) = deaths.next(left) {
-        let found = entries.find_entry(D::cookie(&notice).get(), |entry| named(entry, &notice));
         // (Only a leaked entry is not found.)
-        let entry = found.ok().map(|entry| entry.remove().0);
+        let entry = entries.unlink(D::cookie(&notice), |entry| named(entry, &notice));
         // Finish the notice before anything else that the entry owns is destroyed: the memory of
         // the block is in the cache, and will be reused.
         deaths.finish(notice);

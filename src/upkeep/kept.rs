@@ -32,9 +32,9 @@ impl<R> KeptRemains<R> {
     }
 
     /// Destroys or keeps the remains of an entry that was unlinked because it is dead. The caller's
-    /// table is consistent, since a destructor may run.
+    /// entries are consistent, since a destructor may run.
     #[inline]
-    pub(super) fn reclaim(&mut self, remains: R) {
+    pub(crate) fn reclaim(&mut self, remains: R) {
         match &mut self.0 {
             None => drop(remains),
             Some(kept) => kept.push(remains),
@@ -52,7 +52,8 @@ impl<R> KeptRemains<R> {
         run_all(|| self.take().is_some());
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
+    /// Iterates over the kept remains.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &R> {
         self.0.iter().flatten()
     }
 

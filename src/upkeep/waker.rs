@@ -3,29 +3,23 @@
 use alloc::sync::Arc;
 use core::task::{Context, Poll, Waker};
 
-use super::entries::Table;
+use super::entries::{Entries, Upkeep};
 use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
-use crate::reference::Slot;
 
 /// An operation that drains notices. When the operation ends, even by a panic, the waker is armed
 /// again if nothing is pending. It is not armed earlier, because a destructor that the drain runs
 /// may kill the next key, whose notice the same drain takes.
-pub(super) struct DrainGuard<'a, K: Slot, V: Slot>(pub(super) &'a mut Table<K, V>);
+pub(super) struct DrainGuard<'a, E: Entries>(pub(super) &'a mut Upkeep<E>);
 
-impl<K: Slot, V: Slot> Drop for DrainGuard<'_, K, V> {
+impl<E: Entries> Drop for DrainGuard<'_, E> {
     #[inline]
     fn drop(&mut self) {
         self.0.arm();
     }
 }
 
-impl<K: Slot, V: Slot> Table<K, V> {
-    #[inline]
-    pub(super) fn draining(&mut self) -> DrainGuard<'_, K, V> {
-        DrainGuard(self)
-    }
-
+impl<E: Entries> Upkeep<E> {
     /// Arms the waker, if there is a waker and nothing is pending.
     #[inline]
     pub(super) fn arm(&mut self) {
@@ -44,7 +38,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.waker().or_else(|| self.values.waker())
     }
 
-    /// Sets or removes the waker. If the table gets no notices, the waker is dropped at once.
+    /// Sets or removes the waker. If the collection gets no notices, the waker is dropped at once.
     pub(crate) fn set_waker(&mut self, waker: Option<Waker>) {
         drop(self.replace_waker(waker.map(Arc::new)));
     }
@@ -75,7 +69,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             self.keys.attach(&cell);
             self.values.attach(&cell);
             if self.waker().is_none() {
-                // This table gets no notices.
+                // This collection gets no notices.
                 return waker;
             }
             cell.replace(waker);

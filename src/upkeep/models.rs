@@ -1,5 +1,5 @@
-//! loom models of a table of one owner: the waker is armed after a panic, and when instalments may
-//! report that nothing is left.
+//! loom models of a collection of one owner: the waker is armed after a panic, and when instalments
+//! may report that nothing is left.
 
 use core::panic::AssertUnwindSafe;
 use std::boxed::Box;

@@ -1,0 +1,93 @@
+//! Growing and shrinking the table.
+
+use alloc::collections::TryReserveError;
+
+use super::entries::Table;
+use crate::hash::HashValue;
+use crate::reference::Slot;
+use crate::upkeep::{Entries as _, Entry};
+
+impl<K: Slot, V: Slot> Table<K, V> {
+    pub(super) fn is_short_of(&self, additional: usize) -> bool {
+        self.capacity() - self.entries.len() < additional
+    }
+
+    /// Makes room for `additional` entries. If the table must grow, first reclaims dead entries.
+    pub(crate) fn reserve(
+        &mut self,
+        additional: usize,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+    ) {
+        if self.is_short_of(additional) {
+            self.reclaim_all();
+            self.entries.hints.marks.forget();
+            self.entries
+                .table
+                .reserve(additional, |entry| hasher(entry).get());
+        }
+    }
+
+    pub(crate) fn try_reserve(
+        &mut self,
+        additional: usize,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+    ) -> Result<(), TryReserveError> {
+        if self.is_short_of(additional) {
+            self.reclaim_all();
+            self.entries.hints.marks.forget();
+            // `alloc` does not let other crates construct its error: take the error from a
+            // collection in `alloc`.
+            self.entries
+                .table
+                .try_reserve(additional, |entry| hasher(entry).get())
+                .map_err(|_| capacity_error())?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for one more entry, at the beginning of an insertion. A full table first reclaims
+    /// its dead entries, and grows only if less than a quarter of it is free afterwards. So a table
+    /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
+    /// this sweep.
+    #[inline]
+    pub(super) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
+        if self.is_short_of(1) {
+            self.make_more_room(hasher);
+        }
+    }
+
+    #[cold]
+    fn make_more_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
+        self.reclaim_once();
+        let len = self.entries.len();
+        if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
+            // One more than the table can hold: then hashbrown takes its next size, or, if only the
+            // tombstones of removed entries fill the table, rehashes in place.
+            let additional = (self.capacity() + 1).saturating_sub(len).max(1);
+            self.entries.hints.marks.forget();
+            self.entries
+                .table
+                .reserve(additional, |entry| hasher(entry).get());
+        }
+    }
+
+    /// Reclaims all dead entries, and frees memory, but keeps room for `min_capacity` entries.
+    pub(crate) fn shrink_to(
+        &mut self,
+        min_capacity: usize,
+        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+    ) {
+        self.shrink_to_fit();
+        self.entries.hints.marks.forget();
+        self.entries
+            .table
+            .shrink_to(min_capacity, |entry| hasher(entry).get());
+    }
+}
+
+/// Returns the error of a failed `try_reserve`.
+fn capacity_error() -> TryReserveError {
+    alloc::vec::Vec::<u8>::new()
+        .try_reserve(usize::MAX)
+        .expect_err("no vector is that large")
+}
