@@ -8,7 +8,6 @@ use super::hash_map::WeakHashMap;
 use super::hash_pair_map::WeakHashPairMap;
 use super::hash_set::WeakHashSet;
 use super::interning::Interner;
-use super::iter::DrainDead;
 use super::map::WeakMap;
 use super::pair_map::WeakPairMap;
 use super::set::WeakSet;
@@ -20,41 +19,26 @@ use crate::cycles::{
 };
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
-use crate::reference::{Owned, Slot, StrongRef, Watch, WeakKey};
+use crate::reference::{Slot, StrongRef, Watch, WeakKey};
 use crate::upkeep::{Entry, Remains, Walk};
 
-/// One side of an entry: an object on whose life the entry depends, or a key or value that the
-/// entry owns.
-trait Side: Slot {
+/// The sides of an entry: the entry depends on the life of one side's object, and owns the other
+/// side.
+struct Sides<K: Slot, V: Slot, T> {
     /// Returns the address of the object.
-    fn object(&self) -> Option<*const ()>;
+    object: fn(&Entry<K, V>) -> *const (),
     /// Shows the key or value that the entry owns.
-    fn show(&self, tracer: &mut Tracer<'_>);
+    show: fn(&Entry<K, V>, &mut Tracer<'_>),
+    /// Returns the key or value that a removed entry has owned.
+    owned: fn(Remains<K, V>) -> T,
 }
 
-impl<W: Watch> Side for W {
-    fn object(&self) -> Option<*const ()> {
-        Some(self.addr())
-    }
-
-    fn show(&self, _: &mut Tracer<'_>) {}
-}
-
-impl<T: Trace> Side for Owned<T> {
-    fn object(&self) -> Option<*const ()> {
-        None
-    }
-
-    fn show(&self, tracer: &mut Tracer<'_>) {
-        Trace::trace(&self.0, tracer);
-    }
-}
-
-struct MemberOf<'m, K: Slot, V: Slot, S> {
+struct MemberOf<'m, K: Slot, V: Slot, S, T> {
     store: &'m mut Store<K, V, S>,
+    sides: Sides<K, V, T>,
     unlinked: Vec<Remains<K, V>>,
     /// Where what entries own goes, if it is not to be destroyed.
-    out: Option<&'m mut Vec<Remains<K, V>>>,
+    out: Option<&'m mut Vec<T>>,
     name: &'static str,
 }
 
@@ -63,26 +47,26 @@ fn name_of<K, V>(entry: &Entry<K, V>) -> usize {
     core::ptr::from_ref(entry).addr()
 }
 
-impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
+impl<K: Slot, V: Slot, S, T> Member for MemberOf<'_, K, V, S, T> {
     fn purge(&mut self) {
         match &mut self.out {
             None => _ = self.store.table.purge(),
-            Some(out) => out.extend(DrainDead::new(&mut self.store.table).remains()),
+            Some(out) => {
+                while let Some(dead) = self.store.table.take_dead() {
+                    out.push((self.sides.owned)(dead));
+                }
+            }
         }
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
         for entry in self.store.table.iter() {
-            let objects = [entry.key.object(), entry.value.object()];
             let shown = EntryOf {
                 name: name_of(entry),
-                keys: objects.into_iter().flatten(),
+                keys: [(self.sides.object)(entry)].into_iter(),
                 dead: entry.key.is_expired() || entry.value.is_expired(),
             };
-            entries.entry(shown, |tracer| {
-                entry.key.show(tracer);
-                entry.value.show(tracer);
-            });
+            entries.entry(shown, |tracer| (self.sides.show)(entry, tracer));
         }
     }
 
@@ -99,9 +83,9 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
     }
 
     fn destroy(&mut self) {
-        let mut unlinked = core::mem::take(&mut self.unlinked);
+        let unlinked = core::mem::take(&mut self.unlinked);
         if let Some(out) = &mut self.out {
-            return out.append(&mut unlinked);
+            return out.extend(unlinked.into_iter().map(self.sides.owned));
         }
         #[cfg(feature = "std")]
         {
@@ -126,7 +110,7 @@ impl<K: Side, V: Side, S> Member for MemberOf<'_, K, V, S> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty where $owned:ident, |$remains:pat_param| $get:expr;)*) => {$(
+    ($([$($generics:tt)*] $map:ty where $owned:ident, $watched:ident, $shown:ident, |$remains:pat_param| $get:expr;)*) => {$(
         impl<$($generics)*> Sealed for &mut $map {}
 
         impl<$($generics)*> Cyclic for &mut $map
@@ -137,16 +121,28 @@ macro_rules! cyclic {
             where
                 Self: 'm,
             {
-                Box::new(MemberOf {
-                    store: &mut self.store,
-                    unlinked: Vec::new(),
-                    out: None,
-                    name: type_name::<$map>(),
-                })
+                self.cyclic(None)
             }
         }
 
         impl<$($generics)*> $map {
+            fn cyclic<'m>(&'m mut self, out: Option<&'m mut Vec<$owned>>) -> Box<dyn Member + 'm>
+            where
+                $owned: Trace,
+            {
+                Box::new(MemberOf {
+                    store: &mut self.store,
+                    sides: Sides {
+                        object: |entry| entry.$watched.addr(),
+                        show: |entry, tracer| entry.$shown.0.trace(tracer),
+                        owned: |$remains| $get,
+                    },
+                    unlinked: Vec::new(),
+                    out,
+                    name: type_name::<$map>(),
+                })
+            }
+
             /// Removes entries that keep themselves alive: the keys and values that the entries own
             /// lead to the objects on whose lives the entries depend, and nothing else leads to
             /// these objects. Destroys the owned keys and values. Returns the number of removed
@@ -200,34 +196,27 @@ macro_rules! cyclic {
                 $owned: Trace,
             {
                 let mut out = Vec::new();
-                let purged = Cycles::of(Box::new(MemberOf {
-                    store: &mut self.store,
-                    unlinked: Vec::new(),
-                    out: Some(&mut out),
-                    name: type_name::<$map>(),
-                }))
-                .purge();
-                (purged, out.into_iter().map(|$remains| $get).collect())
+                let purged = Cycles::of(self.cyclic(Some(&mut out))).purge();
+                (purged, out)
             }
         }
     )*};
 }
 
 cyclic! {
-    [K: StrongRef, V] WeakMap<K, V> where V, |(_, value)| value;
-    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V, |(_, value)| value;
-    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K, |(key, _)| key;
+    [K: StrongRef, V] WeakMap<K, V> where V, key, value, |(_, value)| value;
+    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V, key, value, |(_, value)| value;
+    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K, value, key, |(key, _)| key;
 }
 
 macro_rules! fields {
-    ($([$($generics:tt)*] $map:ty),* $(,)?) => {$(
+    ($([$($generics:tt)*] $map:ty, $shown:ident;)*) => {$(
         /// A map in a field, or behind a field. Shows the keys and values that its entries own, and
         /// the kept remains of dead entries.
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 for entry in self.store.table.iter() {
-                    entry.key.show(tracer);
-                    entry.value.show(tracer);
+                    entry.$shown.0.trace(tracer);
                 }
                 self.store.table.kept.iter().for_each(|kept| Trace::trace(kept, tracer));
             }
@@ -236,9 +225,9 @@ macro_rules! fields {
 }
 
 fields! {
-    [K: WeakKey, V: Trace] WeakMap<K, V>,
-    [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>,
-    [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>,
+    [K: WeakKey, V: Trace] WeakMap<K, V>, value;
+    [K: StrongRef, V: Trace, S] WeakHashMap<K, V, S>, value;
+    [K: Trace, V: StrongRef, S] WeakValueMap<K, V, S>, key;
 }
 
 // These collections are weak on all sides.

@@ -178,11 +178,6 @@ impl<'a, K: Slot, V: Slot> DrainDead<'a, K, V> {
         DrainDead { table: Some(table) }
     }
 
-    /// Iterates over the remains of dead entries: weak and owned sides.
-    pub(crate) fn remains(mut self) -> impl Iterator<Item = Remains<K, V>> {
-        core::iter::from_fn(move || self.take_dead())
-    }
-
     fn take_dead(&mut self) -> Option<Remains<K, V>> {
         let dead = self.table.as_mut()?.take_dead();
         if dead.is_none() {
