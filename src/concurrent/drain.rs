@@ -269,8 +269,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let kept = taking.0;
         let left = || most.saturating_sub(kept.len());
         let mut panics = FirstPanic::default();
-        // What threads are looking at is not kept yet.
-        while left() != 0 && self.drain_lists(left(), &mut panics).0 != 0 {}
+        // What threads are looking at is not kept yet, so one call may not suffice. A call that
+        // drains less than it may has left the lists empty.
+        let mut wanted = left();
+        while wanted != 0 && self.drain_lists(wanted, &mut panics).0 >= wanted {
+            wanted = left();
+        }
         if left() != 0 {
             if !Node::<S>::PROMPT {
                 self.empty_bags(true, left(), &mut panics);
