@@ -16,6 +16,7 @@ use common::heap::{Counting, Heap, bytes_of_all_threads};
 use common::{Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
 use model::all::{Pointers, Shared, SharedPointers, Which};
 use model::op::Op;
+use model::world::{Key, SharedValue, Value};
 use pointers::payload::{Dyn, Probe, Tested, Text};
 use pointers::script;
 use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
@@ -233,15 +234,32 @@ fn shared_collections_give_back() {
     assert!(waited < 8_192, "what waited: {waited}");
 }
 
-#[test]
-fn all_memory_is_freed() {
+#[cfg(not(weakly_other_handles))]
+fn all_kinds() {
     scripts::<Atomic>();
     scripts::<Local>();
     scripts::<StdArc>();
-    scripts::<StdRc>();
     shared_scripts::<Atomic>();
     shared_scripts::<StdArc>();
+}
+
+#[cfg(weakly_other_handles)]
+fn all_kinds() {
+    scripts::<StdRc>();
     shared_scripts::<UserOwn>();
+}
+
+#[test]
+fn all_memory_is_freed() {
+    all_kinds();
+    // With the maps by identity at any time: see `for_each_kind!`.
+    frees_everything("a map of a user's own handles", seeds(), |seed| {
+        type Map = concurrent::WeakMap<Key<UserOwn>, SharedValue>;
+        model::script::run::<UserOwn, UserOwn, Map>(ops(seed));
+    });
+    frees_everything("a map of `Rc`", seeds(), |seed| {
+        model::script::run::<StdRc, StdRc, WeakMap<Key<StdRc>, Value>>(ops(seed));
+    });
     pointers::<weakly::ptr::Atomic>();
     pointers::<weakly::ptr::Local>();
     frees_everything("finalizers", 1, |_| finalizers());

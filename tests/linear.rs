@@ -94,6 +94,13 @@ each_collection! {
     attributes: |K| Attributes<K>;
 }
 
+/// At any time, unlike the other collections: see [`for_each_kind!`].
+#[test]
+fn weak_map_of_a_users_own_handle() {
+    type Own = Key<common::UserOwn>;
+    scripts::<Own, WeakMap<Own, Owned>>();
+}
+
 /// What the fuzzer has found to be worth keeping.
 #[cfg(not(miri))] // which has no files
 #[test]

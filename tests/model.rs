@@ -18,7 +18,8 @@ use model::script;
 use model::subject::{New, Subject};
 use model::world::{Content, Item, Key, Value};
 use weakly::{
-    Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakPairMap, WeakValueMap,
+    Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
+    WeakValueMap,
 };
 
 fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
@@ -52,6 +53,13 @@ scripts! {
     value_map: ValueMap, 48;
     pair_map: PairMap, 48;
     hash_pair_map: HashPairMap, 48;
+}
+
+/// At any time, unlike the other collections of `Rc`: see [`for_each_kind!`].
+#[test]
+fn map_of_rc() {
+    use crate::common::StdRc;
+    check::<StdRc, StdRc, WeakMap<Key<StdRc>, Value>>(128);
 }
 
 /// Keys and values of different kinds.
@@ -244,6 +252,12 @@ mod shared {
         memo: Memo, 32;
         memo_of_two: MemoOfTwo, 32;
         memo_of_parts: MemoOfParts, 32;
+    }
+
+    /// At any time, likewise.
+    #[test]
+    fn map_of_a_users_own_handle() {
+        check::<UserOwn, UserOwn, concurrent::WeakMap<Key<UserOwn>, SharedValue>>(48);
     }
 
     #[test]

@@ -10,7 +10,9 @@ use weakly::{
 
 use crate::collections::*;
 use crate::common::lease::{Asked, Lease};
-use crate::common::{Counter, Kind, Witness, downgrade, is_alive, new, scaled};
+use crate::common::{
+    Counter, Kind, Witness, downgrade, is_alive, new, on_a_stack_of, scaled, sized,
+};
 use crate::{for_each_kind, heap};
 
 for_each_kind!(
@@ -129,29 +131,36 @@ fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
-/// C53: In a chain of a hundred thousand entries, each owning the life of the next, dropping the head frees all,
-/// on a small stack. (Shorter for the standard library's pointers: see
+/// C53: In a chain of ten thousands of entries, each owning the life of the next, dropping the head frees all, on a small
+/// stack. (Shorter for the standard library's pointers: see
 /// [`a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst`].)
 fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>() {
-    let n = if C::NOTIFIES { 100_000 } else { 4_000 };
-    let n = scaled(n, 300);
-    let dead = Counter::default();
-    let (mut all, head) = chain::<C>(n, &counted(&dead));
-    drop(head);
-    assert_eq!(all.len_live(), n - 1);
-    all.purge();
-    assert_eq!((all.len(), dead.get()), (0, n));
+    on_a_stack_of(256 << 10, || {
+        let n = if C::NOTIFIES {
+            sized(100_000, 20_000, 300)
+        } else {
+            sized(4_000, 1_000, 300)
+        };
+        let dead = Counter::default();
+        let (mut all, head) = chain::<C>(n, &counted(&dead));
+        drop(head);
+        assert_eq!(all.len_live(), n - 1);
+        all.purge();
+        assert_eq!((all.len(), dead.get()), (0, n));
+    });
 }
 
 /// C53: The same when the collection is dropped first: what it owns is dropped with it, and ends the lives one
 /// by one.
 fn a_long_chain_dies_with_its_collection_without_recursion<C: Owning>() {
-    let n = scaled(100_000, 300);
-    let dead = Counter::default();
-    let (all, head) = chain::<C>(n, &counted(&dead));
-    drop(all);
-    assert_eq!(dead.get(), n);
-    assert_eq!(C::Life::counts(&head), (1, 0));
+    on_a_stack_of(256 << 10, || {
+        let n = sized(100_000, 20_000, 300);
+        let dead = Counter::default();
+        let (all, head) = chain::<C>(n, &counted(&dead));
+        drop(all);
+        assert_eq!(dead.get(), n);
+        assert_eq!(C::Life::counts(&head), (1, 0));
+    });
 }
 
 thread_local! {

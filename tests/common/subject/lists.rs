@@ -17,7 +17,19 @@ macro_rules! for_each_in {
     (@kinds $test:ident $content:tt $subject:ident in $path:tt with [$($name:ident: $kind:ident),*]) => {$(
         $crate::for_each_in! { @one $name $kind $test $content $subject in $path }
     )*};
-    (@one $name:ident $kind:ident $test:ident [$content:ty] $subject:ident in [$($path:tt)*]) => {
+    // At any time: see `for_each_kind!`.
+    (@one std_rc StdRc $test:ident $content:tt Maps in $path:tt) => {
+        $crate::for_each_in! { @made std_rc StdRc $test $content Maps in $path }
+    };
+    (@one std_rc StdRc $test:ident $content:tt $subject:ident in $path:tt) => {
+        #[cfg(weakly_other_handles)]
+        $crate::for_each_in! { @made std_rc StdRc $test $content $subject in $path }
+    };
+    (@one $name:ident $kind:ident $test:ident $content:tt $subject:ident in $path:tt) => {
+        #[cfg(not(weakly_other_handles))]
+        $crate::for_each_in! { @made $name $kind $test $content $subject in $path }
+    };
+    (@made $name:ident $kind:ident $test:ident [$content:ty] $subject:ident in [$($path:tt)*]) => {
         #[test]
         fn $name() {
             type Life = <$crate::common::$kind as $crate::common::Kind>::Strong<$content>;
