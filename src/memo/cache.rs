@@ -15,8 +15,8 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Claimed, Failed, Gathered, InFlight, SharedKey, SharedWatchFor, Table, WaitError, Watches,
-    ceiling, made_by, shared_housekeeping, taking,
+    Claimed, Failed, Gathered, InFlight, Leader, SharedKey, SharedWatchFor, Table, WaitError,
+    Watches, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -487,7 +487,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     ) -> Result<V, Failed<E>> {
         match self.begin(key, absent, until)? {
             Claimed::Yours(begun) => match compute(begun.computation()) {
-                Ok(value) => Ok(begun.finish(value)),
+                Ok(value) => Ok(Self::finish(begun, value)),
                 Err(error) => {
                     // The drop unpins, which may destroy entries removed by other threads, and
                     // their destructors may panic.
@@ -502,6 +502,13 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
+    /// Keeps the result, and returns a clone of the result.
+    #[inline(never)]
+    fn finish(begun: Leads<'_, K, V>, value: V) -> V {
+        let (leader, key, watches) = begun.end();
+        leader.finish(|| (key, watches(), value.clone(), value))
+    }
+
     /// Returns the result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
@@ -510,7 +517,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: Q,
         (hash, flight): (HashValue, InFlight),
         until: impl FnOnce() -> Option<Instant>,
-    ) -> Result<Claimed<V, Box<Begun<'_, K, V>>>, WaitError> {
+    ) -> Result<Claimed<V, Leads<'_, K, V>>, WaitError> {
         let handles = key.handles();
         let key = key.into_stored();
         let claimed = self.table.lead(hash, &key, Self::read, flight, until())?;
@@ -521,14 +528,31 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Claimed::There(value)
             }
             Claimed::Yours(leader) => {
-                self.misses.fetch_add(1, Relaxed);
-                let core = self.table.core();
-                let watches = Q::watch(handles, hash, core);
-                Claimed::Yours(Begun::new(core, hash, key, watches, leader))
+                Claimed::Yours(self.begun::<Q, _>(hash, handles, key, leader))
             }
         })
     }
 }
+
+impl<K: MemoKey, V> Memo<K, V> {
+    /// A computation that begins.
+    #[inline]
+    pub(super) fn begun<Q: MemoQuery<K>, W>(
+        &self,
+        hash: HashValue,
+        handles: Q::Handles,
+        key: K::Stored,
+        way: W,
+    ) -> Box<Begun<'_, K, W>> {
+        self.misses.fetch_add(1, Relaxed);
+        let core = self.table.core();
+        let watches = Q::watch(handles, hash, core);
+        Begun::new(core, hash, (key, watches), way)
+    }
+}
+
+/// A computation under a reservation. Its drop completes its flight.
+type Leads<'m, K, V> = Box<Begun<'m, K, Leader<'m, Results<K, V>>>>;
 
 impl<K: MemoKey, V> Default for Memo<K, V> {
     fn default() -> Self {

@@ -6,8 +6,8 @@ use core::marker::PhantomData;
 use std::boxed::Box;
 
 use super::key::MemoKey;
-use super::watches::{EntryWatches, Results};
-use crate::concurrent::{Gathered, Leader, SharedKey, SharedWatchFor, WatchesOne};
+use super::watches::EntryWatches;
+use crate::concurrent::{Gathered, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 
@@ -24,20 +24,6 @@ pub struct Computation<'m> {
 }
 
 impl Computation<'_> {
-    pub(super) fn new(core: CoreRef, hash: HashValue) -> Self {
-        Computation {
-            core,
-            hash,
-            gathered: RefCell::default(),
-            here: PhantomData,
-        }
-    }
-
-    /// Returns the watches on the objects and results on which the result depends.
-    pub(super) fn into_gathered(self) -> Gathered {
-        self.gathered.into_inner()
-    }
-
     /// Makes the result depend on one more object: the memo drops the result when the object dies,
     /// at the latest. O(1) amortised. The result has one registration with each object, however
     /// often the object is declared. Nothing is tracked automatically: as in the caches of
@@ -74,29 +60,35 @@ impl fmt::Debug for Computation<'_> {
     }
 }
 
-/// All parts of a computation, in one place on the heap. Dropping a `Begun` completes its flight.
-pub(super) struct Begun<'m, K: MemoKey, V> {
+/// All parts of a computation, in one place on the heap. The drop of `W`, the way in which the
+/// result becomes an entry, ends a computation without a result.
+pub(super) struct Begun<'m, K: MemoKey, W> {
     computation: Computation<'m>,
     watches: K::Watches,
     key: K::Stored,
     // Dropped last.
-    leader: Leader<'m, Results<K, V>>,
+    way: W,
 }
 
-impl<'m, K: MemoKey, V> Begun<'m, K, V> {
+impl<'m, K: MemoKey, W> Begun<'m, K, W> {
+    #[inline]
     pub(super) fn new(
         core: CoreRef,
         hash: HashValue,
-        key: K::Stored,
-        watches: K::Watches,
-        leader: Leader<'m, Results<K, V>>,
+        (key, watches): (K::Stored, K::Watches),
+        way: W,
     ) -> Box<Self> {
-        let computation = Computation::new(core, hash);
+        let computation = Computation {
+            core,
+            hash,
+            gathered: RefCell::default(),
+            here: PhantomData,
+        };
         Box::new(Begun {
             computation,
             watches,
             key,
-            leader,
+            way,
         })
     }
 
@@ -105,25 +97,26 @@ impl<'m, K: MemoKey, V> Begun<'m, K, V> {
         &self.computation
     }
 
-    /// Keeps the result, and returns a clone of the result.
-    #[inline(never)]
+    /// The way, and the key of the entry and the maker of its watches.
+    #[inline(always)]
     #[expect(
         clippy::boxed_local,
-        reason = "unboxed here, not in the caller's frame"
+        reason = "unboxed where the result becomes an entry"
     )]
-    pub(super) fn finish(self: Box<Self>, value: V) -> V
-    where
-        V: Clone,
-    {
+    pub(super) fn end(
+        self: Box<Self>,
+    ) -> (
+        W,
+        K::Stored,
+        impl FnOnce() -> Unplaced<'static, EntryWatches<K::Watches>>,
+    ) {
         let Begun {
             computation,
             watches,
             key,
-            leader,
+            way,
         } = *self;
-        leader.finish(|| {
-            let watches = EntryWatches::new(watches, computation.into_gathered());
-            (key, watches, value.clone(), value)
-        })
+        let watches = || EntryWatches::new(watches, computation.gathered.into_inner());
+        (way, key, watches)
     }
 }

@@ -2,13 +2,12 @@
 //! computes it.
 
 use core::convert::Infallible;
-use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 
 use super::cache::Memo;
-use super::computation::Computation;
+use super::computation::{Begun, Computation};
 use super::key::{MemoKey, MemoQuery};
-use super::watches::{EntryWatches, Results};
+use super::watches::Results;
 use crate::concurrent::Race;
 use crate::hash::HashValue;
 
@@ -77,74 +76,26 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err((hash, _)) => hash,
         };
-        let racing = Racing::new(self, hash, key);
-        let value = compute(racing.computation())?;
-        Ok(racing.finish(value))
+        let begun = self.begin_race(key, hash);
+        let value = compute(begun.computation())?;
+        Ok(self.end_race(begun, hash, value))
     }
-}
 
-/// A computation without a reservation.
-struct Racing<'m, K: MemoKey, V> {
-    memo: &'m Memo<K, V>,
-    computation: Computation<'m>,
-    watches: K::Watches,
-    key: K::Stored,
-    race: Race<'m, Results<K, V>>,
-    hash: HashValue,
-}
-
-impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
     #[inline(never)]
-    fn new<Q: MemoQuery<K>>(memo: &'m Memo<K, V>, hash: HashValue, key: Q) -> Box<Self> {
-        let race = memo.table.begin_race();
-        memo.misses.fetch_add(1, Relaxed);
-        let core = memo.table.core();
+    fn begin_race<Q: MemoQuery<K>>(&self, key: Q, hash: HashValue) -> Racing<'_, K, V> {
+        let race = self.table.begin_race();
         let handles = key.handles();
-        let key = key.into_stored();
-        let watches = Q::watch(handles, hash, core);
-        let computation = Computation::new(core, hash);
-        Box::new(Racing {
-            memo,
-            computation,
-            watches,
-            key,
-            race,
-            hash,
-        })
-    }
-
-    #[inline]
-    fn computation(&self) -> &Computation<'m> {
-        &self.computation
+        self.begun::<Q, _>(hash, handles, key.into_stored(), race)
     }
 
     /// Keeps the result, unless the memo has a result by now, or there was an invalidation
     /// meanwhile. Returns a clone of the memo's result, or else the computed result.
     #[inline(never)]
-    #[expect(
-        clippy::boxed_local,
-        reason = "unboxed here, not in the caller's frame"
-    )]
-    fn finish(self: Box<Self>, value: V) -> V {
-        let Racing {
-            memo,
-            computation,
-            watches,
-            key,
-            race,
-            hash,
-        } = *self;
-        let watches = EntryWatches::new(watches, computation.into_gathered());
-        let first = (memo.table).put_unless(
-            hash,
-            key,
-            watches,
-            value.clone(),
-            Memo::<K, V>::read,
-            Some(race),
-        );
+    fn end_race(&self, begun: Racing<'_, K, V>, hash: HashValue, value: V) -> V {
+        let (race, key, watches) = begun.end();
+        let (watches, kept, race) = (watches(), value.clone(), Some(race));
         // T5 of the table.
-        match first {
+        match (self.table).put_unless(hash, key, watches, kept, Self::read, race) {
             Some(first) => {
                 drop(value);
                 first
@@ -153,3 +104,6 @@ impl<'m, K: MemoKey, V: Clone> Racing<'m, K, V> {
         }
     }
 }
+
+/// A computation without a reservation.
+type Racing<'m, K, V> = Box<Begun<'m, K, Race<'m, Results<K, V>>>>;
