@@ -9,9 +9,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use super::flight::{Making, Seat};
-use super::making::Claimed;
-use super::node::Compare;
-use super::raw::Match;
+use super::making::{Claimed, InFlight};
 use super::work::{Error, Failure, Plan, Running, Work};
 use crate::panics::FirstPanic;
 use crate::sync::{Exclusive, Mutex};
@@ -167,11 +165,13 @@ fn over() -> ! {
 }
 
 /// A task that waits. The drop leaves the joined computation.
-pub(super) struct Waiter<'m, P: Plan, B> {
+struct Waiter<'m, P: Plan, B> {
     owner: &'m P::Owner,
     /// The task's own computation, if it has not begun, and the closure that begins it.
     own: Option<Arc<Work<P>>>,
     begin: Mutex<Option<B>>,
+    /// What a lookup has found, until the task waits.
+    found: InFlight,
     joined: Option<Joined<P>>,
     /// Dropped before the flight leaves the computation.
     seat: Option<Seat>,
@@ -184,28 +184,16 @@ struct Joined<P: Plan> {
     work: Option<Arc<Work<P>>>,
 }
 
-impl<'m, P: Plan, B> Waiter<'m, P, B>
+impl<P: Plan, B> Waiter<'_, P, B>
 where
     B: FnOnce(Arc<Making>) -> Running<P::Made> + Send,
 {
-    pub(super) fn new(owner: &'m P::Owner, own: Arc<Work<P>>, begin: B) -> Self {
-        Waiter {
-            owner,
-            own: Some(own),
-            begin: Mutex::new(Some(begin)),
-            joined: None,
-            seat: None,
-        }
-    }
-
     /// Returns the value, if there is one, or else joins a flight or begins the own computation.
     fn begin(&mut self) -> Option<P::Made> {
         let own = self.own.as_ref().expect("it has not begun");
         let (table, hash, key) = (P::table(self.owner), own.hash, &own.key);
-        let is_of = |node: &_| P::Schema::is_of(key, node) == Match::Yes;
-        let found = table.find_where(hash, is_of, P::read).map(Claimed::There);
         let start = || Making::of_work(Arc::downgrade(own) as _);
-        match found.or_else(|flight| table.reserve(hash, key, P::read, flight, start)) {
+        match table.reserve(hash, key, P::read, self.found.take(), start) {
             Ok(Claimed::There(made)) => {
                 P::found(self.owner);
                 return Some(made);
@@ -244,13 +232,21 @@ impl<P: Plan, B> Waiter<'_, P, B> {
 /// A waiting flight of a task.
 pub(crate) fn waiting<'m, P: Plan, B>(
     owner: &'m P::Owner,
+    found: InFlight,
     own: Arc<Work<P>>,
     begin: B,
 ) -> Waiting<'m, P::Made>
 where
     B: FnOnce(Arc<Making>) -> Running<P::Made> + Send + 'm,
 {
-    Box::new(Waiter::new(owner, own, begin))
+    Box::new(Waiter {
+        owner,
+        own: Some(own),
+        begin: Mutex::new(Some(begin)),
+        found,
+        joined: None,
+        seat: None,
+    })
 }
 
 impl<P: Plan, B> Wait<P::Made> for Waiter<'_, P, B>

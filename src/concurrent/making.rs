@@ -171,7 +171,7 @@ impl<S: Compare> Table<S> {
     }
 
     #[inline(never)]
-    fn look<R>(
+    pub(super) fn look<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
@@ -353,7 +353,7 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        let mut leader = Leader::new(self, hash, flight);
+        let mut leader = Leader::new(self, hash, flight, Stage::Unlinked);
         let mut standby = None;
         let found = self.change(Upkeep::All, |change, found| {
             let mut node = change.pin.entry(|| Node::InFlight {
@@ -422,7 +422,7 @@ pub(crate) struct Leader<'a, S: Compare> {
 }
 
 /// The stage of a flight.
-enum Stage {
+pub(super) enum Stage {
     /// The flight's node is not in the table: not yet, or not any more.
     Unlinked,
     /// The flight's node may be in the table, and nothing is to be counted.
@@ -444,20 +444,18 @@ impl<'a, S: Compare> Leader<'a, S> {
         Arc::clone(&self.flight)
     }
 
-    fn new(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
+    pub(super) fn new(
+        table: &'a Table<S>,
+        hash: HashValue,
+        flight: Arc<Making>,
+        stage: Stage,
+    ) -> Self {
         Leader {
             table,
             hash,
             flight,
-            stage: Stage::Unlinked,
+            stage,
         }
-    }
-
-    /// The thread that ends a flight of tasks.
-    pub(super) fn of_tasks(table: &'a Table<S>, hash: HashValue, flight: Arc<Making>) -> Self {
-        let mut leader = Leader::new(table, hash, flight);
-        leader.stage = Stage::Begun;
-        leader
     }
 
     /// Publishes the value. The table does not keep the value if the flight's node was removed or

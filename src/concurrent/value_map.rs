@@ -13,7 +13,7 @@ use super::gathered::Gathered;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
-use super::making::{cycle, made_by};
+use super::making::{InFlight, cycle, made_by};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
 use super::work::{Error, Plan, Work, fallible, infallible, running};
@@ -426,24 +426,24 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         E: Send + 'static,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        let found = self.table.read_where(
-            hash,
-            |node| *node.key() == key,
-            |_, watch, ()| watch.upgrade(),
-            Watches::is_stale,
-            |value, _, ()| value,
-        );
-        if let Some(value) = found {
-            // T5
-            drop((key, make));
-            return Flight::ready(finish(Ok(value)));
+        match self.table.look(hash, &key, |watch, ()| watch.upgrade()) {
+            Ok(value) => {
+                // T5
+                drop((key, make));
+                Flight::ready(finish(Ok(value)))
+            }
+            Err(found) => Flight::waiting(self.wait((hash, found), key, make), finish),
         }
-        Flight::waiting(self.wait(key, hash, make), finish)
     }
 
     #[cold]
     #[inline(never)]
-    fn wait<F, Fut, E>(&self, key: K, hash: HashValue, make: F) -> Waiting<'_, V>
+    fn wait<F, Fut, E>(
+        &self,
+        (hash, found): (HashValue, InFlight),
+        key: K,
+        make: F,
+    ) -> Waiting<'_, V>
     where
         K: Clone + Send + Sync + 'static,
         V: Clone + 'static,
@@ -451,12 +451,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
-        let plan = Named {
-            key: key.clone(),
-            value: PhantomData,
-        };
-        let work = Work::new(hash, key.clone(), plan);
-        waiting(&self.table, work, move |_| running(move || make(key)))
+        let work = Work::new(hash, key.clone(), Named(PhantomData));
+        waiting(&self.table, found, work, move |_| {
+            running(move || make(key))
+        })
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new
@@ -532,10 +530,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 }
 
 /// The [`Plan`] of a map: how a value made by tasks becomes an entry.
-struct Named<K, V> {
-    key: K,
-    value: PhantomData<fn() -> V>,
-}
+struct Named<K, V>(PhantomData<fn() -> (K, V)>);
 
 impl<K, V> Plan for Named<K, V>
 where
@@ -556,13 +551,12 @@ where
 
     fn entry(
         self,
-        made: V,
+        made: &V,
         hash: HashValue,
         core: CoreRef,
         _: Gathered,
-    ) -> (K, Unplaced<'static, SharedWatchFor<V>>, ()) {
-        let watch = SharedWatchFor::<V>::registered(&made, hash, core);
-        (self.key, watch, ())
+    ) -> (Unplaced<'static, SharedWatchFor<V>>, ()) {
+        (SharedWatchFor::<V>::registered(made, hash, core), ())
     }
 
     fn cycle() -> ! {

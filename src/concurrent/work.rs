@@ -49,7 +49,7 @@ use std::thread;
 use super::flight::{AnyWork, Making, Seat};
 use super::gathered::Gathered;
 use super::held::{Found, Held};
-use super::making::Leader;
+use super::making::{Leader, Stage};
 use super::node::Compare;
 use super::schema::Schema;
 use super::table::Table;
@@ -71,11 +71,11 @@ pub(crate) trait Plan: Send + 'static {
     fn read(watch: &Watch<Self>, value: &Value<Self>) -> Option<Self::Made>;
     fn entry(
         self,
-        made: Self::Made,
+        made: &Self::Made,
         hash: HashValue,
         core: CoreRef,
         gathered: Gathered,
-    ) -> (Key<Self>, Unplaced<'static, Watch<Self>>, Value<Self>);
+    ) -> (Unplaced<'static, Watch<Self>>, Value<Self>);
     /// Whether an object of the key is dead, and its address may belong to a new object by now.
     /// Runs no code of users.
     fn is_stale(&self) -> bool {
@@ -90,7 +90,6 @@ pub(crate) trait Plan: Send + 'static {
     fn cycle() -> !;
 }
 
-type Key<P> = <<P as Plan>::Schema as Schema>::Key;
 type Probe<P> = <<P as Plan>::Schema as Schema>::Probe;
 type Watch<P> = <<P as Plan>::Schema as Schema>::Watch;
 type Value<P> = <<P as Plan>::Schema as Schema>::Value;
@@ -315,13 +314,12 @@ impl<P: Plan> Work<P> {
         shared: &mut Option<P::Made>,
     ) {
         let table = P::table(owner);
-        let leader = Leader::of_tasks(table, self.hash, Arc::clone(flight));
+        let leader = Leader::new(table, self.hash, Arc::clone(flight), Stage::Begun);
         let plan = self.plan.replace(None).expect("it ends once");
         let entry = || {
             // The handle of a user makes a weak handle.
-            let entry = plan.entry(made.clone(), self.hash, table.core(), flight.close());
-            let (key, watch, stored) = entry;
-            (key, watch, stored, made)
+            let (watch, stored) = plan.entry(&made, self.hash, table.core(), flight.close());
+            (P::Schema::key(&self.key), watch, stored, made)
         };
         leader.publish(entry, |made| {
             match made.and_then(|made| self.share(made, flight)) {
@@ -350,7 +348,8 @@ impl<P: Plan> Work<P> {
         let standby = Making::stand_by(flight);
         panics.catch(|| drop(running));
         drop(standby);
-        let leader = Leader::of_tasks(P::table(owner), self.hash, Arc::clone(flight));
+        let table = P::table(owner);
+        let leader = Leader::new(table, self.hash, Arc::clone(flight), Stage::Begun);
         panics.catch(|| drop(leader));
         panics.resume();
     }

@@ -10,8 +10,8 @@ use super::key::{MemoKey, MemoQuery};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::work::Dependencies;
 use crate::concurrent::{
-    Error, Flight, Gathered, Plan, Table, Unplaced, Waiting, Watches, Work, cycle, fallible,
-    infallible, running, waiting,
+    Error, Flight, Gathered, InFlight, Plan, Table, Unplaced, Waiting, Watches, Work, cycle,
+    fallible, infallible, running, waiting,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -113,13 +113,18 @@ where
                 drop((key, compute));
                 Flight::ready(finish(Ok(value)))
             }
-            Err((hash, _)) => Flight::waiting(self.wait(key, hash, compute), finish),
+            Err(absent) => Flight::waiting(self.wait(key, absent, compute), finish),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wait<Q, F, Fut, E>(&self, key: Q, hash: HashValue, compute: F) -> Waiting<'_, V>
+    fn wait<Q, F, Fut, E>(
+        &self,
+        key: Q,
+        (hash, found): (HashValue, InFlight),
+        compute: F,
+    ) -> Waiting<'_, V>
     where
         Q: MemoQuery<K>,
         F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
@@ -130,12 +135,11 @@ where
         let key = key.into_stored();
         let core = self.table.core();
         let plan = Planned::<K, V> {
-            key: key.clone(),
             watches: Q::watch(handles, hash, core),
             value: PhantomData,
         };
-        let weak = K::weak(&plan.key, &plan.watches).expect("the caller has the objects");
-        waiting(self, Work::new(hash, key, plan), move |flight| {
+        let weak = K::weak(&key, &plan.watches).expect("the caller has the objects");
+        waiting(self, found, Work::new(hash, key, plan), move |flight| {
             running(move || compute(weak, Dependencies::new(flight, hash, core)))
         })
     }
@@ -143,7 +147,6 @@ where
 
 /// The [`Plan`] of a memo: how a result computed by tasks becomes an entry.
 struct Planned<K: MemoKey, V> {
-    key: K::Stored,
     watches: K::Watches,
     value: PhantomData<fn() -> V>,
 }
@@ -167,12 +170,12 @@ where
 
     fn entry(
         self,
-        made: V,
+        made: &V,
         _: HashValue,
         _: CoreRef,
         gathered: Gathered,
-    ) -> (K::Stored, Unplaced<'static, EntryWatches<K::Watches>>, V) {
-        (self.key, EntryWatches::new(self.watches, gathered), made)
+    ) -> (Unplaced<'static, EntryWatches<K::Watches>>, V) {
+        (EntryWatches::new(self.watches, gathered), made.clone())
     }
 
     fn is_stale(&self) -> bool {

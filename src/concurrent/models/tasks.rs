@@ -8,7 +8,7 @@ use core::sync::atomic::AtomicBool;
 use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
 
-use super::super::awaiting::{Wait, Waiter};
+use super::super::awaiting::waiting;
 use super::super::flight::Making;
 use super::super::gathered::Gathered;
 use super::super::key::ByKey;
@@ -223,12 +223,12 @@ impl Plan for Planned {
 
     fn entry(
         self,
-        made: Strong<Payload>,
+        made: &Strong<Payload>,
         hash: HashValue,
         core: CoreRef,
         _: Gathered,
-    ) -> (u32, Unplaced<'static, Watch>, ()) {
-        (0, Watch::registered(&made, hash, core), ())
+    ) -> (Unplaced<'static, Watch>, ()) {
+        (Watch::registered(made, hash, core), ())
     }
 
     fn cycle() -> ! {
@@ -262,8 +262,8 @@ fn a_task_that_has_joined_a_flight_that_is_called_off() {
             },
             || {
                 first.complete();
-                let mut waiter = Waiter::new(&*table, work, computing);
-                let made = run(poll_fn(|context| waiter.poll(context)));
+                let mut waiting = waiting(&*table, None, work, computing);
+                let made = run(poll_fn(|context| waiting.poll(context)));
                 made.ok().expect("it cannot fail").read();
             },
         );
