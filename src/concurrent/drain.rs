@@ -286,7 +286,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
         panics.resume();
         let there = kept.len().min(most);
-        iter::from_fn(|| kept.take()).take(there).collect()
+        let taken = iter::from_fn(|| kept.take()).take(there).collect();
+        // T5: the waker may panic.
+        drop(taking);
+        taken
     }
 
     /// Destroys the dead entries, the entries that die because of the destruction, and all retired
