@@ -113,7 +113,7 @@ fn each_input_of_a_key_ends_it<P: Pointer>() {
     places!(3, P, (P, P, P), [a, b, c] => (a, b, c));
     places!(4, P, (P, P, P, P), [a, b, c, d] => (a, b, c, d));
     places!(3, P, Many<P>, all => all);
-    places!(2, P, (P, Value<u8>, P), [a, b] => (a, &7, b));
+    places!(2, P, (P, Value<usize>, P), [a, b] => (a, &7, b));
     places!(3, P, (Many<P>, Value<String>, P), [ab @ .., c] => (ab, "text", c));
 }
 

@@ -55,7 +55,7 @@ fn each_result_of_the_object_goes<P: Pointer>() {
 
 /// 201: Of the key, and of what it has declared, also if that is all of an object's results.
 fn a_computation_under_way_is_delivered<P: Pointer>() {
-    let memo = Memo::<(P, Value<u8>), usize>::new();
+    let memo = Memo::<(P, Value<usize>), usize>::new();
     let all = objects::<P>(3);
     let [key, declared, other] = [&all[0], &all[1], &all[2]];
     for invalidated in [key, declared, other] {
@@ -128,7 +128,7 @@ fn a_destructor_may_ask_again<P: Pointer>() {
 /// 201: An anchor that nothing knows, and one that is a key.
 #[test]
 fn anchors_are_invalidated() {
-    let memo = Memo::<(Anchor, Value<u8>), usize>::new();
+    let memo = Memo::<(Anchor, Value<usize>), usize>::new();
     let anchor = Anchor::new();
     assert_eq!(memo.invalidate(&anchor), 0);
     memo.insert((&anchor, &1), 1);
@@ -182,7 +182,7 @@ fn nothing_old_is_found_after_a_change() {
 /// 201: Nor one that is computed while its mark is being removed, by an invalidation or with all others.
 fn an_old_result_never_takes_the_place_of_its_mark<P: Pointer>() {
     for clear in [false, true] {
-        let (memo, version) = (Memo::<(P, Value<u8>), usize>::new(), Mutex::new(0));
+        let (memo, version) = (Memo::<(P, Value<usize>), usize>::new(), Mutex::new(0));
         let (object, done) = (P::from(1), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| {

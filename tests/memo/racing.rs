@@ -92,7 +92,7 @@ fn it_depends_on_what_it_declares<P: Pointer>() {
 
 /// 280: By the key, by what was declared, by a removal, by clearing.
 fn what_is_invalidated_meanwhile_is_not_kept<P: Pointer>() {
-    type Key<P> = (P, Value<u8>);
+    type Key<P> = (P, Value<usize>);
     let (memo, all) = (Memo::<Key<P>, usize>::new(), objects::<P>(2));
     let (key, declared) = (&all[0], &all[1]);
     let changes: [&dyn Fn(); 4] = [

@@ -105,7 +105,7 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
 /// 173, 200: Also of a list, whatever values are beside it: those are no inputs.
 fn any_input_of_a_list_may_be_the_result<P: Pointer>() {
     for result in 0..3 {
-        let memo = Memo::<(Many<P>, Value<u8>, P), Rewritten<P>>::new();
+        let memo = Memo::<(Many<P>, Value<usize>, P), Rewritten<P>>::new();
         let inputs = objects::<P>(3);
         let weak = P::downgrade(&inputs[result]);
         for _ in 0..2 {
