@@ -88,7 +88,7 @@ pub fn pick<T: Copy>(choices: &[T], byte: u8) -> T {
 ///
 /// Each further kind takes a third of the time that these three take to compile, and the library has one source for `Arc`
 /// and `Rc`. So the tests with `Rc`, and many of those with a user's own handle, take the place of the others under
-/// `--cfg weakly_other_handles`, which the gate sets; the maps by identity are tested with all kinds at any time.
+/// `--cfg weakly_other_handles`, which `.ci/handles` sets; the maps by identity are tested with all kinds at any time.
 #[macro_export]
 macro_rules! for_each_kind {
     ($($test:ident),* $(,)?) => {$(

@@ -124,8 +124,8 @@ fn small_a_thread_that_only_inserts_empties_its_own_bag() {
             remove();
             insert();
             map.purge();
-            thread::scope(|scope| _ = scope.spawn(remove).join().unwrap());
-            thread::scope(|scope| _ = scope.spawn(insert).join().unwrap());
+            thread::scope(|scope| scope.spawn(remove).join().unwrap());
+            thread::scope(|scope| scope.spawn(insert).join().unwrap());
         },
     );
     assert!(Strong::get_mut(&mut removed).is_some());
