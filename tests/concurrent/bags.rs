@@ -282,8 +282,10 @@ fn small_a_ceiling_is_told_at_once() {
         CROWD,
         || change(&map, 0),
         || {
-            assert_eq!((told.get(), map.pending_dead()), (CROWD, 0));
             let key = Strong::new(0);
+            // Threads that leave at once may miss each other (D3): then the next thread destroys what waits.
+            map.get(&key);
+            assert_eq!((told.get(), map.pending_dead()), (CROWD, 0));
             map.insert(&key, 0_usize);
             map.remove(&key);
             assert_eq!((told.get(), map.pending_dead()), (CROWD + 1, 0));
