@@ -33,7 +33,7 @@ use crate::sync::{Exclusive, Mutex};
 /// * *The value* goes to all waiting flights, also if the value is not kept because an input has
 ///   died, or the entry was removed. Then calls that come later compute anew.
 /// * *A panic or an error* goes to the task that has passed the closure, if this task still waits.
-///   The other tasks start again: one of them computes with its own closure. A panic of the code
+///   The other tasks start again, and a second task computes with its closure. A panic of the code
 ///   that makes the entry counts as a panic of the computation: of the value's `Clone`, of the
 ///   weight closure under a limit, of the key's `Eq`.
 /// * *Blocking calls* for the same key wait as for another thread, without polling; they keep
@@ -170,14 +170,14 @@ struct Waiter<'m, P: Plan, B> {
     /// The task's own computation, if it has not begun, and the closure that begins it.
     own: Option<Arc<Work<P>>>,
     begin: Mutex<Option<B>>,
-    /// What a lookup has found, until the task waits.
+    /// The flight that a lookup has found, until the task waits.
     found: InFlight,
     joined: Option<Joined<P>>,
     /// Dropped before the flight leaves the computation.
     seat: Option<Seat>,
 }
 
-/// What a task waits for.
+/// The flight for which a task waits.
 struct Joined<P: Plan> {
     flight: Arc<Making>,
     /// `None` if a thread makes the value, or the node of the flight is about to leave the table.

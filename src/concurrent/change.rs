@@ -27,7 +27,7 @@ pub(super) enum Upkeep {
 }
 
 /// A change of a table, while its thread is inside.
-// It consists of references, so that the compiler keeps them in registers.
+// The fields are references, so that the compiler keeps the fields in registers.
 pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     pub(super) pin: &'c Pin<'t, S>,

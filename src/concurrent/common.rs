@@ -194,7 +194,7 @@ macro_rules! shared_housekeeping {
 
         /// Returns `Ready` if [`purge`](Self::purge) has something to destroy, including
         /// [kept](crate::Reclaim::OnRequest) remains. Otherwise the task is woken when something
-        /// becomes pending. So a task that cleans up has this loop:
+        /// becomes pending. So the loop of a task that cleans up is:
         ///
         /// ```text
         /// loop {
@@ -378,9 +378,9 @@ macro_rules! taking {
         /// dead entries own; take it under the lock, and drop it after the lock. By default,
         /// operations destroy what dead entries own, and this method returns nothing.
         ///
-        /// Returns fewer than `n` items only if no more are there. What another thread looks at is
-        /// there when that thread has left, which calls the [waker](Self::set_waker). Without a
-        /// waker, threads may have
+        /// Returns fewer than `n` items only if no more are there. The remains of an entry at which
+        /// another thread looks come when the thread has left; then the thread calls the
+        /// [waker](Self::set_waker). Without a waker, threads may have
         /// [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) dead
         /// entries, which come after a later operation. `Arc` does not notify: for it, this method
         /// sweeps on, as [`purge_some`](Self::purge_some) does. Values that were removed or

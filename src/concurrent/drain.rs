@@ -269,8 +269,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let kept = taking.0;
         let left = || most.saturating_sub(kept.len());
         let mut panics = FirstPanic::default();
-        // What threads are looking at is not kept yet, so one call may not suffice. A call that
-        // drains less than it may has left the lists empty.
+        // The remains of entries at which threads look are not kept yet, so a single call may not
+        // suffice. A call that drains fewer entries than allowed has left the lists empty.
         let mut wanted = left();
         while wanted != 0 && self.drain_lists(wanted, &mut panics).0 >= wanted {
             wanted = left();

@@ -223,8 +223,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
             .take::<K, Q, _, _>(key, hold, |value, ()| value)?
     }
 
-    /// Removes the entries with this value; returns the number of removed entries. The cost is that
-    /// of [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay. A
+    /// Removes the entries with this value, at the cost of [`keys_of`](Self::keys_of); returns the
+    /// number of removed entries. An entry that another thread inserts meanwhile may stay. A
     /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will be kept.
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);

@@ -131,8 +131,8 @@ impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
             .filter_map(move |(key, at)| (at == addr).then_some(key))
     }
 
-    /// Removes the entries with this value; returns the number of removed entries. The cost is that
-    /// of [`keys_of`](Self::keys_of). An entry that another thread inserts meanwhile may stay. A
+    /// Removes the entries with this value, at the cost of [`keys_of`](Self::keys_of); returns the
+    /// number of removed entries. An entry that another thread inserts meanwhile may stay. A
     /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will be kept.
     pub fn remove_value(&self, value: &V) -> usize {
         let addr = WeakKey::addr(value);
