@@ -163,10 +163,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// the waker, when the key and value are kept; or the listener of a ceiling.
     #[inline]
     fn ends_run_users(&self) -> bool {
-        let context = self.nodes.concern();
         Node::<S>::PROMPT
             || S::Watch::SWEPT != Some(false)
-            || context.is_some_and(TableContext::ends_run_users)
+            || (self.nodes.concern()).is_some_and(TableContext::ends_run_users)
     }
 
     /// Destroys or retires the entries that were taken before the thread entered.
