@@ -171,8 +171,9 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
             panics.catch(|| _ = table.end(old));
         }
         // Also after a panic: otherwise the bound would not know of the new node.
-        if let Some((eviction, admission)) = self.eviction.zip(table.admission_of(new)) {
-            panics.catch(|| eviction.tell(admission, weight));
+        if let Some(admission) = table.admission_of(new) {
+            let eviction = self.eviction;
+            panics.catch(|| table.tell(eviction, admission, weight));
         }
         panics.resume();
         Some(old)

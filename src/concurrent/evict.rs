@@ -80,6 +80,22 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         Some(Admission { bound, entry })
     }
 
+    /// Tells the bound of the table of a node that a change has linked. The bound may be younger
+    /// than the change: user code that the change runs may set the bound.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell(
+        &self,
+        eviction: Option<&Eviction<'_, S>>,
+        admission: Admission<'_, S>,
+        weight: Option<usize>,
+    ) {
+        match eviction {
+            Some(eviction) => eviction.tell(admission, weight),
+            None => self.hit(admission).end(),
+        }
+    }
+
     /// Tells the bound of the table of a node that a lookup has found. The caller ends the eviction
     /// after the caller has left the table.
     pub(super) fn hit(&self, admission: Admission<'_, S>) -> Eviction<'_, S> {

@@ -507,6 +507,42 @@ fn what_is_let_go_goes_though_the_operation_panics() {
     assert_eq!((map.len(), map.retained_weight()), (3, 3));
 }
 
+/// O224: The closure of a change, or a destructor that the change runs, sets the limit: the limit counts the entry that the change
+/// inserts.
+#[test]
+fn limits_that_a_change_sets_from_inside() {
+    let keys: Vec<_> = (0..2).map(Strong::new).collect();
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    map.insert(&keys[0], 0);
+    map.compute(&keys[1], |_| {
+        map.set_ceiling(Limit::entries(1), |_| 1);
+        Some(1)
+    });
+    assert_eq!((map.len(), map.retained_weight()), (1, 1));
+
+    let value = Strong::new(1);
+    let floored = WeakValueMap::<usize, Strong<usize>>::new();
+    let kept = KeepAlive::new(Limit::entries(5));
+    let _ = floored.compute(7, |_| {
+        floored.keep_in(&kept);
+        Some(value.clone())
+    });
+    assert!(kept.contains(&value));
+
+    struct Limits(Arc<WeakMap<Strong<usize>, Option<Limits>>>);
+    impl Drop for Limits {
+        fn drop(&mut self) {
+            self.0.set_ceiling(Limit::entries(1), |_| 1);
+        }
+    }
+    let map = Arc::new(WeakMap::new());
+    map.insert(&Strong::new(9), Some(Limits(Arc::clone(&map))));
+    for key in &keys {
+        map.insert(key, None);
+    }
+    assert_eq!((map.len(), map.retained_weight()), (1, 1));
+}
+
 /// A value whose clone panics.
 struct Unclonable;
 
