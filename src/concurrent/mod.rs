@@ -33,7 +33,6 @@ mod pair_map;
 mod raw;
 mod removal;
 mod schema;
-mod seats;
 mod set;
 mod several;
 mod snapshot;

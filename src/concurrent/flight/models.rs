@@ -1,15 +1,20 @@
 //! The models of flights.
 
-use super::super::held::{Found, Held};
-use super::standby::Standby;
-use super::*;
-use crate::sync::models;
-use core::task::Poll;
-use loom::thread;
+use core::any::Any;
+use core::task::{Poll, Waker};
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::task::Wake;
+use std::time::Instant;
+
+use loom::thread;
+
+use super::super::held::{Found, Held};
+use super::standby::Standby;
+use super::*;
+use crate::sync::{Mutex, models};
 
 fn wait(flight: &Arc<Making>) -> Result<(), WaitError> {
     Making::wait(flight, None)

@@ -4,8 +4,8 @@ use core::task::{Poll, Waker};
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::super::seats::Place;
-use super::{Making, WaitError};
+use super::making::{Making, WaitError};
+use super::seats::Place;
 use crate::panics::FirstPanic;
 use crate::sync::Exclusive;
 

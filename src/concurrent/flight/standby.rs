@@ -1,12 +1,17 @@
-//! Flights on standby (F3): the flight of a thread is in the table, and the thread has yet to run
-//! user code before the thread makes the value.
+//! Flights on standby: the flight of a thread is in the table, and the thread has yet to run user
+//! code before the thread makes the value.
+//!
+//! * **F3** A flight on standby is linked, but its leader has yet to run further user code before
+//!   the leader makes the value. A flight on standby delays no thread: before the leader waits for
+//!   anything, the leader calls the flight off. A flight that is called off is complete, and the
+//!   next thread that finds its node unlinks the node.
 
 use core::mem;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::super::seats::Place;
-use super::Making;
+use super::making::Making;
+use super::seats::Place;
 use crate::panics::wake_all;
 use crate::sync::{Exclusive, Own, thread_local};
 
