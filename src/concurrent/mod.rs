@@ -1,6 +1,5 @@
 #![doc = include_str!("../guide/concurrent.md")]
 
-mod awaiting;
 mod bound;
 mod change;
 mod common;
@@ -12,7 +11,6 @@ mod flight;
 mod gathered;
 mod hash_map;
 mod hash_set;
-mod held;
 mod identity;
 mod inside;
 mod interner;
@@ -37,14 +35,13 @@ mod set;
 mod several;
 mod snapshot;
 mod table;
+pub(crate) mod tasks;
 mod value_map;
 mod watch;
-pub(crate) mod work;
 
 #[cfg(all(test, weakly_loom))]
 mod models;
 
-pub use awaiting::Flight;
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;
 pub use interner::Interner;
@@ -53,10 +50,10 @@ pub use keep_alive::KeepAlive;
 pub use map::WeakMap;
 pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
+pub use tasks::Flight;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
-pub(crate) use awaiting::{Waiting, waiting};
 pub(crate) use common::{shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
 pub(crate) use flight::WaitError;
@@ -68,5 +65,5 @@ pub(crate) use making::{Claimed, Failed, InFlight, Leader, cycle, made_by};
 pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
 pub(crate) use table::Table;
+pub(crate) use tasks::{Error, Plan, Waiting, Work, fallible, infallible, running, waiting};
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
-pub(crate) use work::{Error, Plan, Work, fallible, infallible, running};

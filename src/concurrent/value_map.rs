@@ -7,7 +7,6 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
-use super::awaiting::{Flight, Waiting, waiting};
 use super::common::{iterating, showing, taking, with_hasher};
 use super::gathered::Gathered;
 use super::iter::ValueIter;
@@ -15,8 +14,8 @@ use super::key::ByKey;
 use super::limits::floor;
 use super::making::{InFlight, cycle, made_by};
 use super::table::Table;
+use super::tasks::{Error, Flight, Plan, Waiting, Work, fallible, infallible, running, waiting};
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
-use super::work::{Error, Plan, Work, fallible, infallible, running};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::ptr::CoreRef;

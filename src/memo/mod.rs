@@ -20,4 +20,4 @@ pub use statistics::Statistics;
 pub use timeout::TimedOut;
 
 // The computations of tasks are in `concurrent`.
-pub use crate::concurrent::work::Dependencies;
+pub use crate::concurrent::tasks::work::Dependencies;

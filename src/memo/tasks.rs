@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
 use super::watches::{EntryWatches, Results};
-use crate::concurrent::work::Dependencies;
+use crate::concurrent::tasks::work::Dependencies;
 use crate::concurrent::{
     Error, Flight, Gathered, InFlight, Plan, Table, Unplaced, Waiting, Watches, Work, cycle,
     fallible, infallible, running, waiting,

@@ -61,11 +61,11 @@ pub(crate) struct Joint {
     pub(super) poller: AtomicUsize,
     pub(in super::super) work: Weak<dyn AnyWork>,
     /// The objects on which the value depends besides its key, until the flight's node has left the
-    /// table: see [`Dependencies`](super::super::work::Dependencies).
+    /// table: see [`Dependencies`](super::super::tasks::work::Dependencies).
     pub(in super::super) gathered: Mutex<Option<Gathered>>,
 }
 
-/// A computation of tasks ([`work`](super::super::work)), without its types.
+/// A computation of tasks (`tasks::work`), without its types.
 pub(in super::super) trait AnyWork: Send + Sync {
     fn is_stale(&self) -> bool;
     /// For the collection, which knows the types.

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use loom::thread;
 
-use super::super::held::{Found, Held};
+use super::super::tasks::held::{Found, Held};
 use super::standby::Standby;
 use super::*;
 use crate::sync::{Mutex, models};

@@ -1,8 +1,8 @@
 //! The polls of flights of tasks: which thread polls which flight, and which tasks a wake reaches.
 //!
-//! * **F4** A flight of tasks ([`work`](super::super::work)) has no leader. A thread that
-//!   waits inside a poll of the flight starts a flight of its own, a *stand-in*, and completes the
-//!   stand-in when the wait is over. So F2 holds for the flight of tasks, too.
+//! * **F4** A flight of tasks (`tasks::work`) has no leader. A thread that waits inside a poll of
+//!   the flight starts a flight of its own, a *stand-in*, and completes the stand-in when the wait
+//!   is over. So F2 holds for the flight of tasks, too.
 
 use core::mem;
 use core::ptr;

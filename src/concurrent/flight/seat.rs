@@ -20,7 +20,7 @@ impl Seat {
         self.at
     }
 
-    /// Notes that the task could not poll, and still has to: O1 of [`held`](super::super::held).
+    /// Notes that the task could not poll, and still has to: O1 of `tasks::held`.
     pub(in super::super) fn owe(&self) {
         self.flight.status.lock().tasks.owe(self.at);
     }

@@ -152,9 +152,9 @@ impl Seats {
     }
 
     /// Takes the waker of the task to wake for a wake of the computation (A2 of
-    /// [`work`](super::super::work)): of the tasks that were not woken after their last poll, the
-    /// last polled task. If there is no such task, all tasks polled within computations are woken:
-    /// the wakers besides the first go into a list, which has room for [the number of
+    /// `tasks::work`): of the tasks that were not woken after their last poll, the last polled
+    /// task. If there is no such task, all tasks polled within computations are woken: the
+    /// wakers besides the first go into a list, which has room for [the number of
     /// others](Self::others).
     pub(super) fn next(&mut self, others: &mut Vec<Waker>) -> Option<Waker> {
         let first = match self.waiting.newest {

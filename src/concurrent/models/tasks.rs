@@ -1,5 +1,4 @@
-//! What tasks make together: [`work`](super::super::work), with its table, its flights and what one
-//! of them holds.
+//! What tasks make together: `tasks::work`, with its table, its flights and what one of them holds.
 
 use core::convert::Infallible;
 use core::future::{Future, poll_fn};
@@ -8,13 +7,13 @@ use core::sync::atomic::AtomicBool;
 use core::task::{Context, Poll, Waker};
 use std::sync::Mutex;
 
-use super::super::awaiting::waiting;
 use super::super::flight::Making;
 use super::super::gathered::Gathered;
 use super::super::key::ByKey;
 use super::super::table::Table;
+use super::super::tasks::waiting;
+use super::super::tasks::work::{Plan, Work, running};
 use super::super::watch::{SharedWatchFor, Unplaced, UpgradesOne, WatchesOne};
-use super::super::work::{Plan, Work, running};
 use super::*;
 use crate::Memo;
 use crate::hash::HashValue;

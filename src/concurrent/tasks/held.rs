@@ -18,7 +18,7 @@ use std::vec::Vec;
 use crate::sync::{Exclusive, Mutex, make_room};
 
 /// A computation `T`, used until there is a result, or until the computation ends without a result.
-pub(super) struct Held<W, R>(Mutex<State<W, R>>);
+pub(in super::super) struct Held<W, R>(Mutex<State<W, R>>);
 
 struct State<W, R> {
     phase: Phase<W, R>,
@@ -34,7 +34,7 @@ enum Phase<W, R> {
 }
 
 /// The state in which a task finds a computation.
-pub(super) enum Found<W> {
+pub(in super::super) enum Found<W> {
     /// The task has taken the computation.
     Taken(W),
     /// A different task has taken the computation.
@@ -45,7 +45,7 @@ pub(super) enum Found<W> {
 impl<W, R: Clone> Held<W, R> {
     /// Begins with one owner. The owner has taken the computation, and [gives it
     /// back](Self::give_back) later.
-    pub(super) fn new() -> Self {
+    pub(in super::super) fn new() -> Self {
         Held(Mutex::new(State {
             phase: Phase::Taken,
             owners: 1,
@@ -54,7 +54,7 @@ impl<W, R: Clone> Held<W, R> {
     }
 
     /// Adds an owner. Returns false if there are no owners any more.
-    pub(super) fn join(&self) -> bool {
+    pub(in super::super) fn join(&self) -> bool {
         let mut state = self.0.lock();
         let joins = state.owners != 0;
         state.owners += usize::from(joins);
@@ -62,7 +62,7 @@ impl<W, R: Clone> Held<W, R> {
     }
 
     /// Removes an owner. Returns the computation or the result to the last owner (O2).
-    pub(super) fn leave(&self) -> Option<W> {
+    pub(in super::super) fn leave(&self) -> Option<W> {
         let mut state = self.0.lock();
         state.owners -= 1;
         if state.owners != 0 {
@@ -78,7 +78,7 @@ impl<W, R: Clone> Held<W, R> {
         }
     }
 
-    pub(super) fn take(&self) -> Found<W> {
+    pub(in super::super) fn take(&self) -> Found<W> {
         let mut state = self.0.lock();
         match mem::replace(&mut state.phase, Phase::Taken) {
             Phase::Here(what) => Found::Taken(what),
@@ -91,7 +91,7 @@ impl<W, R: Clone> Held<W, R> {
     }
 
     /// The result, if there is one.
-    pub(super) fn result(&self) -> Option<R> {
+    pub(in super::super) fn result(&self) -> Option<R> {
         match &self.0.lock().phase {
             Phase::Over(result) => result.clone(),
             _ => None,
@@ -100,7 +100,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// O1: leaves the seat of a task that found the computation taken. Returns false if the
     /// computation is not taken any more.
-    pub(super) fn wait(&self, seat: u32) -> bool {
+    pub(in super::super) fn wait(&self, seat: u32) -> bool {
         self.0.with_room(
             |state, memory| {
                 let refused = &mut state.refused;
@@ -124,7 +124,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// Gives the computation back. Returns the seats, whose tasks the caller wakes.
     #[must_use]
-    pub(super) fn give_back(&self, what: W) -> Vec<u32> {
+    pub(in super::super) fn give_back(&self, what: W) -> Vec<u32> {
         let mut state = self.0.lock();
         state.phase = Phase::Here(what);
         mem::take(&mut state.refused)
@@ -132,7 +132,7 @@ impl<W, R: Clone> Held<W, R> {
 
     /// Ends the computation with the given result. Without a result, returns false if owners
     /// besides the caller want a result.
-    pub(super) fn end(&self, result: Option<R>) -> bool {
+    pub(in super::super) fn end(&self, result: Option<R>) -> bool {
         let mut state = self.0.lock();
         if result.is_none() && state.owners > 1 {
             return false;
@@ -142,7 +142,7 @@ impl<W, R: Clone> Held<W, R> {
     }
 
     /// Ends the computation without a result.
-    pub(super) fn fail(&self) {
+    pub(in super::super) fn fail(&self) {
         self.0.lock().phase = Phase::Over(None);
     }
 }

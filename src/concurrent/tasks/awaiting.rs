@@ -8,8 +8,8 @@ use std::boxed::Box;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use super::flight::{Making, Seat};
-use super::making::{Claimed, InFlight};
+use super::super::flight::{Making, Seat};
+use super::super::making::{Claimed, InFlight};
 use super::work::{Error, Failure, Plan, Running, Work};
 use crate::panics::FirstPanic;
 use crate::sync::{Exclusive, Mutex};
