@@ -6,6 +6,8 @@ mod bad_traces;
 mod common;
 #[path = "cycles/fields.rs"]
 mod fields;
+#[path = "cycles/foreign.rs"]
+mod foreign;
 #[path = "cycles/graph.rs"]
 mod graph;
 #[path = "cycles/graphs.rs"]

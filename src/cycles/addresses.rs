@@ -23,10 +23,6 @@ impl Addresses {
         Some(found.1)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     pub(crate) fn contains(&self, addr: usize) -> bool {
         self.get(addr).is_some()
     }

@@ -2,7 +2,6 @@
 
 use alloc::rc::Rc;
 use alloc::sync::Arc;
-use core::any::type_name;
 
 use crate::ptr::{Flavour, Strong};
 use crate::reference::{StrongRef, WeakKey};
@@ -16,6 +15,8 @@ pub(super) enum Owners {
     Marked,
     /// Any thread, and no mark tells.
     Unmarked,
+    /// Any thread with a lock that the caller of the search holds.
+    Locked,
 }
 
 /// A strong handle with access to the number of strong handles.
@@ -26,10 +27,6 @@ pub(super) trait Counted: Clone + StrongRef + 'static {
     /// so even a payload of size zero shares its address with no other payload.
     fn addr(&self) -> usize {
         <Self as WeakKey>::addr(self).addr()
-    }
-    /// Returns the name of the object's type.
-    fn name() -> &'static str {
-        type_name::<Self::Target>()
     }
     /// Returns the number of strong handles, this handle included.
     fn count(&self) -> usize;

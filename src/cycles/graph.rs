@@ -7,6 +7,7 @@
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::type_name;
 use core::mem;
 use core::ops::Range;
 
@@ -28,6 +29,9 @@ use crate::ptr::{Flavour, Strong};
 ///   handle leads stay.
 /// * A handle with *another owner* looks like a handle of the value's own: if the value shows the
 ///   handle, an entry may be removed although its key is still in use.
+///
+/// A reference to an object that another language counts is shown by
+/// [`foreign`](Tracer::foreign).
 ///
 /// A `trace` that panics changes nothing in the maps.
 ///
@@ -56,17 +60,17 @@ pub trait Trace {
 
 /// The receiver of the handles that a [`Trace`] shows.
 pub struct Tracer<'g> {
-    graph: &'g mut Graph,
+    pub(super) graph: &'g mut Graph,
     /// Whether other threads may use the value that is being traced.
     shared: bool,
     /// Whether the value of a shared map leads to the traced value.
-    lent: bool,
+    pub(super) lent: bool,
     /// The field that is being traced.
-    field: Field<'g>,
+    pub(super) field: Field<'g>,
 }
 
 /// A field, and its enclosing field. (For reports; the outermost field has no name.)
-struct Field<'g> {
+pub(super) struct Field<'g> {
     name: &'static str,
     of: Option<&'g Field<'g>>,
 }
@@ -106,28 +110,6 @@ impl Tracer<'_> {
         self.graph.visit(handle, None, self.lent, &self.field);
     }
 
-    /// Shows each item of another crate's collection, if the collection yields references, or pairs
-    /// of references as maps do. (For a field with such a collection, `each field` in
-    /// [`impl_trace!`](crate::impl_trace) calls this method.) Nothing else may own the items: where
-    /// copies of the collection share the items, another copy is not seen, and an entry may be
-    /// removed although its key is still in use.
-    ///
-    /// ```
-    /// use hashbrown::HashTable;
-    /// use weakly::{Strong, cycles::{Trace, Tracer}};
-    ///
-    /// struct Symbols { table: HashTable<(String, Strong<str>)> }
-    ///
-    /// impl Trace for Symbols {
-    ///     fn trace(&self, tracer: &mut Tracer<'_>) {
-    ///         tracer.each(self.table.iter().map(|(_, symbol)| symbol));
-    ///     }
-    /// }
-    /// ```
-    pub fn each(&mut self, items: impl IntoIterator<Item: Item>) {
-        items.into_iter().for_each(|item| Item::show(item, self));
-    }
-
     /// Returns the same tracer, for a field with this name, which
     /// [`Cycles::holders`](crate::cycles::Cycles::holders) reports. A field of the field is
     /// reported with both names. [`impl_trace!`](crate::impl_trace) calls this method for each
@@ -149,8 +131,9 @@ impl Tracer<'_> {
     /// not look behind a lock: if another thread moves a handle out of the lock meanwhile, the
     /// handle counts for no owner, and an entry may be removed although its key is still in use.
     ///
-    /// True for objects behind [`Strong`](crate::Strong) and `Arc`, and for the values of shared
-    /// maps with all objects to which these values lead. False otherwise: for the values of maps of
+    /// True for objects behind [`Strong`](crate::Strong) and `Arc`, for [foreign](Self::foreign)
+    /// objects, and for the values of shared maps with all objects to which these values lead.
+    /// False otherwise: for the values of maps of
     /// one owner, and behind `local::Strong` and `Rc`. Always false if the maps are [at
     /// rest](crate::cycles::Cycles::at_rest).
     #[must_use]
@@ -169,48 +152,6 @@ impl Tracer<'_> {
         self.graph
             .visit(pointer, Some(trace), self.lent, &self.field);
     }
-}
-
-/// An item from the iterator of another crate's collection, for [`Tracer::each`]: a reference, or a
-/// pair of items. One item of a pair may also be a position (`usize`). Sealed.
-#[diagnostic::on_unimplemented(
-    message = "an iterator that yields `{Self}` does not show what is in its collection",
-    label = "this must be a reference to what implements `Trace`, or a pair of such references",
-    note = "implement `Trace` by hand, and hand an iterator over references to `Tracer::each`"
-)]
-pub trait Item: sealed::Sealed {
-    // No method: rustc would suggest a method for every reference.
-    #[doc(hidden)]
-    fn show(item: Self, tracer: &mut Tracer<'_>);
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-impl<T: ?Sized + Trace> sealed::Sealed for &T {}
-
-/// Shows the referent: the reference itself owns nothing.
-impl<T: ?Sized + Trace> Item for &T {
-    fn show(item: Self, tracer: &mut Tracer<'_>) {
-        T::trace(item, tracer);
-    }
-}
-
-impl<K: Item, V: Item> sealed::Sealed for (K, V) {}
-
-impl<K: Item, V: Item> Item for (K, V) {
-    fn show((key, value): Self, tracer: &mut Tracer<'_>) {
-        K::show(key, tracer);
-        V::show(value, tracer);
-    }
-}
-
-impl sealed::Sealed for usize {}
-
-/// The position of an item: shows nothing.
-impl Item for usize {
-    fn show(_: Self, _: &mut Tracer<'_>) {}
 }
 
 /// An object to which the values lead.
@@ -236,16 +177,31 @@ pub(super) struct Object {
     pub(super) edges: Range<usize>,
 }
 
-/// A type-erased strong handle. All counts are without this handle.
+impl Object {
+    fn new(held: Rc<dyn Held>, count: usize, lent: bool, traced: bool) -> Self {
+        Object {
+            held,
+            count,
+            shown: 0,
+            doubtful: false,
+            marked: false,
+            lent,
+            asked: false,
+            traced,
+            edges: 0..0,
+        }
+    }
+}
+
+/// A type-erased strong handle, or a foreign object. All counts are without this handle.
 pub(super) trait Held {
     fn owners(&self) -> Owners;
-    fn count(&self) -> usize;
     fn mark(&self) -> bool;
     fn count_marked(&self) -> usize;
     fn unmark(&self) -> Option<usize>;
     fn trace(&self, tracer: &mut Tracer<'_>);
-    /// Returns the name of the object's type.
-    fn name(&self) -> &'static str;
+    /// Returns the name of the object's type, or of the object.
+    fn name(&self) -> String;
 }
 
 struct HeldBy<P> {
@@ -256,10 +212,6 @@ struct HeldBy<P> {
 impl<P: Counted> Held for HeldBy<P> {
     fn owners(&self) -> Owners {
         P::OWNERS
-    }
-
-    fn count(&self) -> usize {
-        self.pointer.count() - 1
     }
 
     fn mark(&self) -> bool {
@@ -280,8 +232,8 @@ impl<P: Counted> Held for HeldBy<P> {
         }
     }
 
-    fn name(&self) -> &'static str {
-        P::name()
+    fn name(&self) -> String {
+        String::from(type_name::<P::Target>())
     }
 }
 
@@ -305,6 +257,8 @@ pub(super) struct Ephemeron {
 pub(super) struct Graph {
     /// The number of each object, by the address of its payload.
     pub(super) objects: Addresses,
+    /// The number of each foreign object, by its id.
+    foreign: Addresses,
     /// The object to which a field leads, by the address of the field.
     fields: Addresses,
     pub(super) nodes: Vec<Object>,
@@ -338,62 +292,36 @@ impl Graph {
         lent: bool,
         field: &Field<'_>,
     ) {
-        let next = u32::try_from(self.nodes.len()).expect("no more than 2^32 objects");
-        let (object, new) = self.objects.get_or_insert(pointer.addr(), next);
-        if new {
-            let held = HeldBy {
+        let hold = || {
+            Rc::new(HeldBy {
                 pointer: pointer.clone(),
                 trace,
-            };
-            self.nodes.push(Object {
-                count: held.count(),
-                held: Rc::new(held),
-                shown: 0,
-                doubtful: false,
-                marked: false,
-                lent,
-                asked: false,
-                traced: trace.is_some(),
-                edges: 0..0,
-            });
-            let waiting = if lent {
-                &mut self.lent
-            } else {
-                &mut self.waiting
-            };
-            waiting.push(object);
-        }
-        let node = &mut self.nodes[object as usize];
-        if !new {
+            })
+        };
+        let (object, new) = self.objects.get_or_insert(pointer.addr(), self.next());
+        if new {
+            let held = hold();
+            let count = pointer.count() - 1;
+            self.add(Object::new(held, count, lent, trace.is_some()));
+        } else {
+            let node = &mut self.nodes[object as usize];
             // Without the graph's handle.
             node.doubtful |= pointer.count() - 1 != node.count;
-            if lent && !node.lent {
-                node.lent = true;
-                // Traced before as an object that is not lent, it may have shown handles behind a
-                // lock.
-                node.doubtful |= node.asked;
-                self.lent.push(object);
-            }
+            self.lend(object, lent);
+            let node = &mut self.nodes[object as usize];
             if !node.traced && trace.is_some() {
                 // The object was shown as a leaf before. The object may have been visited already;
                 // now the object can be traced.
                 node.traced = true;
                 node.asked = false;
-                node.held = Rc::new(HeldBy {
-                    pointer: pointer.clone(),
-                    trace,
-                });
-                let waiting = if node.lent {
-                    &mut self.lent
-                } else {
-                    &mut self.waiting
-                };
-                waiting.push(object);
+                node.held = hold();
+                self.wait(object);
             }
         }
         let (before, new) = self
             .fields
             .get_or_insert(core::ptr::from_ref(pointer).addr(), object);
+        let node = &mut self.nodes[object as usize];
         if new {
             node.shown += 1;
         } else if before != object {
@@ -401,10 +329,66 @@ impl Graph {
             node.doubtful = true;
             self.nodes[before as usize].doubtful = true;
         }
+        if new || self.fields_of_edges.is_none() {
+            self.edge(object, field);
+        }
+    }
+
+    /// Enters a reference to a foreign object; `hold` makes the object if the id is new.
+    pub(super) fn visit_foreign(
+        &mut self,
+        id: usize,
+        count: usize,
+        hold: impl FnOnce() -> Rc<dyn Held>,
+        lent: bool,
+        field: &Field<'_>,
+    ) {
+        let (object, new) = self.foreign.get_or_insert(id, self.next());
+        if new {
+            self.add(Object::new(hold(), count, lent, true));
+        } else {
+            self.lend(object, lent);
+        }
+        let node = &mut self.nodes[object as usize];
+        node.doubtful |= node.count != count;
+        node.shown += 1;
+        self.edge(object, field);
+    }
+
+    /// Returns the number of the next new object.
+    fn next(&self) -> u32 {
+        u32::try_from(self.nodes.len()).expect("no more than 2^32 objects")
+    }
+
+    fn add(&mut self, object: Object) {
+        let number = self.next();
+        self.nodes.push(object);
+        self.wait(number);
+    }
+
+    /// Enters an object into a list of objects still to be traced.
+    fn wait(&mut self, object: u32) {
+        let waiting = if self.nodes[object as usize].lent {
+            &mut self.lent
+        } else {
+            &mut self.waiting
+        };
+        waiting.push(object);
+    }
+
+    /// Takes note that the value of a shared map leads to an object, if so.
+    fn lend(&mut self, object: u32, lent: bool) {
+        let node = &mut self.nodes[object as usize];
+        if lent && !node.lent {
+            node.lent = true;
+            // Traced before as an object that is not lent, it may have shown handles behind a lock.
+            node.doubtful |= node.asked;
+            self.wait(object);
+        }
+    }
+
+    fn edge(&mut self, object: u32, field: &Field<'_>) {
         if let Some(fields) = &mut self.fields_of_edges {
-            if !new {
-                return;
-            }
             fields.push(field.path());
         }
         self.edges.push(object);

@@ -8,15 +8,18 @@
 
 // The files: `addresses`, numbers by address; `search`, one search for each thread at a time;
 // `counted`, the handles whose strong handles can be counted; `graph`, the objects to which the
-// values of the maps lead; `census`, whether the counts of all objects were right at one moment;
+// values of the maps lead; `foreign`, objects that another language counts; `items`, the items of
+// another crate's collection; `census`, whether the counts of all objects were right at one moment;
 // `verdict`, the entries to remove; `impls`, `Trace` for the types of the standard library;
 // `member` and `purge`, the maps; `paths`, the paths to an object.
 
 mod addresses;
 mod census;
 mod counted;
+mod foreign;
 mod graph;
 mod impls;
+mod items;
 mod member;
 mod paths;
 mod purge;
@@ -27,8 +30,9 @@ mod verdict;
 mod models;
 
 pub(crate) use addresses::Addresses;
-pub use graph::{Item, Trace, Tracer};
+pub use graph::{Trace, Tracer};
 pub(crate) use impls::show_nothing;
+pub use items::Item;
 pub(crate) use member::{Entries, EntryOf, Member};
 pub use paths::{HolderPath, Holders};
 pub(crate) use purge::sealed::Sealed;

@@ -91,12 +91,7 @@ impl Cycles<'_> {
         struct Release<'a, 'm>(&'a Cycles<'m>);
         impl Drop for Release<'_, '_> {
             fn drop(&mut self) {
-                // In reverse order, as in `purge`.
-                self.0
-                    .members
-                    .iter()
-                    .rev()
-                    .for_each(|member| member.release());
+                self.0.members.iter().for_each(|member| member.release());
             }
         }
         let name = short(type_name::<K::Target>());
@@ -130,7 +125,7 @@ impl Cycles<'_> {
                 steps.push(Step {
                     field: fields[edge].clone(),
                     object,
-                    name: short(graph.nodes[object].held.name()),
+                    name: short(&graph.nodes[object].held.name()),
                 });
                 match from {
                     From::Ephemeron(link) => break &graph.links[link],

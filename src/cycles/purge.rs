@@ -82,8 +82,7 @@ pub struct Cycles<'m> {
 }
 
 /// Destroys the unlinked entries, map by map, even if a destructor panics, and lets the entries of
-/// the maps move again. The order is from the last map to the first: if the caller has passed one
-/// map twice, only its first place in the list destroys.
+/// the maps move again.
 struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
 
 impl Destroying<'_, '_> {
@@ -220,11 +219,16 @@ fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
         .filter_map(|member| member.shared())
         .collect();
     for (number, member) in members.iter().enumerate() {
-        let shared = member.shared().is_some();
+        let shared = member.shared();
+        // If the caller has passed one map twice, only its first place in the list shows entries:
+        // a reference to a foreign object would count twice.
+        if shared.is_some() && members[..number].iter().any(|it| it.shared() == shared) {
+            continue;
+        }
         member.show(&mut Entries {
             graph,
             member: number,
-            shared,
+            shared: shared.is_some(),
         });
     }
 }

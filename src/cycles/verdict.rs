@@ -57,20 +57,16 @@ impl Graph {
         }
         spread.work = spread.survivors();
         spread.finish();
-        // A map that is passed twice has shown each entry twice.
-        let mut kept = Addresses::default();
+        let mut kept = 0;
         for link in unheld {
             let entry = &self.links[link];
             if spread.missing[link] > 0 {
                 doomed[entry.member].get_or_insert(entry.entry, 0);
             } else {
-                kept.get_or_insert(entry.entry, 0);
+                kept += 1;
             }
         }
-        Verdict {
-            doomed,
-            kept: kept.len(),
-        }
+        Verdict { doomed, kept }
     }
 }
 

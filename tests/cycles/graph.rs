@@ -26,14 +26,23 @@ pub(crate) enum Shows {
     Temporaries,
     /// Also pointers that others own.
     Foreign,
+    /// All, once: the `Rc`s as references to objects that another language counts.
+    Counted,
+    /// The same, with a count that is too high.
+    TooHigh,
+    /// The same, with a count that is too low.
+    TooLow,
 }
 
-pub(crate) const ALL: [Shows; 5] = [
+pub(crate) const ALL: [Shows; 8] = [
     Shows::Honest,
     Shows::Thrice,
     Shows::Hiding,
     Shows::Temporaries,
     Shows::Foreign,
+    Shows::Counted,
+    Shows::TooHigh,
+    Shows::TooLow,
 ];
 
 /// Which pointers the objects have.
@@ -77,6 +86,8 @@ families! {
 pub(crate) struct Object<F: Family> {
     number: usize,
     fields: RefCell<Vec<Field<F>>>,
+    /// The references that a trace has made of it.
+    upgraded: Cell<usize>,
     dead: Rc<RefCell<BTreeSet<usize>>>,
 }
 
@@ -124,6 +135,22 @@ impl<F: Family> Trace for Field<F> {
                 show();
                 self.foreign.borrow().trace(tracer);
             }
+            lie @ (Shows::Counted | Shows::TooHigh | Shows::TooLow) => match &self.what {
+                Owned::Object(pointer) => pointer.trace(tracer),
+                Owned::Rc(object) => {
+                    let count = Rc::strong_count(object) - object.upgraded.get();
+                    let weak = Rc::downgrade(object);
+                    let lie =
+                        isize::from(lie == Shows::TooHigh) - isize::from(lie == Shows::TooLow);
+                    let count = count.saturating_add_signed(lie);
+                    tracer.foreign(Rc::as_ptr(object).addr(), count, move |tracer| {
+                        let object = weak.upgrade().unwrap();
+                        object.upgraded.set(1);
+                        Object::trace(&object, tracer);
+                        object.upgraded.set(0);
+                    });
+                }
+            },
         }
     }
 }
@@ -338,6 +365,7 @@ impl<F: Family> Real<F> {
         let object = |number| Object {
             number,
             fields: RefCell::default(),
+            upgraded: Cell::new(0),
             dead: Rc::clone(&dead),
         };
         let keys: Vec<F::Pointer> = (0..known.keys).map(|n| F::new(object(n))).collect();
@@ -443,21 +471,21 @@ pub(crate) fn check<F: Family>(shows: Shows, choices: impl Iterator<Item = usize
     let after = [0, 1].map(|map| real.keys_of(map));
     let right = [0, 1].map(|map| known.keys_of(map));
     match shows {
-        Shows::Honest | Shows::Thrice => {
+        Shows::Honest | Shows::Thrice | Shows::Counted => {
             assert_eq!((purged, &after), (expected, &right), "{graph:?}");
             let dead = known.owns.len() - known.alive().len();
             assert_eq!(real.dead.borrow().len(), dead, "{graph:?}");
         }
-        Shows::Hiding | Shows::Temporaries => {
+        Shows::Hiding | Shows::Temporaries | Shows::TooHigh => {
             for map in [0, 1] {
                 assert!(after[map].is_superset(&right[map]), "{graph:?}");
                 assert!(after[map].is_subset(&before[map]), "{graph:?}");
             }
         }
-        Shows::Foreign => {}
+        Shows::Foreign | Shows::TooLow => {}
     }
     let dead = real.dead.borrow();
-    if shows != Shows::Foreign {
+    if shows != Shows::Foreign && shows != Shows::TooLow {
         // Nothing that lives has lost an entry.
         for map in [0, 1] {
             assert_eq!(after[map], still_keyed(&before[map], &dead), "{graph:?}");
