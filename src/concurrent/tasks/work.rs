@@ -98,7 +98,7 @@ type Value<P> = <<P as Plan>::Schema as Schema>::Value;
 pub(crate) type Error = Box<dyn Any + Send>;
 
 /// A3: the error of a computation, or its panic.
-pub(super) type Failure = thread::Result<Error>;
+pub(in super::super) type Failure = thread::Result<Error>;
 
 /// A computation that runs.
 pub(crate) type Running<V> = Pin<Box<dyn Future<Output = Result<V, Error>> + Send>>;
@@ -150,7 +150,7 @@ type Begun<V> = (Running<V>, Arc<Making>);
 
 /// The outcome of a poll: the value, or the failure of the task's own computation. `None` if the
 /// computation makes no value, and a further computation may.
-pub(super) type Polled<V> = Poll<Option<Result<V, Failure>>>;
+pub(in super::super) type Polled<V> = Poll<Option<Result<V, Failure>>>;
 
 impl<P: Plan> AnyWork for Work<P> {
     fn is_stale(&self) -> bool {
@@ -175,7 +175,7 @@ impl<P: Plan> Work<P> {
     }
 
     /// Joins the computation of a flight, if there is a computation: the caller becomes an owner.
-    pub(super) fn join(flight: &Making) -> Option<Arc<Self>> {
+    pub(in super::super) fn join(flight: &Making) -> Option<Arc<Self>> {
         let work = flight.work()?.as_any().downcast::<Self>();
         work.ok().filter(|work| work.held.join())
     }
@@ -187,7 +187,7 @@ impl<P: Plan> Work<P> {
     }
 
     /// Polls the computation for an owner that waits for the flight.
-    pub(super) fn poll(
+    pub(in super::super) fn poll(
         &self,
         flight: &Arc<Making>,
         seat: &mut Option<Seat>,
@@ -233,7 +233,7 @@ impl<P: Plan> Work<P> {
     }
 
     /// Removes an owner. The last owner destroys the computation, so user code may run (A1).
-    pub(super) fn leave(&self, owner: &P::Owner) {
+    pub(in super::super) fn leave(&self, owner: &P::Owner) {
         if let Some((running, flight)) = self.held.leave() {
             self.abandon(running, &flight, owner);
         }
