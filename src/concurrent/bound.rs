@@ -94,6 +94,13 @@ impl<S: Schema> TableContext<S> {
 }
 
 impl<S: Schema> TableContext<S> {
+    /// Drops the listener of a ceiling: the table ends, and no listener is told of the entries.
+    pub(super) fn end_listener(&self) {
+        if let Some(Kind::Ceiling(ceiling)) = self.bound().map(|bound| &bound.kind) {
+            ceiling.listener.set(None);
+        }
+    }
+
     /// Whether the end of an entry is no more than the drop of its node.
     #[inline]
     pub(super) fn only_drops(&self, fate: &Fate) -> bool {
@@ -206,9 +213,9 @@ pub(super) trait Floor<T>: Send + Sync {
     fn weigh(&self, watch: &T) -> Option<usize>;
     /// As [`Bound::admit`].
     fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
-    /// Notes that the entry is unlinked, and that its object need not be kept for it.
+    /// Stops keeping the object of an entry, if the object is alive.
     fn leave(&self, watch: &T);
-    /// Releases the victims.
+    /// Releases the victims. A floor does so too when it is dropped with its table.
     fn evict_victims(&self);
 }
 
@@ -290,17 +297,23 @@ impl<S: Schema> Bound<S> {
         self.round.is_leaving()
     }
 
-    /// Notes that the entry is unlinked, because the entry was stale or by a removal.
+    /// Notes that the calling thread has unlinked the entry, because the entry was stale or by a
+    /// removal.
     pub(super) fn leave(&self, entry: &Bounded<'_, S>, stale: bool) {
         if !stale {
             entry.fate.set_gone(Gone::Removed);
         }
-        if !entry.stamp.end() {
-            return;
-        }
-        match &self.kind {
-            Kind::Floor(floor) => floor.leave(entry.watch),
-            Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, entry.place),
+        self.take_out(entry.place, entry.stamp, entry.watch);
+    }
+
+    /// Takes an entry out of the ring, once: when a thread has unlinked the entry, or else when the
+    /// entry of a dead object, or of a table that ends, is destroyed.
+    fn take_out(&self, place: usize, stamp: &Stamp, watch: &S::Watch) {
+        if stamp.end() {
+            match &self.kind {
+                Kind::Floor(floor) => floor.leave(watch),
+                Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, place),
+            }
         }
     }
 
@@ -321,11 +334,10 @@ impl<S: Schema> Bound<S> {
         (fate, stamp): (&Fate, &Stamp),
         (key, watch, value): (&S::Key, S::Watch, &S::Value),
     ) {
-        if let Kind::Ceiling(ceiling) = &self.kind {
-            if stamp.is_known() {
-                (ceiling.calls.leave)(ceiling, place);
-            }
-            if let Some(listener) = stamp.was_known().then(|| ceiling.listener.get()).flatten() {
+        let was_known = stamp.was_known();
+        self.take_out(place, stamp, &watch);
+        if let (Kind::Ceiling(ceiling), true) = (&self.kind, was_known) {
+            if let Some(listener) = ceiling.listener.get() {
                 listener(key, watch, value, fate.gone());
             }
         }

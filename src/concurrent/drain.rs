@@ -458,7 +458,9 @@ impl<S: Schema> Drop for Table<S> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| _ = self.nodes.set_waker(None));
-        panics.catch(|| self.end_bound());
+        if let Some(context) = self.nodes.known_context() {
+            panics.catch(|| context.end_listener());
+        }
         panics.resume();
     }
 }

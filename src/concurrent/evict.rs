@@ -5,7 +5,7 @@ use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Bounded, Ceiling, Kind, TableContext};
+use super::bound::{Bound, Bounded, Ceiling, Kind};
 use super::nested::NestedCall;
 use super::node::Node;
 use super::schema::Schema;
@@ -281,30 +281,5 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(crate) fn retained_weight(&self) -> usize {
         self.ceiling()
             .map_or(0, |ceiling| ceiling.ring.with(|ring| ring.weight()))
-    }
-}
-
-impl<S: Schema> Table<S> {
-    /// Ends the bound at the end of the table: a listener is not told of the remaining entries. A
-    /// floor may live on: the objects that only this table has found are not found through this
-    /// table any more.
-    pub(super) fn end_bound(&self) {
-        let Some(bound) = self.nodes.known_context().and_then(TableContext::bound) else {
-            return;
-        };
-        let floor = match &bound.kind {
-            Kind::Ceiling(ceiling) => return ceiling.listener.set(None),
-            Kind::Floor(floor) => floor,
-        };
-        let mut panics = FirstPanic::default();
-        let reader = self.nodes.read();
-        for node in reader.entries() {
-            if let Some(entry) = node.bounded() {
-                panics.catch(|| bound.leave(&entry, true));
-            }
-        }
-        panics.catch(|| drop(reader));
-        panics.catch(|| floor.evict_victims());
-        panics.resume();
     }
 }

@@ -397,6 +397,13 @@ impl<P: SharedRef> Drop for Inner<P> {
 /// The floor of a table: the objects watched by `T`.
 struct FloorOf<P: SharedRef>(KeepAlive<P>);
 
+impl<P: SharedRef> Drop for FloorOf<P> {
+    /// Evicts the objects whose entries have ended with the table.
+    fn drop(&mut self) {
+        self.0.0.evict_victims();
+    }
+}
+
 impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
     fn weigh(&self, watch: &T) -> Option<usize> {
         Some(self.0.0.weigh(&watch.upgrade()?))

@@ -63,11 +63,6 @@ impl Stamp {
         !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
     }
 
-    /// Returns whether the ring may know the entry, if no thread changes the stamp any more.
-    pub(crate) fn is_known(&self) -> bool {
-        !matches!(self.0.load(Relaxed), NEVER | ENDED)
-    }
-
     /// Returns whether the ring may have known the entry, or a removal has unlinked the entry.
     pub(crate) fn was_known(&self) -> bool {
         self.0.load(Relaxed) != NEVER
