@@ -7,6 +7,7 @@ use equivalent::Equivalent;
 
 use super::common::{housekeeping, keys_weak, resizing};
 use super::lookup::{Lookup, OfContent};
+use super::shown::rehash;
 use super::store::Store;
 use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -14,7 +15,6 @@ use crate::reference::{
     ByContent, Content, Hashed, Owned, Query, Sought, StrongRef, assert_same_content, hash_of,
 };
 use crate::table::Place;
-use crate::upkeep::Entry;
 
 /// The iterators of [`Interner`].
 pub mod names {
@@ -229,7 +229,7 @@ where
         assert_same_content(agrees(&key, &self.store.hasher));
         let mut pinned = None;
         let is = |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
-        let hasher = |entry: &Entry<ByContent<K>, _>| entry.hash(&self.store.hasher);
+        let hasher = &rehash(&self.store.hasher);
         let place = self.store.table.place(hash, is, |_| Some(()), hasher);
         let (handle, other) = match place {
             // `make` ran user code, but could not change this interner. Only an inconsistent `Eq`,

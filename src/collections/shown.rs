@@ -229,6 +229,13 @@ pub(crate) trait Keyed<S>: Slot {
     fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
 }
 
+/// Returns the hash function of a table's entries. All operations of a collection pass the same
+/// function, since hashbrown's growth, which is large, is compiled for each function.
+#[inline]
+pub(crate) fn rehash<K: Keyed<S>, V: Slot, S>(hasher: &S) -> impl Fn(&Entry<K, V>) -> u64 {
+    move |entry| entry.hash(hasher).get()
+}
+
 impl<W: Watch, S> Keyed<S> for W {
     #[inline]
     fn hash(&self, _: &impl Slot, _: &S) -> HashValue {

@@ -12,7 +12,7 @@ use super::iter::{
     KeysOf, KeysWeak, Values, ValuesMut,
 };
 use super::lookup::{Lookup, Pinning};
-use super::shown::{Copied, Given, Keyed, Shown};
+use super::shown::{Copied, Given, Keyed, Shown, rehash};
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Watch};
 use crate::table::{Found, IntoEntries, Place, Table, Vacant};
@@ -43,19 +43,16 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tidy();
-        self.table
-            .reserve(additional, |entry| entry.hash(&self.hasher));
+        self.table.reserve(additional, &rehash(&self.hasher));
     }
 
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.table.tidy();
-        self.table
-            .try_reserve(additional, |entry| entry.hash(&self.hasher))
+        self.table.try_reserve(additional, &rehash(&self.hasher))
     }
 
     pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
-        self.table
-            .shrink_to(min_capacity, |entry| entry.hash(&self.hasher));
+        self.table.shrink_to(min_capacity, &rehash(&self.hasher));
     }
 
     /// Finds the place of a key. The caller may keep the place while the store is borrowed.
@@ -84,9 +81,8 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
         pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
     ) -> Place<'_, K, V, R> {
         let hash = lookup.hash(&self.hasher);
-        let hasher = |entry: &Entry<K, V>| entry.hash(&self.hasher);
-        self.table
-            .place(hash, move |key| lookup.is(hash, key, pinned), pin, hasher)
+        let is = move |key: &K| lookup.is(hash, key, pinned);
+        self.table.place(hash, is, pin, &rehash(&self.hasher))
     }
 }
 
@@ -439,7 +435,7 @@ impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
                 continue;
             };
             let hash = entry.hash(&self.hasher);
-            let hasher = |entry: &Entry<K, V>| entry.hash(&copy.hasher);
+            let hasher = &rehash(&copy.hasher);
             if let Place::Vacant(vacant) = copy.table.place(hash, |_| false, |_| Some(()), hasher) {
                 vacant.register(
                     |hash, keys| K::enter_again(&entry.key, key, hash, keys),

@@ -68,17 +68,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
         pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
-        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+        hasher: &impl Fn(&Entry<K, V>) -> u64,
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
             self.tidy();
-            self.make_room(&hasher);
+            self.make_room(hasher);
         }
-        let place = self.entries.table.entry(
-            hash.get(),
-            |entry| eq(&entry.key),
-            |entry| hasher(entry).get(),
-        );
+        let place = (self.entries.table).entry(hash.get(), |entry| eq(&entry.key), hasher);
         let registrar = Registrar {
             hash,
             keys: &mut self.keys,

@@ -3,7 +3,6 @@
 use alloc::collections::TryReserveError;
 
 use super::entries::Table;
-use crate::hash::HashValue;
 use crate::reference::Slot;
 use crate::upkeep::{Entries as _, Entry};
 
@@ -13,24 +12,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Makes room for `additional` entries. If the table must grow, first reclaims dead entries.
-    pub(crate) fn reserve(
-        &mut self,
-        additional: usize,
-        hasher: impl Fn(&Entry<K, V>) -> HashValue,
-    ) {
+    pub(crate) fn reserve(&mut self, additional: usize, hasher: &impl Fn(&Entry<K, V>) -> u64) {
         if self.is_short_of(additional) {
             self.reclaim_all();
             self.entries.hints.marks.forget();
-            self.entries
-                .table
-                .reserve(additional, |entry| hasher(entry).get());
+            self.entries.table.reserve(additional, hasher);
         }
     }
 
     pub(crate) fn try_reserve(
         &mut self,
         additional: usize,
-        hasher: impl Fn(&Entry<K, V>) -> HashValue,
+        hasher: &impl Fn(&Entry<K, V>) -> u64,
     ) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();
@@ -39,7 +32,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // collection in `alloc`.
             self.entries
                 .table
-                .try_reserve(additional, |entry| hasher(entry).get())
+                .try_reserve(additional, hasher)
                 .map_err(|_| capacity_error())?;
         }
         Ok(())
@@ -50,14 +43,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
     /// this sweep.
     #[inline]
-    pub(super) fn make_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
+    pub(super) fn make_room(&mut self, hasher: &impl Fn(&Entry<K, V>) -> u64) {
         if self.is_short_of(1) {
             self.make_more_room(hasher);
         }
     }
 
     #[cold]
-    fn make_more_room(&mut self, hasher: impl Fn(&Entry<K, V>) -> HashValue) {
+    fn make_more_room(&mut self, hasher: &impl Fn(&Entry<K, V>) -> u64) {
         self.reclaim_once();
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
@@ -65,23 +58,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // tombstones of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.entries.hints.marks.forget();
-            self.entries
-                .table
-                .reserve(additional, |entry| hasher(entry).get());
+            self.entries.table.reserve(additional, hasher);
         }
     }
 
     /// Reclaims all dead entries, and frees memory, but keeps room for `min_capacity` entries.
-    pub(crate) fn shrink_to(
-        &mut self,
-        min_capacity: usize,
-        hasher: impl Fn(&Entry<K, V>) -> HashValue,
-    ) {
+    pub(crate) fn shrink_to(&mut self, min_capacity: usize, hasher: &impl Fn(&Entry<K, V>) -> u64) {
         self.shrink_to_fit();
         self.entries.hints.marks.forget();
-        self.entries
-            .table
-            .shrink_to(min_capacity, |entry| hasher(entry).get());
+        self.entries.table.shrink_to(min_capacity, hasher);
     }
 }
 
