@@ -199,12 +199,12 @@ impl<C> DeferredList<C> {
         taken
     }
 
-    /// Takes all objects.
-    pub(super) fn take_all(&self) -> impl Iterator<Item = Retired<C>> + use<C> {
+    /// Takes all batches of objects.
+    pub(super) fn take_all(&self) -> impl Iterator<Item = Vec<Retired<C>>> + use<C> {
         let mut queue = self.queue.lock();
         let (older, newer) = (queue.older.take(), queue.newer.take());
         drop(queue);
-        Destroyable(older).chain(Destroyable::new(newer)).flatten()
+        Destroyable(older).chain(Destroyable::new(newer))
     }
 
     /// Counts entries that are added or, if `by` is negative, removed.

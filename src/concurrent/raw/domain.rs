@@ -422,7 +422,7 @@ impl<C: Default> Domain<C> {
             |number| self.name(number),
             inside,
         );
-        self.destroy(unseen.flatten(), panics);
+        unseen.for_each(|batch| self.destroy(batch, panics));
     }
 
     /// Destroys the deferred objects whose visits have ended.
@@ -432,14 +432,14 @@ impl<C: Default> Domain<C> {
         let mut panics = FirstPanic::default();
         let deferred = &self.known().deferred;
         let unseen = deferred.take(|visit| self.lasts(visit), |number| self.name(number));
-        self.destroy(unseen.flatten(), &mut panics);
+        unseen.for_each(|batch| self.destroy(batch, &mut panics));
         panics.resume();
     }
 
     /// Destroys all deferred and gathered objects: no thread is inside, and no thread will enter.
     pub(super) fn end(&mut self, panics: &mut FirstPanic) {
         let Some(rest) = self.rest() else { return };
-        self.destroy(rest.deferred.take_all(), panics);
+        (rest.deferred.take_all()).for_each(|batch| self.destroy(batch, panics));
         self.bags(|bag| self.destroy(bag.end(), panics));
     }
 
