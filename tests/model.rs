@@ -2,13 +2,20 @@
 //! point. The model knows what is alive because it counts the owners; everything else is a list.
 
 mod common;
+#[cfg(feature = "std")]
+#[path = "model/leaks.rs"]
+mod leaks;
 #[path = "model/mod.rs"]
 mod model;
+#[cfg(feature = "std")]
+#[path = "pointers/mod.rs"]
+mod pointers;
 #[path = "model/scripts.rs"]
 mod scripts;
 
 use std::collections::VecDeque;
 
+use common::heap::{Counting, Heap};
 use common::{Kind, new, scaled, sized};
 use model::all::{Job, Pointers, Which};
 use model::hasher::Few;
@@ -21,6 +28,10 @@ use weakly::{
     Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
     WeakValueMap,
 };
+
+/// For the test of `leaks`.
+#[global_allocator]
+static HEAP: Heap<Counting> = Heap(Counting);
 
 fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
     scripts::check(cases, Op::decode, script::run::<P, V, S>);

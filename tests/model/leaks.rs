@@ -1,28 +1,23 @@
-//! All memory is freed in the end, also after panics, and what is not needed is given back before. A program of its own,
-//! with one test, because it counts all the bytes of the process.
-
-mod common;
-#[path = "model/mod.rs"]
-mod model;
-#[path = "pointers/mod.rs"]
-mod pointers;
+//! All memory is freed in the end, also after panics, and what is not needed is given back before. In a process of its own, with
+//! one test, since the test counts all the bytes of the process.
 
 use std::cell::RefCell;
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
 
-use common::heap::{Counting, Heap, bytes_of_all_threads};
-use common::{Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
-use model::all::{Pointers, Shared, SharedPointers, Which};
-use model::op::Op;
-use model::world::{Key, SharedValue, Value};
-use pointers::payload::{Dyn, Probe, Tested, Text};
-use pointers::script;
 use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
 
-#[global_allocator]
-static HEAP: Heap<Counting> = Heap(Counting);
+use crate::common::heap::bytes_of_all_threads;
+use crate::common::{self, Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
+use crate::model::all::{Pointers, Shared, SharedPointers, Which};
+use crate::model::op::Op;
+use crate::model::world::{Key, SharedValue, Value};
+use crate::model::{self, STEP};
+use crate::pointers::payload::{Dyn, Probe, Tested, Text};
+use crate::pointers::script;
 
 /// Runs `scenario` for some seeds, after a run for the first, which may initialise something of the standard library.
 fn frees_everything(name: &str, seeds: u64, scenario: impl Fn(u64)) {
@@ -43,7 +38,7 @@ fn seeds() -> u64 {
 }
 
 /// The same steps each time.
-fn steps(seed: u64) -> impl Iterator<Item = [u8; model::STEP]> {
+fn steps(seed: u64) -> impl Iterator<Item = [u8; STEP]> {
     let mut state = seed;
     let next = move || {
         state = state
@@ -250,7 +245,20 @@ fn all_kinds() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "starts a process")]
 fn all_memory_is_freed() {
+    const CHILD: &str = "WEAKLY_TEST_ALL_MEMORY";
+    if env::var_os(CHILD).is_some() {
+        return frees_all_memory();
+    }
+    let child = Command::new(env::current_exe().expect("this program"))
+        .args(["--exact", "leaks::all_memory_is_freed", "--nocapture"])
+        .env(CHILD, "1")
+        .status();
+    assert!(child.expect("it runs").success());
+}
+
+fn frees_all_memory() {
     all_kinds();
     // With the maps by identity at any time: see `for_each_kind!`.
     frees_everything("a map of a user's own handles", seeds(), |seed| {
