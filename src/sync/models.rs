@@ -8,6 +8,7 @@
 //!
 //! With `--nocapture`, each model prints its number of interleavings.
 
+use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::panic::Location;
 use std::sync::Arc;
@@ -23,7 +24,31 @@ const STEPS: usize = 10_000;
 /// Runs a model in every interleaving with at most `LOOM_MAX_PREEMPTIONS` preemptions.
 #[track_caller]
 pub(crate) fn check(model: impl Fn() + Send + Sync + 'static) {
-    check_within(Builder::new(), None, model);
+    let mut builder = Builder::new();
+    let fewer = std::env::var("WEAKLY_LONG_PREEMPTIONS").ok();
+    if let Some(fewer) = fewer.filter(|_| LONG.get()) {
+        builder.preemption_bound = Some(fewer.parse().expect("a number of preemptions"));
+    }
+    check_within(builder, None, model);
+}
+
+std::thread_local! {
+    static LONG: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Until the drop, the models of a test have so many interleavings that the gate runs them with
+/// fewer preemptions: `WEAKLY_LONG_PREEMPTIONS` is the number.
+pub(crate) struct Long(());
+
+pub(crate) fn long() -> Long {
+    LONG.set(true);
+    Long(())
+}
+
+impl Drop for Long {
+    fn drop(&mut self) {
+        LONG.set(false);
+    }
 }
 
 /// Runs a model with this number of preemptions: fewer for a model with many interleavings, more

@@ -8,7 +8,7 @@ use crate::script::run;
 for_each_flavour!(maps_agree_with_a_plain_one);
 
 fn maps_agree_with_a_plain_one<F: Own>() {
-    for seed in 0..scaled(40, 2) as u64 {
+    for seed in 0..scaled(40, 1) as u64 {
         run::<F>(scaled(400, 80), random(seed));
     }
 }

@@ -12,7 +12,7 @@ use weakly::{Memo, Strong};
 /// threads replace the entries meanwhile.
 #[test]
 fn small_entries_are_replaced_while_their_object_is_dying() {
-    const KEYS: usize = scaled(2_000, 150);
+    const KEYS: usize = scaled(2_000, 80);
     for _ in 0..sized(100, 20, 1) {
         let (old, new) = (Strong::new(1), Strong::new(2));
         let map: WeakValueMap<usize, Strong<usize>> = WeakValueMap::new();

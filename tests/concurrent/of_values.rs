@@ -66,7 +66,7 @@ fn what_changes_before_its_turn_is_left_out<P: Kind>() {
 /// L162, H195: The keys that a value has all the time are shown, each once; the others only if it had them. Other
 /// threads give it further keys and take them away, kill keys, and register the value elsewhere.
 fn small_threads_change_what_is_asked_for<P: Kind>() {
-    let rounds = scaled(2_000, 10);
+    let rounds = scaled(2_000, 6);
     let (value, other) = (Life::<P>::from(0), Life::<P>::from(1));
     let kept = lives::<P>(8);
     let names: WeakValueMap<usize, Life<P>> = WeakValueMap::new();

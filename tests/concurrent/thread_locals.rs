@@ -129,7 +129,7 @@ fn small_all_shared_types_at_the_end() {
     fn use_all() {
         let (key, arc) = (Strong::new(1), Arc::new(2));
         let text = || String::from("text");
-        for round in 0..scaled(40, 8) {
+        for round in 0..scaled(40, 3) {
             let (other, dies) = (Strong::new(3), Arc::new(4));
             MAP.insert(&key, text());
             MAP.insert(&other, text());
@@ -331,7 +331,7 @@ impl Hash for Compared {
 #[test]
 fn small_a_waiting_destructor_at_the_end() {
     let results = in_time(|| {
-        (0..scaled(16, 8))
+        (0..scaled(16, 4))
             .map(|patience| {
                 let panicked = Arc::new(AtomicUsize::new(0));
                 let value = Strong::new(1);

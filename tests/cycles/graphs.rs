@@ -6,7 +6,7 @@ use crate::graph::{ALL, Atomic, Counted, Family, Ours, Single, check};
 /// How many graphs of each kind.
 pub(crate) fn graphs() -> u64 {
     let asked = std::env::var("WEAKLY_GRAPHS").ok();
-    asked.map_or(if cfg!(miri) { 6 } else { 1000 }, |text| {
+    asked.map_or(if cfg!(miri) { 3 } else { 1000 }, |text| {
         text.parse().unwrap()
     })
 }

@@ -116,7 +116,7 @@ fn the_last_waker_counts() {
 #[test]
 fn a_wake_costs_one_poll() {
     let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
-    let (event, n) = (Event::new(), if cfg!(miri) { 50 } else { 1000 });
+    let (event, n) = (Event::new(), if cfg!(miri) { 12 } else { 1000 });
     let mut all = tasks((0..n).map(|_| memo.get_or_compute_async(&text, waits(&event, 10))));
     let (polls, mut done) = (AtomicUsize::new(0), 0);
     let mut poll = |task: &mut Task<_>| {
@@ -353,7 +353,7 @@ fn who_cannot_poll_takes_room_once() {
         let mut poll = || (others.iter_mut()).for_each(|task| assert!(task.poll().is_pending()));
         poll();
         let before = heap::bytes();
-        (0..if cfg!(miri) { 100 } else { 10_000 }).for_each(|_| poll());
+        (0..if cfg!(miri) { 30 } else { 10_000 }).for_each(|_| poll());
         let more = heap::bytes() - before;
         go.0.send(()).unwrap();
         assert!(more < 100, "{more} bytes");

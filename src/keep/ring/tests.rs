@@ -71,7 +71,7 @@ fn what_is_told_stays_for_the_round() {
     ] {
         let mut ring = Ring::new(limit);
         let (mut told, mut round, mut longest) = (Vec::new(), ring.round(), 0);
-        for _ in 0..if cfg!(miri) { 60 } else { 30_000 } {
+        for _ in 0..if cfg!(miri) { 30 } else { 30_000 } {
             let addr = 16 * (1 + random.below(addrs));
             match random.below(12) {
                 0..=4 => _ = ring.keep(addr, random.below(6), addr),

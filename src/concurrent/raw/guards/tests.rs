@@ -100,7 +100,7 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
 fn nor_however_many_threads_there_are() {
     let _watched = watchdog::watched("one of many readers waits for the lock");
     // At least one thread for each bit of a word, besides the named thread.
-    let many = if cfg!(miri) { 66 } else { 400 };
+    let many = if cfg!(miri) { 20 } else { 400 };
     {
         let domain = Domain::<()>::new(false);
         let (domain, (came, comes)) = (&domain, channel());
@@ -143,7 +143,7 @@ fn nor_however_many_threads_there_are() {
 /// have ended, and one of the last threads is still there.
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
-    let many = if cfg!(miri) { 100 } else { 2_000 };
+    let many = if cfg!(miri) { 40 } else { 2_000 };
     let domain = Domain::<()>::new(false);
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {

@@ -384,6 +384,7 @@ fn two_unlinkers_and_a_taker() {
 /// first thread gathers.
 #[test]
 fn the_inclusion_of_a_second_thread() {
+    let _long = models::long();
     models::check(|| {
         let world = World::<2>::empty();
         let other = with(&world, 1, World::look);

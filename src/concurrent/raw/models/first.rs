@@ -9,6 +9,7 @@ use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, peek};
 use crate::ptr::{SharedWatch, SharedWatchOf};
+use crate::sync::models;
 
 /// An identity map: the key is the hash of the object's address.
 impl Table {
@@ -51,6 +52,7 @@ fn with_object(
 /// Either thread may register first, and either thread may insert first.
 #[test]
 fn by_two() {
+    let _long = models::long();
     for capacity in [0, 1] {
         model(capacity, [], |table, []| {
             let a = object(1);

@@ -3,6 +3,7 @@
 
 use super::super::Place;
 use super::dead::{Table, model, with};
+use crate::sync::models;
 
 /// Looks in two steps: the found entry is read again.
 fn look_twice(table: &Table, key: u64) {
@@ -72,6 +73,7 @@ fn two_at_once() {
 /// thread takes both.
 #[test]
 fn in_one_bag_with_a_removal() {
+    let _long = models::long();
     model(0, [0, 1], |table, [a, _b]| {
         table.gather();
         let other = with(&table, |table| {

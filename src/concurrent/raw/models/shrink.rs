@@ -2,7 +2,7 @@
 
 use super::table::{Table, with};
 use super::*;
-use crate::sync::models::{check, check_up_to};
+use crate::sync::models::{self, check, check_up_to};
 use loom::sync::Arc;
 
 /// Makes a table of two buckets whose entries fit into one bucket.
@@ -31,6 +31,7 @@ fn and_a_reader() {
 /// An entry removed meanwhile does not come back, and a later lookup does not find it.
 #[test]
 fn and_unlink() {
+    let _long = models::long();
     for key in [0, 1] {
         check(move || {
             let table = long(&[key]);
@@ -49,6 +50,7 @@ fn and_unlink() {
 /// An entry inserted meanwhile is found at once, and not lost.
 #[test]
 fn and_an_insert() {
+    let _long = models::long();
     for key in [0, 1] {
         check(move || {
             let table = long(&[]);
@@ -64,6 +66,7 @@ fn and_an_insert() {
 /// A key replaced meanwhile has one entry, and the new entry is found at once.
 #[test]
 fn and_replace() {
+    let _long = models::long();
     for key in [0, 1] {
         check(move || {
             let table = long(&[key]);
@@ -100,6 +103,7 @@ fn and_an_iteration() {
 /// another. An entry inserted meanwhile needs one bucket more.
 #[test]
 fn of_long_chains_and_an_insert() {
+    let _long = models::long();
     check(|| {
         let table = Table::with_capacity(4, &[0, 4, 8, 12]);
         assert_eq!(table.buckets(), 4);
@@ -116,6 +120,7 @@ fn of_long_chains_and_an_insert() {
 /// An entry removed meanwhile does not come back, and a spare bucket is left over.
 #[test]
 fn of_long_chains_and_unlink() {
+    let _long = models::long();
     check(|| {
         let table = Table::with_capacity(4, &[0, 4, 2]);
         let other = with(&table, 1, Table::shrink_by_force);

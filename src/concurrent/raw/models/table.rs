@@ -320,6 +320,7 @@ fn chain() {
 /// A slot in the second bucket of a chain is reused.
 #[test]
 fn slot_reuse_in_a_chain() {
+    let _long = models::long();
     const OTHER: u64 = 12 | 1 << 56;
     model(4, &[0, 4, 8], |table| {
         let other = with(&table, 1, |table| {
@@ -384,6 +385,7 @@ fn growth_and_a_reader() {
 /// entries that stay are visited.
 #[test]
 fn growth_and_a_sweep() {
+    let _long = models::long();
     model(4, &[0, 4, 1, 2, 3], |table| {
         // The first of four buckets moves. It is the home of the keys 0, 4 and 8.
         table.insert(8, 0);
@@ -407,6 +409,7 @@ fn growth_and_a_sweep() {
 /// Two threads insert, and grow the table at once; no entry is lost.
 #[test]
 fn growth_by_two() {
+    let _long = models::long();
     model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         table.insert(3, 0);
@@ -435,6 +438,7 @@ fn growth_and_unlink() {
 /// The same with the removal of all entries of a hash.
 #[test]
 fn growth_and_unlink_all() {
+    let _long = models::long();
     model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.remove_all(1), 1);
@@ -452,6 +456,7 @@ fn growth_and_unlink_all() {
 /// once.
 #[test]
 fn growth_and_replace() {
+    let _long = models::long();
     model(0, &[0, 1], |table| {
         let other = with(&table, 1, |table| table.insert(2, 0));
         assert_eq!(table.insert(1, 7), Some(0));
@@ -470,6 +475,7 @@ fn growth_and_replace() {
 /// back.
 #[test]
 fn growth_of_a_long_chain_and_unlink() {
+    let _long = models::long();
     model(4, &[0, 8, 16, 24, 1], |table| {
         let other = with(&table, 1, |table| table.insert(32, 0));
         assert_eq!(table.remove(8), Some(0));
@@ -486,6 +492,7 @@ fn growth_of_a_long_chain_and_unlink() {
 /// array does not grow before the first array has moved.
 #[test]
 fn one_growth_after_the_other() {
+    let _long = models::long();
     models::check_up_to(2, || {
         let keys = [0, 8, 16, 24, 32, 40, 1, 5, 2, 6, 3, 7];
         let table = Table::with_capacity(4, &keys);

@@ -78,7 +78,7 @@ fn all_entries_of_a_hash_are_in_one_part() {
     );
 }
 
-const STEPS: usize = if cfg!(miri) { 100 } else { 10_000 };
+const STEPS: usize = if cfg!(miri) { 60 } else { 10_000 };
 
 #[test]
 fn as_a_map() {
@@ -128,7 +128,7 @@ fn thousands_of_equal_hashes() {
 fn comparisons_see_equal_hashes_only() {
     let table = RawTable::<Node>::new();
     table.make_room_for(10);
-    for key in 0..100 {
+    for key in 0..if cfg!(miri) { 30 } else { 100 } {
         // The same tag and the same bucket.
         table.insert(Node::new(key << 20, key, key));
     }
@@ -260,7 +260,7 @@ fn what_is_shown_lasts() {
 #[test]
 fn shrinks() {
     let table = RawTable::<Node>::new();
-    let many = if cfg!(miri) { 200 } else { 5_000 };
+    let many = if cfg!(miri) { 80 } else { 5_000 };
     for key in 0..many {
         table.insert(Node::new(spread(key), key, key));
     }
@@ -298,7 +298,7 @@ fn shrinks() {
 #[test]
 fn grows_for_marks() {
     let table = RawTable::<Node>::new();
-    let many = if cfg!(miri) { 200 } else { 5_000 };
+    let many = if cfg!(miri) { 80 } else { 5_000 };
     let is_long = || {
         let writer = table.write();
         let len = writer.table.array(&writer.inside).map_or(0, Array::len);
@@ -326,7 +326,7 @@ fn grows_for_marks() {
 /// entry once, and does not branch both ways at each growth.
 #[test]
 fn a_scan_while_arrays_grow_and_shrink() {
-    let (rounds, others) = if cfg!(miri) { (4, 40) } else { (40, 100) };
+    let (rounds, others) = if cfg!(miri) { (2, 30) } else { (40, 100) };
     let table = RawTable::<Node>::new();
     for key in 0..12 {
         table.insert(Node::new(spread(key), key, key));
