@@ -8,9 +8,11 @@ use std::task::Poll;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use weakly::concurrent::WeakValueMap;
 use weakly::memo::TimedOut;
 use weakly::{Memo, Strong};
 
+use super::common::in_time;
 use super::tools::*;
 
 type Lengths = Memo<Strong<str>, usize>;
@@ -120,6 +122,70 @@ fn threads_and_tasks_share_computations() {
             all.map(|thread| thread.join().unwrap())
         });
         assert_eq!((answers, begun.load(SeqCst)), ([0; 3], 1));
+    }
+}
+
+/// 247, 280: A value is inserted while tasks compute: the threads that wait find the inserted value at once, also if no task is
+/// polled again. The tasks go on, and get the computed value.
+#[test]
+fn threads_that_wait_for_tasks_find_an_inserted_value() {
+    type Insert = fn(&Lengths, &Strong<str>);
+    let inserts: [Insert; 2] = [
+        |memo, text| assert_eq!(memo.insert(text, 3), None),
+        |memo, text| assert_eq!(memo.get_or_compute_racing(text, |_| 3), 3),
+    ];
+    for insert in inserts {
+        in_time(move || {
+            let (memo, text) = (Lengths::new(), Strong::from("text"));
+            let event = Event::new();
+            let computes = || {
+                let event = Arc::clone(&event);
+                memo.get_or_compute_async(&text, move |_, _| async move {
+                    event.wait().await;
+                    4
+                })
+            };
+            let (mut first, mut second) = (Task::pending(computes()), Task::pending(computes()));
+            thread::scope(|scope| {
+                let waits = begun(scope, || memo.get_or_compute(&text, |_| 5));
+                // For the thread to wait by then.
+                thread::sleep(Duration::from_millis(20));
+                insert(&memo, &text);
+                assert_eq!(waits.join().unwrap(), 3);
+            });
+            assert_eq!((first.woken(), second.woken()), (0, 0));
+            assert!(first.poll().is_pending());
+            event.happen();
+            assert_eq!((first.woken(), first.poll()), (1, Poll::Ready(4)));
+            assert_eq!((second.woken(), second.poll()), (1, Poll::Ready(4)));
+            assert_eq!((memo.get(&text), memo.statistics().discarded), (Some(3), 1));
+        });
+    }
+}
+
+/// 253, 280: By name, too.
+#[test]
+fn threads_that_wait_for_tasks_by_name_find_an_inserted_value() {
+    type Map = WeakValueMap<u32, Arc<u32>>;
+    type Insert = fn(&Map, &Arc<u32>);
+    let inserts: [Insert; 3] = [
+        |map, value| assert!(map.insert(1, value).is_none()),
+        |map, value| _ = map.get_or_insert_racing(1, |_| Arc::clone(value)),
+        |map, value| _ = map.compute(1, |_| Some(Arc::clone(value))),
+    ];
+    for insert in inserts {
+        in_time(move || {
+            let (map, three) = (Map::new(), Arc::new(3));
+            let mut task = Task::pending(map.get_or_insert_async(1, |_| std::future::pending()));
+            thread::scope(|scope| {
+                let waits = begun(scope, || map.get_or_insert_with(1, |_| Arc::new(5)));
+                // For the thread to wait by then.
+                thread::sleep(Duration::from_millis(20));
+                insert(&map, &three);
+                assert!(Arc::ptr_eq(&waits.join().unwrap(), &three));
+            });
+            assert!(task.poll().is_pending());
+        });
     }
 }
 

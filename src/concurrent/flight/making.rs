@@ -4,7 +4,8 @@
 //!   ends the wait ends it first, and takes the wakers afterwards, under the same lock.
 //! * **F7** A caller may insert a value in the place of a flight's node. The flight is complete for
 //!   its waiters then: the waiters find the inserted value. The leader goes on, and ends the
-//!   flight.
+//!   flight. Tasks that make the value together go on like a leader: only the waiting threads find
+//!   the inserted value.
 
 use core::any::Any;
 use core::cell::Cell;
@@ -41,7 +42,7 @@ pub(super) struct Wait {
 pub(super) struct Status {
     /// No thread sleeps for the flight any more.
     pub(super) complete: bool,
-    /// The leader has ended the flight.
+    /// The leader, or the tasks making the value, have ended the flight.
     ended: bool,
     /// While the flight is on standby: the flight put on standby before by the same thread (F3).
     pub(super) outer: Option<Arc<Making>>,
@@ -202,7 +203,10 @@ impl Making {
     fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Place> {
         status.complete = true;
         // F6
-        let places = status.tasks.take();
+        let places = match self.is_over(&status) {
+            true => status.tasks.take(),
+            false => Vec::new(),
+        };
         let sleepers = status.sleepers;
         drop(status);
         if sleepers != 0 {
@@ -211,7 +215,7 @@ impl Making {
         places
     }
 
-    /// Completes the flight for its waiters, not for its leader.
+    /// Completes the flight for its waiters, not for its leader or the tasks making the value.
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
@@ -221,9 +225,23 @@ impl Making {
         wake_all(places.into_iter().filter_map(Place::into_waker));
     }
 
-    pub(in super::super) fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.status.lock().complete
     }
+
+    /// F7: whether the flight is over for tasks: complete, or ended if tasks make the value.
+    pub(super) fn is_over(&self, status: &Status) -> bool {
+        match self.is_of_tasks() {
+            true => status.ended,
+            false => status.complete,
+        }
+    }
+
+    /// Whether the flight is over for tasks.
+    pub(in super::super) fn is_over_for_tasks(&self) -> bool {
+        self.is_over(&self.status.lock())
+    }
+
     pub(super) fn sleep(&self, until: Option<Instant>) -> Result<(), WaitError> {
         let mut status = self.status.lock();
         status.sleepers += 1;
@@ -244,8 +262,7 @@ impl Making {
 }
 
 /// F7: the flight whose node a value has replaced, if there is one. The drop of the guard lets the
-/// waiters of a thread go on, also if the operation panics: then the panic of a waker is dropped.
-/// (Tasks making a value together go on making the value.)
+/// waiters go on, also if the operation panics: then the panic of a waker is dropped.
 #[derive(Default)]
 pub(in super::super) struct Overtaken(Cell<Option<Arc<Making>>>);
 
@@ -253,7 +270,7 @@ impl Overtaken {
     /// Notes the flight of the replaced node.
     #[inline]
     pub(in super::super) fn set(&self, flight: Option<Arc<Making>>) {
-        self.0.set(flight.filter(|flight| !flight.is_of_tasks()));
+        self.0.set(flight);
     }
 
     /// # Panics

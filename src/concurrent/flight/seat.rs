@@ -32,7 +32,7 @@ impl Seat {
     }
 
     /// Lets the flight wake the task, in the place that the task has, or in a new place. Returns
-    /// whether the flight is complete: then the flight does not wake the task.
+    /// whether the flight is [over](Making::is_over): then the flight does not wake the task.
     pub(in super::super) fn take(
         seat: &mut Option<Self>,
         flight: &Arc<Making>,
@@ -41,7 +41,7 @@ impl Seat {
         let (known, within) = (seat.as_ref().map(|seat| seat.at), Making::is_polling());
         debug_assert!((seat.iter()).all(|seat| Arc::ptr_eq(&seat.flight, flight)));
         let mut status = flight.status.lock();
-        if status.complete {
+        if flight.is_over(&status) {
             return true;
         }
         if known.is_some_and(|at| status.tasks.is_known(at, waker, within)) {
@@ -51,12 +51,12 @@ impl Seat {
         // Cloning a waker runs user code, as dropping the old waker does.
         let mut waker = Some(waker.clone());
         let sat = flight.status.with_room(
-            |status, memory: &mut Vec<Place>| match status.complete || known.is_some() {
+            |status, memory: &mut Vec<Place>| match flight.is_over(status) || known.is_some() {
                 true => Ok(()),
                 false => status.tasks.make_room(memory),
             },
             |status, _| {
-                let waker = waker.take_if(|_| !status.complete)?;
+                let waker = waker.take_if(|_| !flight.is_over(status))?;
                 Some(status.tasks.sit(known, waker, within))
             },
         );
@@ -102,7 +102,7 @@ impl Drop for Seat {
     fn drop(&mut self) {
         let mut status = self.flight.status.lock();
         let (own, owes) = status.tasks.leave(self.at);
-        let owes = owes && !status.complete;
+        let owes = owes && !self.flight.is_over(&status);
         drop(status);
         let mut panics = FirstPanic::default();
         panics.catch(|| drop(own));

@@ -184,6 +184,28 @@ fn a_thread_and_a_task() {
     });
 }
 
+/// F7: A value is inserted while a task makes the value of the key: the thread that waits for the
+/// task finds the inserted value, and the task goes on.
+#[test]
+fn a_thread_that_waits_for_a_task_is_overtaken() {
+    check_few(2, |maker| {
+        let asked = Asked::new(maker, 2);
+        let (other, inserted) = (asked.clone(), maker.object());
+        let mut made = asked.ask();
+        assert!(poll(&mut made, &Woken::new()).is_pending());
+        let ask = move || (other.map).get_or_insert_with(0, |_| unreachable!("a value is there"));
+        let (waited, _) = both(ask, || asked.map.insert(0, &inserted));
+        assert!(Strong::ptr_eq(&waited, &inserted));
+        assert!(!Strong::ptr_eq(&run(made), &inserted));
+        assert!(
+            asked
+                .map
+                .get(&0)
+                .is_some_and(|there| Strong::ptr_eq(&there, &inserted))
+        );
+    });
+}
+
 /// A4: What a result depends on dies when it is computed: the result goes to who has asked, and is
 /// not kept.
 #[test]

@@ -207,7 +207,7 @@ impl<P: Plan> Work<P> {
                 return Poll::Ready(self.outcome(made, is_own, owner));
             }
             match self.held.take() {
-                Found::Taken((running, begun)) if flight.is_complete() => {
+                Found::Taken((running, begun)) if flight.is_over_for_tasks() => {
                     // A8
                     self.begin(running, &begun);
                     complete = true;
