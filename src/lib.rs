@@ -31,7 +31,10 @@
 #![no_std]
 // docs.rs shows the required feature of each item. The other conditions belong to tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(docsrs, doc(auto_cfg(hide(weakly_loom, test, doctest))))]
+#![cfg_attr(
+    docsrs,
+    doc(auto_cfg(hide(weakly_loom, weakly_shuttle, test, doctest)))
+)]
 
 extern crate alloc;
 #[cfg(any(feature = "std", test, weakly_loom))]
@@ -42,7 +45,7 @@ extern crate std;
 mod sync;
 
 #[cfg(feature = "std")]
-#[cfg_attr(weakly_loom, allow(dead_code))]
+#[cfg_attr(any(weakly_loom, weakly_shuttle), allow(dead_code))]
 mod thread;
 
 mod panics;

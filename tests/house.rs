@@ -75,7 +75,7 @@ fn files_of(folder: &str) -> Files {
 /// The sources without the code that is compiled only for tests.
 fn sources() -> Files {
     let mut files = files_of("src");
-    let for_tests = ["models", "tests", "compile_fail"];
+    let for_tests = ["models", "scripts", "tests", "compile_fail"];
     files.retain(|file, _| {
         !module_of(file)
             .iter()

@@ -41,6 +41,8 @@ mod watch;
 
 #[cfg(all(test, weakly_loom))]
 mod models;
+#[cfg(all(test, weakly_shuttle))]
+mod scripts;
 
 pub use hash_map::WeakHashMap;
 pub use hash_set::WeakHashSet;

@@ -14,7 +14,7 @@ use core::fmt;
 use core::hash::Hash;
 use core::marker::PhantomData;
 
-use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{self, AtomicPtr, AtomicU32, AtomicUsize, Ordering, atomic};
 
 /// Whether a pointer may cross threads: [`Atomic`] or [`Local`]. Sealed.
 pub trait Flavour: sealed::Sealed + Copy + Eq + Hash + fmt::Debug + 'static {
@@ -119,24 +119,26 @@ pub trait Counter<N>: Variable<N> {
     fn fetch_sub(&self, value: N, order: Ordering) -> N;
 }
 
+// The methods are those of `atomic`: in the scripts under shuttle, `AtomicU32` is a type around the
+// atomic, with a step before each use.
 macro_rules! atomics {
-    ($($value:ty: $atomic:ty, $first:ident;)*) => {$(
-        impl Variable<$value> for $atomic {
+    ($($value:ty: $atomic:ident$(<$target:ty>)?, $first:ident;)*) => {$(
+        impl Variable<$value> for $atomic$(<$target>)? {
             #[inline(always)]
             fn new(value: $value) -> Self {
-                <$atomic>::new(value)
+                <$atomic$(<$target>)?>::new(value)
             }
             #[inline(always)]
             fn load(&self, order: Ordering) -> $value {
-                <$atomic>::load(self, order)
+                <atomic::$atomic$(<$target>)?>::load(self, order)
             }
             #[inline(always)]
             fn store(&self, value: $value, order: Ordering) {
-                <$atomic>::store(self, value, order);
+                <atomic::$atomic$(<$target>)?>::store(self, value, order);
             }
             #[inline(always)]
             fn swap(&self, new: $value, order: Ordering) -> $value {
-                <$atomic>::swap(self, new, order)
+                <atomic::$atomic$(<$target>)?>::swap(self, new, order)
             }
             #[inline(always)]
             fn compare_exchange(
@@ -146,11 +148,11 @@ macro_rules! atomics {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                <$atomic>::compare_exchange(self, old, new, success, failure)
+                <atomic::$atomic$(<$target>)?>::compare_exchange(self, old, new, success, failure)
             }
             #[inline(always)]
             fn first_load(&self, guess: $value) -> $value {
-                sync::first_load(guess, || <$atomic>::load(self, Ordering::$first))
+                sync::first_load(guess, || Self::load(self, Ordering::$first))
             }
         }
     )*};
@@ -194,15 +196,15 @@ impl<N: Copy + PartialEq> Variable<N> for Cell<N> {
 }
 
 macro_rules! counters {
-    ($($number:ty: $atomic:ty;)*) => {$(
+    ($($number:ty: $atomic:ident;)*) => {$(
         impl Counter<$number> for $atomic {
             #[inline(always)]
             fn fetch_add(&self, value: $number, order: Ordering) -> $number {
-                <$atomic>::fetch_add(self, value, order)
+                <atomic::$atomic>::fetch_add(self, value, order)
             }
             #[inline(always)]
             fn fetch_sub(&self, value: $number, order: Ordering) -> $number {
-                <$atomic>::fetch_sub(self, value, order)
+                <atomic::$atomic>::fetch_sub(self, value, order)
             }
         }
 
