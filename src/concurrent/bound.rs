@@ -234,7 +234,15 @@ pub(super) struct Ceiling<S: Schema> {
 struct Calls<S: Schema> {
     admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>) -> bool,
     leave: fn(&Ceiling<S>, usize),
+    evict: fn(&TableOf<S>),
 }
+
+/// Names the table of each schema, which a later file defines.
+pub(crate) trait HasTable {
+    type Table;
+}
+
+type TableOf<S> = <S as HasTable>::Table;
 
 impl<S: Schema> Bound<S> {
     pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<S::Watch> + 'static) -> Self {
@@ -244,9 +252,11 @@ impl<S: Schema> Bound<S> {
         }
     }
 
+    /// `evict` evicts the victims of a ceiling.
     pub(super) fn ceiling(
         limit: Limit,
         weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
+        evict: fn(&TableOf<S>),
     ) -> Self {
         let ring = SharedRing::new(Ring::new(limit));
         Bound {
@@ -258,6 +268,7 @@ impl<S: Schema> Bound<S> {
                 calls: Calls {
                     admit: Ceiling::admit,
                     leave: Ceiling::leave,
+                    evict,
                 },
             }),
         }
@@ -295,6 +306,14 @@ impl<S: Schema> Bound<S> {
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         self.round.is_leaving()
+    }
+
+    /// Evicts the victims. The caller has left the table: destructors run here.
+    pub(super) fn evict_victims(&self, table: &TableOf<S>) {
+        match &self.kind {
+            Kind::Floor(floor) => floor.evict_victims(),
+            Kind::Ceiling(ceiling) => (ceiling.calls.evict)(table),
+        }
     }
 
     /// Notes that the calling thread has unlinked the entry, because the entry was stale or by a

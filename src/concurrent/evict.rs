@@ -154,15 +154,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn evict_victims(&self) {
-        match self.bound().map(|bound| &bound.kind) {
-            Some(Kind::Floor(floor)) => floor.evict_victims(),
-            Some(Kind::Ceiling(ceiling)) => self.unlink_all(ceiling),
-            None => {}
+        if let Some(bound) = self.bound() {
+            bound.evict_victims(self);
         }
     }
 
-    /// Unlinks the victims.
-    fn unlink_all(&self, ceiling: &Ceiling<S>) {
+    /// Unlinks the victims of a ceiling.
+    fn unlink_victims(&self) {
+        let ceiling = self.known_ceiling();
         NestedCall::with(&ceiling.ring, 1, |turn| {
             if let Some(turn) = turn {
                 self.unlink_in_turn(ceiling, turn);
@@ -229,7 +228,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         limit: Limit,
         weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
     ) {
-        self.set_bound(Bound::ceiling(limit, weigh));
+        self.set_bound(Bound::ceiling(limit, weigh, Table::unlink_victims));
     }
 
     /// Sets the listener, which is told the key of an entry, its watch and its value.
@@ -270,7 +269,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             return 0;
         };
         let mut panics = FirstPanic::default();
-        // As in `unlink_all`.
+        // As in `unlink_in_turn`.
         self.destroy_dead(&mut panics);
         let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
         panics.catch(|| self.evict_victims());
