@@ -52,6 +52,9 @@ mod panics;
 
 mod hash;
 
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod list;
+
 #[cfg(feature = "holders")]
 pub mod holders;
 #[cfg(not(feature = "holders"))]

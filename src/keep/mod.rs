@@ -14,7 +14,6 @@
 
 mod alive;
 mod limit;
-pub(crate) mod list;
 pub(crate) mod ring;
 #[cfg(feature = "std")]
 pub(crate) mod shared;

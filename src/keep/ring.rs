@@ -35,8 +35,8 @@ use core::mem;
 use hashbrown::HashTable;
 
 use super::limit::{Gone, Limit};
-use super::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::hash::HashValue;
+use crate::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::panics::run_all;
 use crate::sync::allocating;
 

@@ -4,7 +4,7 @@ use core::task::Waker;
 use core::{iter, mem};
 use std::vec::Vec;
 
-use crate::keep::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
+use crate::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::sync;
 
 /// The waiting tasks, each in a place of its own. Each operation is O(1), except

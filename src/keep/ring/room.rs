@@ -7,8 +7,8 @@ use core::mem;
 use hashbrown::HashTable;
 
 use super::super::limit::Limit;
-use super::super::list::{EMPTY, Links, NONE, UNLINKED};
 use super::{Ring, Slot, hash};
+use crate::list::{EMPTY, Links, NONE, UNLINKED};
 use crate::sync::{Memory, missing_in, move_table};
 
 /// Memory for a ring, or memory that a ring has used before.
