@@ -123,7 +123,7 @@ fn random_scripts() {
     for seed in 0..long * common::scaled(5, 1) {
         // A long one forgets something sooner or later, and from then on a leak is no error.
         let most = if seed < long {
-            common::scaled(1_000, 100)
+            common::scaled(1_000, 40)
         } else {
             100
         };

@@ -25,7 +25,7 @@ pub(crate) fn check<Op: std::fmt::Debug>(
     decode: fn([u8; STEP]) -> Op,
     run: impl Fn(Vec<Op>),
 ) {
-    let steps = vec(any::<[u8; STEP]>(), 0..scaled(200, 25));
+    let steps = vec(any::<[u8; STEP]>(), 0..scaled(200, 15));
     let scripts = steps.prop_map(|steps| steps.into_iter().map(decode).collect::<Vec<_>>());
     let run = |ops| {
         run(ops);
