@@ -1,6 +1,7 @@
 //! The death after the payload's destructor: the entries end, the finalizers run, and the memory is
 //! freed.
 
+use alloc::sync::Arc;
 use core::alloc::Layout;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -127,7 +128,8 @@ impl<F: Flavour> Disposal<F> {
         // SAFETY: C1: we have ended the registration just now.
         let (found, waker) = unsafe {
             let block = self.block;
-            core.unlink(RegistrationId::of_block(block), self.payload, block.hash())
+            let of = RegistrationId::of_block(block);
+            core.unlink(of, self.payload, block.hash(), |cell| cell.get())
         };
         // SAFETY: no entry leads to the payload any more. If the entry was found, it owns the block
         // now. Otherwise another thread has unlinked the entry: the block then has a share for the
@@ -138,9 +140,10 @@ impl<F: Flavour> Disposal<F> {
                 self.block.leave_to_watch();
             }
         }
-        if let Some(waker) = waker {
-            let mut wakes = Wakes::NONE;
-            wakes.owe(waker);
+        // (The waker itself, without the cell: a death with a single entry owes a single call, and
+        // runs no finalizer before the call.)
+        if let Some(waker) = waker.flatten() {
+            waker.wake_by_ref();
         }
         Ok(())
     }
@@ -190,9 +193,10 @@ impl<F: Flavour> Disposal<F> {
 #[cold]
 #[inline(never)]
 fn finish<S>(pushed: Pushed<S>) {
-    let mut wakes = Wakes::NONE;
-    if let Some(left) = wakes.add(pushed) {
-        wakes.finish(left);
+    match pushed {
+        Pushed::First(cell) if cell.count() => cell.wake(),
+        Pushed::First(cell) | Pushed::Share(cell) => drop(cell),
+        Pushed::Last(stack) => drop(stack),
     }
 }
 
@@ -316,7 +320,7 @@ impl<F: Flavour> Unlinking<F> {
         let block = record.block();
         let mut unlink = |core: CoreRef, of, hash| {
             // SAFETY: the caller's promise.
-            let (_, waker) = unsafe { core.unlink(of, block.payload(), hash) };
+            let (_, waker) = unsafe { core.unlink(of, block.payload(), hash, Arc::clone) };
             if let Some(waker) = waker {
                 wakes.owe(waker);
             }

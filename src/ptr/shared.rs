@@ -14,8 +14,8 @@
 //!   into the list of the stripe, and counts the registration. The unlocking is the death's last
 //!   access to the core. Under the lock of the stripe no user code runs, nothing is allocated or
 //!   freed, and the death waits for no lock but the lock of the bucket and, after it, the gates of
-//!   the entry's other objects. A thread holding the lock of a bucket or a gate waits for no
-//!   stripe.
+//!   the entry's other objects, and later the lock of the waker's cell. A thread holding the lock
+//!   of a bucket, a gate or a cell waits for no stripe.
 //! * **C3** A thread that changes something deaths look at (it unlinks an array, or arms the waker)
 //!   makes the change first, and then *passes* the stripes: locks and unlocks each. The deaths that
 //!   have not seen the change have ended then, and later deaths see the change.
@@ -232,17 +232,19 @@ impl CoreRef {
     }
 
     /// Unlinks the entry of a registration that the caller, a death, has ended (C2). Returns
-    /// whether the entry was found, and the cell of the waker if the waker is to be called.
+    /// whether the entry was found, and the result of `owed`, if the waker is to be called. (The
+    /// thread has the stripe while `owed` looks at the cell.)
     ///
     /// # Safety
     /// C1; the caller does not use the core after this.
     #[inline]
-    pub(super) unsafe fn unlink(
+    pub(super) unsafe fn unlink<W>(
         self,
         of: RegistrationId,
         payload: NonNull<u8>,
         hash: u32,
-    ) -> (bool, Option<Arc<WakerCell>>) {
+        owed: impl FnOnce(&Arc<WakerCell>) -> W,
+    ) -> (bool, Option<W>) {
         // Dropped last.
         let mut off = Off::new();
         let Some(stripe) = self.enter() else {
@@ -264,7 +266,7 @@ impl CoreRef {
             return (false, None);
         };
         stripe.put(&dead);
-        let waker = core.owed();
+        let waker = core.owed(owed);
         drop(stripe);
         (true, waker)
     }
@@ -414,7 +416,8 @@ impl CoreRef {
     pub(crate) fn waker_share(self) -> Arc<WakerCell> {
         self.waker_or_new();
         // SAFETY: the cell exists.
-        unsafe { self.get().share() }
+        let cell = unsafe { self.get().cell() };
+        Arc::clone(&cell)
     }
 
     /// Arms the core: the next death calls the waker.
@@ -511,38 +514,37 @@ impl Core {
         self.added().into_iter().flatten().for_each(each);
     }
 
-    /// Returns the cell of the waker, if this death is the first since the core was armed. The
-    /// caller has a stripe.
+    /// Passes the cell of the waker to `owed`, if this death is the first since the core was armed.
+    /// The caller has a stripe.
     #[inline]
-    fn owed(&self) -> Option<Arc<WakerCell>> {
+    fn owed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
         // Relaxed: C3.
         if self.armed.load(Relaxed) == 0 {
             return None;
         }
-        self.owed_if_armed()
+        self.owed_if_armed(owed)
     }
 
     #[cold]
     #[inline(never)]
-    fn owed_if_armed(&self) -> Option<Arc<WakerCell>> {
+    fn owed_if_armed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
         // Acquire: with `arm`: the cell exists, and is initialised.
         if self.armed.swap(0, Acquire) == 0 {
             return None;
         }
-        // SAFETY: the core is armed after the cell was set.
-        Some(unsafe { self.share() })
+        // SAFETY: the core is armed after the cell was set, and the core keeps its share.
+        let cell = unsafe { self.cell() };
+        Some(owed(&cell))
     }
 
+    /// Returns the core's own share in the cell of the waker.
+    ///
     /// # Safety
     /// A cell is set, and the caller has acquired its initialisation.
-    unsafe fn share(&self) -> Arc<WakerCell> {
+    unsafe fn cell(&self) -> ManuallyDrop<Arc<WakerCell>> {
         // Relaxed: the caller's promise; the cell is set once.
-        let cell = self.waker.load(Relaxed);
         // SAFETY: from an `Arc`, of which the core has a share.
-        unsafe {
-            Arc::increment_strong_count(cell);
-            Arc::from_raw(cell)
-        }
+        ManuallyDrop::new(unsafe { Arc::from_raw(self.waker.load(Relaxed)) })
     }
 }
 

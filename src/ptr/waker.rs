@@ -123,10 +123,14 @@ impl WakerCell {
         self.busy.fetch_sub(1, AcqRel);
     }
 
+    /// Returns the waker, if there is one.
+    pub(super) fn get(&self) -> Option<Arc<Waker>> {
+        self.lock(|waker| waker.clone())
+    }
+
     /// Calls the waker, if there is one. Under no lock (W4).
     pub(crate) fn wake(&self) {
-        let waker = self.lock(|waker| waker.clone());
-        if let Some(waker) = waker {
+        if let Some(waker) = self.get() {
             waker.wake_by_ref();
         }
     }
