@@ -15,7 +15,7 @@ use crate::panics::FirstPanic;
 use crate::sync::{Exclusive, Mutex};
 
 /// A value that tasks make together, as a future. [`Memo`](crate::Memo) and
-/// [`WeakValueMap`](super::WeakValueMap) return flights.
+/// [`WeakValueMap`](super::super::WeakValueMap) return flights.
 ///
 /// **The computation belongs to all flights that wait for it**, not only to the first flight:
 /// polling any of these flights polls the computation. So a cancelled task hands nothing over, and
