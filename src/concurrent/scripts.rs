@@ -1,5 +1,5 @@
-//! Scripts of whole collections under shuttle, too large for loom: flights, floors, ceilings,
-//! drains and purges, on several threads.
+//! Scripts of whole collections under shuttle, too large for loom: flights, invalidations, floors,
+//! ceilings, drains and purges, on several threads.
 //!
 //! Each script runs in many schedules. A script makes random choices, which belong to the schedule.
 //! A schedule is random at each step, or follows random priorities, which change at a few steps. A
@@ -10,6 +10,7 @@
 mod flights;
 mod limits;
 mod purges;
+mod versions;
 
 use core::hash::BuildHasherDefault;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
