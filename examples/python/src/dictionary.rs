@@ -6,11 +6,13 @@ use std::sync::Arc;
 use pyo3::{PyTraverseError, PyVisit, exceptions::PyKeyError, prelude::*};
 use weakly::{Strong, concurrent::WeakMap};
 
-use crate::foreign::{self, Foreign, Value};
+use crate::foreign::{self, Foreign};
 use crate::tensor::{Native, Tensor};
 
+/// Only `with` and `retain_values` look at values, and each thread that uses the dictionary has
+/// Python's lock. So no value has to be cloned without the lock, or needs an `Arc`.
 #[pyclass(frozen, weakref, mapping)]
-pub struct WeakDictionary(Arc<WeakMap<Strong<Native>, Value>>);
+pub struct WeakDictionary(Arc<WeakMap<Strong<Native>, Py<PyAny>>>);
 
 #[pymethods]
 impl WeakDictionary {
@@ -30,16 +32,15 @@ impl WeakDictionary {
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Tensor, value: Py<PyAny>) {
-        self.0.insert(&key.0, Arc::new(value));
+        self.0.insert(&key.0, value);
         foreign::settle(py);
     }
 
     fn __delitem__(&self, py: Python<'_>, key: &Tensor) -> PyResult<()> {
+        let missing = || PyKeyError::new_err("no entry");
         foreign::settle(py);
-        match self.0.remove(&key.0) {
-            Some(_) => Ok(()),
-            None => Err(PyKeyError::new_err("no entry")),
-        }
+        let removed = self.0.remove_if(&key.0, |_| true);
+        removed.then_some(()).ok_or_else(missing)
     }
 
     fn __contains__(&self, key: &Tensor) -> bool {
@@ -52,7 +53,12 @@ impl WeakDictionary {
 
     /// A value that is not shown, since its key is dead, only looks as if its owner lived.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.0.values().try_for_each(|value| visit.call(&*value))
+        let mut visited = Ok(());
+        self.0.retain_values(|value| {
+            visited = std::mem::replace(&mut visited, Ok(())).and_then(|()| visit.call(value));
+            true
+        });
+        visited
     }
 
     fn __clear__(&self) {

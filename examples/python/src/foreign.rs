@@ -64,9 +64,7 @@ impl<T: Foreign> Wake for Death<T> {
     /// Runs on the thread of the death, which may not have Python's lock.
     fn wake(self: Arc<Self>) {
         if let Some(due) = &mut *DUE.lock().unwrap() {
-            due.push(Box::new(move || {
-                self.0.upgrade().iter().for_each(|all| all.take())
-            }));
+            due.push(Box::new(move || _ = self.0.upgrade().map(|all| all.take())));
             if !IS_DUE.swap(true, Ordering::AcqRel) {
                 // If the queue of these calls is full, the next change of a collection settles.
                 // SAFETY: Python runs, as `shutdown` needs the lock of the list. Any thread may ask

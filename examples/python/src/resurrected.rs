@@ -90,10 +90,8 @@ impl Parameter {
     /// If native code has handles, the state is in use, and is not shown.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let native = self.native.lock().unwrap();
-        if native
-            .as_ref()
-            .is_some_and(|it| Strong::strong_count(it) == 1)
-        {
+        let is_alone = |it: &Strong<Native>| Strong::strong_count(it) == 1;
+        if native.as_ref().is_some_and(is_alone) {
             visit.call(&*self.state.lock().unwrap())?;
         }
         Ok(())
