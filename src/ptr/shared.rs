@@ -16,9 +16,10 @@
 //!   freed, and the death waits for no lock but the lock of the bucket and, after it, the gates of
 //!   the entry's other objects, and later the lock of the waker's cell. A thread holding the lock
 //!   of a bucket, a gate or a cell waits for no stripe.
-//! * **C3** A thread that changes something deaths look at (it unlinks an array, or arms the waker)
-//!   makes the change first, and then *passes* the stripes: locks and unlocks each. The deaths that
-//!   have not seen the change have ended then, and later deaths see the change.
+//! * **C3** A thread that changes something deaths look at (it unlinks an array, or is about to
+//!   set the first waker) makes the change first, and then *passes* the stripes: locks and unlocks
+//!   each. The deaths that have not seen the change have ended then, and later deaths see the
+//!   change.
 //! * **C4** The end of the collection closes the stripes. No death is at the entries then, and none
 //!   will be: the entries belong to the end. A death that finds a closed stripe counts itself off
 //!   `inflight`. The end adds the registrations that other threads have still to count; the thread
@@ -29,6 +30,10 @@
 //!   thread that passes or closes the stripes begins with the first, and then loads the others. If
 //!   that thread does not find the added stripes, they are published after it has unlocked the
 //!   first stripe: so a death that locks an added stripe sees the change of that thread.
+//! * **C6** A thread that arms the waker locks only the stripes that are locked. The thread stores
+//!   the flag, and then loads the locks; a death locks its stripe, and then loads the flag. Each of
+//!   the two has a barrier in between. So the thread sees that the stripe was locked, or the death
+//!   sees the flag. (Without a waker a death needs no barrier: C3.)
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -41,7 +46,9 @@ use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::stripe::{Busy, Dead, Locked, Stripe};
 use super::waker::WakerCell;
-use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
+use crate::sync::{
+    self, AtomicPtr, AtomicUsize, Live, Ordering::*, barrier_after_lock, store_load,
+};
 
 /// The number of stripes at first: deaths that may be at the entries of a collection at a time.
 const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
@@ -110,7 +117,7 @@ pub(crate) struct Core {
     /// Registrations, less the registrations ended by their watches, modulo 2^n. The registrations
     /// counted by the participants of the table are not among them.
     registered: AtomicUsize,
-    /// Whether the next death calls the waker.
+    /// Whether the next death calls the waker: `NEVER`, `IDLE` or `ARMED`.
     armed: AtomicUsize,
     /// From an `Arc`; null until a waker is set.
     waker: AtomicPtr<WakerCell>,
@@ -118,6 +125,13 @@ pub(crate) struct Core {
     inflight: AtomicUsize,
     live: Live,
 }
+
+/// No waker has been set.
+const NEVER: usize = 0;
+/// A death has called the waker, or will; or there is no waker any more.
+const IDLE: usize = 1;
+/// The next death calls the waker.
+const ARMED: usize = 2;
 
 /// A pointer to a core that is not freed: the collection exists, or a registration that no thread
 /// has counted as ended.
@@ -138,7 +152,7 @@ impl CoreRef {
             entries: AtomicPtr::new(ptr::null_mut()),
             unlink,
             registered: AtomicUsize::new(0),
-            armed: AtomicUsize::new(0),
+            armed: AtomicUsize::new(NEVER),
             waker: AtomicPtr::new(ptr::null_mut()),
             inflight: AtomicUsize::new(0),
             live: Live::new(),
@@ -253,6 +267,7 @@ impl CoreRef {
             return (false, None);
         };
         let core = self.get();
+        let has_waker = core.has_waker();
         // Acquire: with `set_entries`.
         let entries = core.entries.load(Acquire);
         // (The pointer is null if the registration is of an entry that was to be the first and was
@@ -266,7 +281,7 @@ impl CoreRef {
             return (false, None);
         };
         stripe.put(&dead);
-        let waker = core.owed(owed);
+        let waker = has_waker.then(|| core.owed(owed)).flatten();
         drop(stripe);
         (true, waker)
     }
@@ -396,6 +411,9 @@ impl CoreRef {
         if let Some(cell) = self.waker() {
             return cell;
         }
+        // C3: later deaths know of the cell. Relaxed: the passing orders the step.
+        _ = (self.get().armed).compare_exchange(NEVER, IDLE, Relaxed, Relaxed);
+        self.pass();
         let new = Arc::into_raw(WakerCell::new()).cast_mut();
         // Release: the cell is initialised.
         // Acquire on failure: as above, for the winner's cell.
@@ -420,12 +438,25 @@ impl CoreRef {
         Arc::clone(&cell)
     }
 
-    /// Arms the core: the next death calls the waker.
+    /// Arms the core: the next death calls the waker. A death at the entries may or may not.
     pub(crate) fn arm(self) {
-        // Release: with `owed_if_armed`: the caller has set the cell, or found it. (A death that
-        // comes after the caller has passed the stripes sees the flag; an earlier death may see
-        // it.)
-        self.get().armed.store(1, Release);
+        // Release: with `owed_if_armed`: the caller has set the cell, or found it.
+        self.get().armed.store(ARMED, Release);
+    }
+
+    /// Arms the core. Returns whether no entries wait. A death whose entry the caller does not see
+    /// calls the waker (C6).
+    pub(crate) fn arm_and_look(self) -> bool {
+        let mut waiting = 0;
+        // C6: with the barrier in `owed`. Release: as in `arm`.
+        store_load(&self.get().armed, ARMED);
+        self.get().each_stripe(|stripe| {
+            if stripe.is_locked() {
+                drop(stripe.lock());
+            }
+            waiting += stripe.waiting();
+        });
+        waiting == 0
     }
 }
 
@@ -514,12 +545,24 @@ impl Core {
         self.added().into_iter().flatten().for_each(each);
     }
 
+    /// Returns whether there may be a waker. The caller has locked a stripe just now.
+    #[inline]
+    fn has_waker(&self) -> bool {
+        // Relaxed: C3.
+        let has = self.armed.load(Relaxed) != NEVER;
+        if has {
+            // C6: with `arm_and_look`.
+            barrier_after_lock();
+        }
+        has
+    }
+
     /// Passes the cell of the waker to `owed`, if this death is the first since the core was armed.
-    /// The caller has a stripe.
+    /// The caller has a stripe, and has found that there may be a waker.
     #[inline]
     fn owed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
-        // Relaxed: C3.
-        if self.armed.load(Relaxed) == 0 {
+        // Relaxed: C6.
+        if self.armed.load(Relaxed) != ARMED {
             return None;
         }
         self.owed_if_armed(owed)
@@ -529,7 +572,7 @@ impl Core {
     #[inline(never)]
     fn owed_if_armed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
         // Acquire: with `arm`: the cell exists, and is initialised.
-        if self.armed.swap(0, Acquire) == 0 {
+        if self.armed.swap(IDLE, Acquire) != ARMED {
             return None;
         }
         // SAFETY: the core is armed after the cell was set, and the core keeps its share.

@@ -116,6 +116,13 @@ impl Stripe {
         }
     }
 
+    /// Returns whether a thread has the stripe. If not, the caller sees the changes made under the
+    /// lock.
+    pub(super) fn is_locked(&self) -> bool {
+        // Acquire: with the unlocking, as in `try_lock`.
+        self.lock.load(Acquire) != FREE
+    }
+
     /// Waits for the thread that has the stripe, and locks it. For threads that belong to the
     /// collection, so the stripe is not closed.
     pub(super) fn lock(&self) -> Locked {

@@ -161,13 +161,7 @@ impl<N: Entry> RawTable<N> {
     /// Entries of deaths that have not called the waker are seen.
     pub(in super::super) fn arm(&self) -> bool {
         let Some(core) = self.core() else { return true };
-        if core.waker().is_none() {
-            return true;
-        }
-        core.arm();
-        // C3
-        core.pass();
-        core.waiting() == 0
+        core.waker().is_none() || core.arm_and_look()
     }
 }
 

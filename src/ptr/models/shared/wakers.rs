@@ -17,9 +17,7 @@ fn purge(map: &Shared) -> usize {
     let mut count = 0;
     loop {
         count += map.drain();
-        map.core.arm();
-        map.core.pass();
-        if map.core.waiting() == 0 {
+        if map.core.arm_and_look() {
             return count;
         }
     }
@@ -138,6 +136,42 @@ fn a_purge_against_two_deaths() {
             },
         );
         assert!(map.core.waiting() == 0 || woken.take(), "it sleeps on");
+        set_waker(&map, None);
+    });
+}
+
+/// C6: A thread that arms sees the entry of a death, or the death calls.
+#[test]
+fn a_thread_arms_against_a_death() {
+    check(2, |maker| {
+        let (a, b) = (maker.object(), maker.object());
+        let map = Shared::of(&[&a, &b]);
+        let woken = Woken::new();
+        set_waker(&map, Some(&woken));
+        drop(a);
+        assert!(woken.take());
+        assert_eq!(map.drain(), 1);
+        let ((), idle) = both(move || drop(b), || map.core.arm_and_look());
+        assert!(!idle || woken.take(), "it sleeps on");
+        map.drain();
+        set_waker(&map, None);
+    });
+}
+
+/// C3: The same for the first waker, of which the death may not have heard.
+#[test]
+fn a_first_waker_is_armed_against_a_death() {
+    check_entry(BOTH, |a, map| {
+        let woken = Woken::new();
+        let ((), idle) = both(
+            move || drop(a),
+            || {
+                drop(map.core.waker_or_new().replace(woken.waker().map(Arc::new)));
+                map.core.arm_and_look()
+            },
+        );
+        assert!(!idle || woken.take(), "it sleeps on");
+        map.drain();
         set_waker(&map, None);
     });
 }
