@@ -297,6 +297,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.make(key, false, make)
     }
 
+    // Computations nest: as a call, `make` would take a third more of the stack.
+    #[inline]
     #[track_caller]
     fn make<E>(&self, key: K, races: bool, make: impl FnOnce(&K) -> Result<V, E>) -> Result<V, E>
     where
