@@ -124,7 +124,8 @@ impl Wake for Calls {
 }
 
 /// A finalizer purges, and kills another object of the same collection, for which a call of the waker is owed besides that
-/// of its own object's death. If there is no memory to note it, that one comes.
+/// of its own object's death. If there is no memory to note it, that one comes. (The other object has a finalizer, too: a death
+/// with nothing but one entry calls at once, and needs no memory.)
 #[test]
 fn no_call_of_a_waker_is_lost() {
     for nth in 0.. {
@@ -136,6 +137,7 @@ fn no_call_of_a_waker_is_lost() {
         let [object, other] = [1, 2].map(Strong::new);
         set.insert(&object);
         set.insert(&other);
+        let of_other = Strong::finalize(&other, || ());
         let of_finalizer = (set.clone(), other);
         let token = Strong::finalize(&object, move || {
             let (set, other) = of_finalizer;
@@ -144,7 +146,7 @@ fn no_call_of_a_waker_is_lost() {
         });
         let failed = fails_after(nth, || drop(object));
         assert!(calls.0.load(SeqCst) > 0 && set.is_empty());
-        drop(token);
+        drop((token, of_other));
         set.purge();
         assert_eq!(set.pending_dead(), 0);
         if !failed {
