@@ -17,7 +17,8 @@
 //!   finalizers run before. So no thread leaves its wake-up to another thread. Until the end of the
 //!   death, the dying thread has a list of the cells to which it owes a wake-up. `linked` is not
 //!   zero while a cell is in some thread's list, and `next` belongs to the thread with the list. A
-//!   thread that finds a cell in another thread's list keeps the cell apart.
+//!   thread that finds a cell in another thread's list keeps the cell apart, or calls the waker at
+//!   once if there is no memory for that.
 //! * **W4** The waker is in an `Arc` of ours: under the lock the `Arc` is only counted. All user
 //!   code, including the clone and the drop of a `Waker`, runs under no lock.
 //! * **W5** The end of a collection takes the waker out first. So the end of a cell, on whatever
@@ -35,6 +36,7 @@ use alloc::vec::Vec;
 use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 
+use crate::panics::FirstPanic;
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
 /// The waker of a collection, if a waker is set. The stacks of the collection share the cell.
@@ -187,7 +189,7 @@ impl Wakes {
     #[cold]
     pub(super) fn finish<S>(&mut self, left: Pushed<S>) {
         match left {
-            Pushed::First(cell) => self.apart.push(cell),
+            Pushed::First(cell) => self.keep_apart(cell),
             Pushed::Share(cell) => drop(cell),
             Pushed::Last(stack) => drop(stack),
         }
@@ -197,7 +199,20 @@ impl Wakes {
     #[cold]
     pub(super) fn owe(&mut self, cell: Arc<WakerCell>) {
         if let Some(apart) = self.link(cell) {
-            self.apart.push(apart);
+            self.keep_apart(apart);
+        }
+    }
+
+    /// Keeps a cell apart. Without memory for the cell, calls its waker at once: the entry or
+    /// notice has come by now, and only the finalizers have not run. A panic of the waker is
+    /// dropped then, since the death has to go on.
+    fn keep_apart(&mut self, cell: Arc<WakerCell>) {
+        if self.apart.try_reserve(1).is_ok() {
+            self.apart.push(cell);
+        } else {
+            let mut panics = FirstPanic::default();
+            panics.catch(|| cell.wake());
+            panics.forget();
         }
     }
 

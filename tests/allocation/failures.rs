@@ -1,5 +1,7 @@
 //! What goes on after a failure that unwinds.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Wake, Waker};
@@ -7,6 +9,7 @@ use std::task::{Wake, Waker};
 use weakly::concurrent::{WeakHashSet, WeakSet, WeakValueMap};
 use weakly::{ReferenceQueue, Strong};
 
+use crate::asking;
 use crate::common::heap::allocations;
 use crate::common::of_values::Near;
 use crate::common::scaled;
@@ -144,6 +147,39 @@ fn no_call_of_a_waker_is_lost() {
     assert!(!fails_after(0, || drop(object)));
     assert!(calls.0.load(SeqCst) > 0 && set.is_empty());
     drop(token);
+    set.purge();
+    assert_eq!(set.pending_dead(), 0);
+}
+
+/// The same, but the other object has a finalizer, too: the call for the other object is listed. There is no memory for the list:
+/// the call comes at once, and the finalizer runs all the same.
+#[test]
+fn a_call_that_cannot_be_listed_comes_at_once() {
+    let [calls, ran] = [(); 2].map(|()| Arc::new(Calls(AtomicUsize::new(0))));
+    let set = Arc::new(WeakSet::new());
+    set.set_waker(Some(Waker::from(calls.clone())));
+    let [object, other] = [1, 2].map(Strong::new);
+    set.insert(&object);
+    set.insert(&other);
+    let run = ran.clone();
+    let of_other = Strong::finalize(&other, move || run.wake());
+    let of_finalizer = (set.clone(), other);
+    let token = Strong::finalize(&object, move || {
+        let (set, other) = of_finalizer;
+        set.purge();
+        drop(other);
+    });
+    let asked = Rc::new(Cell::new(0));
+    let asks = asked.clone();
+    let fails = move || {
+        asks.set(asks.get() + 1);
+        true
+    };
+    asking(fails, || drop(object));
+    assert_eq!(asked.get(), 1);
+    assert_eq!((calls.0.load(SeqCst), ran.0.load(SeqCst)), (2, 1));
+    assert!(set.is_empty());
+    drop((token, of_other));
     set.purge();
     assert_eq!(set.pending_dead(), 0);
 }
