@@ -3,8 +3,8 @@
 //!
 //! Both kinds admit an entry when a thread has inserted the entry, and when a thread has found the
 //! entry and the ring [asks for that](Bound::needs_admission): the thread then tells the ring of
-//! the hit, or puts the entry into the ring. So a thread that finds an object which has left its
-//! floor puts the object back.
+//! the hit, or puts the entry into the ring. So an object that has left its floor comes back when a
+//! thread finds the object.
 //!
 //! A weight is user code, which may panic. A thread weighs a new entry before it links the entry:
 //! then the table has not changed yet. If the weight of a linked entry panics, the ring
@@ -215,7 +215,7 @@ pub(super) trait Floor<T>: Send + Sync {
     fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
     /// Stops keeping the object of an entry, if the object is alive.
     fn leave(&self, watch: &T);
-    /// Releases the victims. A floor does so too when it is dropped with its table.
+    /// Releases the victims. The drop of a floor, with its table, releases the victims, too.
     fn evict_victims(&self);
 }
 
@@ -228,9 +228,9 @@ pub(super) struct Ceiling<S: Schema> {
     calls: Calls<S>,
 }
 
-/// The calls by which a table reaches its ceiling. They are pointers, so that a program that sets
-/// no ceiling does not contain their code. (No trait object: the values of a table with a ceiling
-/// may borrow.)
+/// The calls by which a table reaches its ceiling. The calls are pointers, so that a program that
+/// sets no ceiling does not contain their code. (No trait object: the values of a table with a
+/// ceiling may borrow.)
 struct Calls<S: Schema> {
     admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>) -> bool,
     leave: fn(&Ceiling<S>, usize),

@@ -155,7 +155,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         S: Compare,
     {
         let (table, hash) = (self.table, node.hash());
-        // User code, which may panic: it runs before the table changes.
+        // A weight is user code, and may panic: so the weighing comes before the change.
         let weight = table.weigh(node);
         // No user code compares addresses.
         let is_expected = |there| (S::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);

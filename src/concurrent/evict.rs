@@ -61,8 +61,8 @@ impl<S: Schema<Watch: Watches>> Drop for Eviction<'_, S> {
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// The weight of an entry that is about to be linked, if there is a limit. User code, which may
-    /// panic: so it runs before the table changes.
+    /// The weight of an entry that is about to be linked, if there is a limit. The weight is user
+    /// code, and may panic: so the caller weighs the entry before the table changes.
     #[inline]
     pub(super) fn weigh(&self, node: &Node<S>) -> Option<usize> {
         let bound = self.bound()?;

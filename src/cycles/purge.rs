@@ -130,7 +130,7 @@ impl<'m> Cycles<'m> {
         self
     }
 
-    /// Promises that no other thread uses the maps or the objects to which they lead. Then the
+    /// Promises that no other thread uses the maps, or objects to which the maps lead. Then the
     /// counts of `Arc`s are trusted, and the values behind locks are traced also in objects that
     /// threads share. If the promise is broken, an entry may be removed although its key is still
     /// in use; an object with a handle elsewhere is never destroyed.

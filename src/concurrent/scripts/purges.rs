@@ -12,7 +12,7 @@ use crate::{Reclaim, WeakPairMap};
 
 type Values = crate::WeakMap<Strong<Named>, Token>;
 
-/// Destroys a part of what is dead, or all.
+/// Destroys one dead entry, or all dead entries.
 fn purge_some(values: &mut Values) {
     match below(3) {
         0 => _ = values.purge_some(1),
@@ -21,7 +21,7 @@ fn purge_some(values: &mut Values) {
     }
 }
 
-/// Destroys all that is dead, and so answers the waker.
+/// Destroys all dead entries, and so answers the waker.
 fn purge_all(values: &mut Values) {
     match below(3) {
         0 => while values.purge_some(1) != 0 {},
@@ -59,7 +59,7 @@ fn purges_of_one_owner() {
         let is_polled = below(2) == 0;
         let mut is_set = false;
         block_on(poll_fn(|context| {
-            // By its polls, or by a waker that stays.
+            // The task sets its waker by each poll, or once.
             if is_polled {
                 if values.poll_pending(context).is_ready() {
                     purge_some(&mut values);
@@ -90,7 +90,7 @@ fn purges_of_one_owner() {
 }
 
 /// A task polls and purges a map that threads share, while the threads change the map and objects
-/// die. What is pending at the end has woken the task, and a purge destroys it.
+/// die. Entries pending at the end have woken the task, and a purge destroys the entries.
 #[test]
 fn purges_of_a_shared_map() {
     check(|| {

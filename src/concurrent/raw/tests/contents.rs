@@ -183,7 +183,7 @@ fn comparisons_that_change_the_table() {
             if asked.get() == 1 {
                 // Another call inserts the same key.
                 table.insert(Node::new(1, 2, 19));
-                // It also inserts so many other keys that the array grows.
+                // The call also inserts so many other keys that the array grows.
                 for key in 3..100 {
                     table.insert(Node::new(key << 40 | 1, key, key));
                 }
