@@ -39,6 +39,8 @@
 //! | `anchor` | an object of ours behind a field of a value | A1 |
 
 mod anchor;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod arming;
 mod callbacks;
 mod convert;
 mod death;

@@ -41,14 +41,13 @@ use alloc::vec::Vec;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
+use super::arming::Arming;
 use super::flavour::Flavour;
 use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::stripe::{Busy, Dead, Locked, Stripe};
 use super::waker::WakerCell;
-use crate::sync::{
-    self, AtomicPtr, AtomicUsize, Live, Ordering::*, barrier_after_lock, store_load,
-};
+use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
 /// The number of stripes at first: deaths that may be at the entries of a collection at a time.
 const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
@@ -117,21 +116,11 @@ pub(crate) struct Core {
     /// Registrations, less the registrations ended by their watches, modulo 2^n. The registrations
     /// counted by the participants of the table are not among them.
     registered: AtomicUsize,
-    /// Whether the next death calls the waker: `NEVER`, `IDLE` or `ARMED`.
-    armed: AtomicUsize,
-    /// From an `Arc`; null until a waker is set.
-    waker: AtomicPtr<WakerCell>,
+    arming: Arming,
     /// After the end: the registrations still to be counted, less the registrations counted since.
     inflight: AtomicUsize,
     live: Live,
 }
-
-/// No waker has been set.
-const NEVER: usize = 0;
-/// A death has called the waker, or will; or there is no waker any more.
-const IDLE: usize = 1;
-/// The next death calls the waker.
-const ARMED: usize = 2;
 
 /// A pointer to a core that is not freed: the collection exists, or a registration that no thread
 /// has counted as ended.
@@ -152,8 +141,7 @@ impl CoreRef {
             entries: AtomicPtr::new(ptr::null_mut()),
             unlink,
             registered: AtomicUsize::new(0),
-            armed: AtomicUsize::new(NEVER),
-            waker: AtomicPtr::new(ptr::null_mut()),
+            arming: Arming::new(),
             inflight: AtomicUsize::new(0),
             live: Live::new(),
         });
@@ -267,7 +255,7 @@ impl CoreRef {
             return (false, None);
         };
         let core = self.get();
-        let has_waker = core.has_waker();
+        let has_waker = core.arming.has_waker();
         // Acquire: with `set_entries`.
         let entries = core.entries.load(Acquire);
         // (The pointer is null if the registration is of an entry that was to be the first and was
@@ -281,7 +269,7 @@ impl CoreRef {
             return (false, None);
         };
         stripe.put(&dead);
-        let waker = has_waker.then(|| core.owed(owed)).flatten();
+        let waker = has_waker.then(|| core.arming.owed(owed)).flatten();
         drop(stripe);
         (true, waker)
     }
@@ -402,54 +390,28 @@ impl CoreRef {
     /// Returns the cell of the waker, if a waker has ever been set.
     #[inline]
     pub(crate) fn waker<'a>(self) -> Option<&'a WakerCell> {
-        // Acquire: with `waker_or_new`.
-        // SAFETY: the cell exists until the core is freed.
-        unsafe { self.get().waker.load(Acquire).as_ref() }
+        self.get().arming.waker()
     }
 
     pub(crate) fn waker_or_new<'a>(self) -> &'a WakerCell {
-        if let Some(cell) = self.waker() {
-            return cell;
-        }
-        // C3: later deaths know of the cell. Relaxed: the passing orders the step.
-        _ = (self.get().armed).compare_exchange(NEVER, IDLE, Relaxed, Relaxed);
-        self.pass();
-        let new = Arc::into_raw(WakerCell::new()).cast_mut();
-        // Release: the cell is initialised.
-        // Acquire on failure: as above, for the winner's cell.
-        let there = (self.get().waker).compare_exchange(ptr::null_mut(), new, Release, Acquire);
-        // SAFETY: our cell, which no other thread knows; or the winner's, as in `waker`.
-        unsafe {
-            match there {
-                Ok(_) => &*new,
-                Err(there) => {
-                    drop(Arc::from_raw(new));
-                    &*there
-                }
-            }
-        }
+        self.get().arming.waker_or_new(|| self.pass())
     }
 
     /// Returns a share in the cell of the waker, which is made if there is none.
     pub(crate) fn waker_share(self) -> Arc<WakerCell> {
-        self.waker_or_new();
-        // SAFETY: the cell exists.
-        let cell = unsafe { self.get().cell() };
-        Arc::clone(&cell)
+        self.get().arming.share(|| self.pass())
     }
 
     /// Arms the core: the next death calls the waker. A death at the entries may or may not.
     pub(crate) fn arm(self) {
-        // Release: with `owed_if_armed`: the caller has set the cell, or found it.
-        self.get().armed.store(ARMED, Release);
+        self.get().arming.arm();
     }
 
     /// Arms the core. Returns whether no entries wait. A death whose entry the caller does not see
     /// calls the waker (C6).
     pub(crate) fn arm_and_look(self) -> bool {
         let mut waiting = 0;
-        // C6: with the barrier in `owed`. Release: as in `arm`.
-        store_load(&self.get().armed, ARMED);
+        self.get().arming.arm_before_loads();
         self.get().each_stripe(|stripe| {
             if stripe.is_locked() {
                 drop(stripe.lock());
@@ -544,51 +506,6 @@ impl Core {
         self.stripes.iter().for_each(&mut each);
         self.added().into_iter().flatten().for_each(each);
     }
-
-    /// Returns whether there may be a waker. The caller has locked a stripe just now.
-    #[inline]
-    fn has_waker(&self) -> bool {
-        // Relaxed: C3.
-        let has = self.armed.load(Relaxed) != NEVER;
-        if has {
-            // C6: with `arm_and_look`.
-            barrier_after_lock();
-        }
-        has
-    }
-
-    /// Passes the cell of the waker to `owed`, if this death is the first since the core was armed.
-    /// The caller has a stripe, and has found that there may be a waker.
-    #[inline]
-    fn owed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
-        // Relaxed: C6.
-        if self.armed.load(Relaxed) != ARMED {
-            return None;
-        }
-        self.owed_if_armed(owed)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn owed_if_armed<W>(&self, owed: impl FnOnce(&Arc<WakerCell>) -> W) -> Option<W> {
-        // Acquire: with `arm`: the cell exists, and is initialised.
-        if self.armed.swap(IDLE, Acquire) != ARMED {
-            return None;
-        }
-        // SAFETY: the core is armed after the cell was set, and the core keeps its share.
-        let cell = unsafe { self.cell() };
-        Some(owed(&cell))
-    }
-
-    /// Returns the core's own share in the cell of the waker.
-    ///
-    /// # Safety
-    /// A cell is set, and the caller has acquired its initialisation.
-    unsafe fn cell(&self) -> ManuallyDrop<Arc<WakerCell>> {
-        // Relaxed: the caller's promise; the cell is set once.
-        // SAFETY: from an `Arc`, of which the core has a share.
-        ManuallyDrop::new(unsafe { Arc::from_raw(self.waker.load(Relaxed)) })
-    }
 }
 
 /// A registration that is counted, and is not made yet or has already ended. It keeps the core,
@@ -682,11 +599,8 @@ impl CoreRef {
     unsafe fn free(self) {
         debug_assert!(!sync::in_critical(), "nothing is freed under a lock");
         let core = self.get();
-        let cell = core.waker.load(Relaxed);
-        if !cell.is_null() {
-            // SAFETY: the share of the core. (W5: no user code runs.)
-            drop(unsafe { Arc::from_raw(cell) });
-        }
+        // SAFETY: C4, and this is the only call. (W5: no user code runs.)
+        unsafe { core.arming.free() };
         let added = core.added.load(Relaxed);
         if !added.is_null() {
             // SAFETY: made by `widen`, and no thread uses it any more.
