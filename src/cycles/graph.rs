@@ -13,6 +13,7 @@ use core::ops::Range;
 
 use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
+use crate::panics::FirstPanic;
 use crate::ptr::{Flavour, Strong};
 
 /// A value that can show the strong handles it owns, so that [`Cycles`](crate::cycles::Cycles)
@@ -277,12 +278,23 @@ pub(super) struct Graph {
     pub(super) at_rest: bool,
 }
 
+impl Drop for Graph {
+    /// Objects may end here, and so may closures of a user: all destructors run, even if some
+    /// panic.
+    fn drop(&mut self) {
+        let mut panics = FirstPanic::default();
+        for object in self.nodes.drain(..) {
+            panics.catch(|| drop(object));
+        }
+        panics.resume();
+    }
+}
+
 impl Graph {
     pub(super) fn new(at_rest: bool) -> Self {
-        Graph {
-            at_rest,
-            ..Graph::default()
-        }
+        let mut graph = Graph::default();
+        graph.at_rest = at_rest;
+        graph
     }
 
     fn visit<P: Counted>(

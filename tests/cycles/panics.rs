@@ -1,6 +1,7 @@
 //! What a panic leaves behind.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
@@ -122,4 +123,60 @@ fn a_death_in_the_search_panics() {
     assert!(panics(|| _ = cycles.purge().removed));
     assert!(weak.is_expired());
     assert_eq!(cycles.purge().removed, 0);
+}
+
+/// A value whose destructor panics.
+struct Fails;
+
+impl Drop for Fails {
+    fn drop(&mut self) {
+        ENDED.with(|ended| ended.set(ended.get() + 1));
+        quiet_panic();
+    }
+}
+
+thread_local! {
+    static ENDED: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Trace for Fails {
+    fn trace(&self, _: &mut Tracer<'_>) {}
+}
+
+/// 151: Several destructors panic, of objects that end with the search and of what the closures of
+/// foreign objects own: all of them run, and the first panic goes on.
+#[test]
+fn destructors_at_the_end_of_a_search() {
+    /// Drops its handles as soon as the search has seen them.
+    struct Forgets(Mutex<Vec<Strong<Fails>>>);
+    impl Trace for Forgets {
+        fn trace(&self, tracer: &mut Tracer<'_>) {
+            let mut all = self.0.lock().unwrap();
+            all.iter().for_each(|one| one.trace(tracer));
+            all.clear();
+        }
+    }
+    struct Owns;
+    impl Trace for Owns {
+        fn trace(&self, tracer: &mut Tracer<'_>) {
+            for id in 0..3 {
+                let fails = Fails;
+                tracer.foreign(id, 1, move |_| {
+                    let _fails = &fails;
+                });
+            }
+        }
+    }
+    let key = Strong::new(1);
+    let mut map = WeakMap::new();
+    map.insert(
+        &key,
+        Forgets(Mutex::new((0..3).map(|_| Strong::new(Fails)).collect())),
+    );
+    assert!(panics(|| _ = map.purge_cycles()));
+    assert_eq!((ENDED.take(), map.len()), (3, 1));
+    let mut map = WeakMap::new();
+    map.insert(&key, Owns);
+    assert!(panics(|| _ = map.purge_cycles()));
+    assert_eq!((ENDED.take(), map.len()), (3, 1));
 }
