@@ -15,7 +15,7 @@ const LOCKED: usize = 1;
 
 /// On separate cache lines: the thread of the bag writes them, and other threads rarely read them.
 #[repr(C, align(128))]
-pub(super) struct Bag<C> {
+pub(super) struct Bag {
     /// A leaf lock: the holder takes no second lock, and allocates and frees nothing. The thread of
     /// the bag, and a thread that empties the bag, hold the lock for a few instructions.
     lock: AtomicUsize,
@@ -24,16 +24,16 @@ pub(super) struct Bag<C> {
     /// How many objects are in the bag. Written under the lock.
     len: AtomicUsize,
     /// Accessed under the lock. The capacity is allocated with the bag.
-    objects: UnsafeCell<Vec<Retired<C>>>,
+    objects: UnsafeCell<Vec<Retired>>,
 }
 
 /// A locked bag. Dropping the guard unlocks the bag.
-struct Locked<'b, C> {
-    bag: &'b Bag<C>,
+struct Locked<'b> {
+    bag: &'b Bag,
     _critical: Critical,
 }
 
-impl<C> Drop for Locked<'_, C> {
+impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
         // Release: with `lock`: the objects in the bag, and their unlinking.
@@ -41,7 +41,7 @@ impl<C> Drop for Locked<'_, C> {
     }
 }
 
-impl<C> Bag<C> {
+impl Bag {
     pub(super) fn new() -> Self {
         Bag {
             lock: AtomicUsize::new(FREE),
@@ -52,7 +52,7 @@ impl<C> Bag<C> {
     }
 
     #[inline]
-    fn lock(&self) -> Locked<'_, C> {
+    fn lock(&self) -> Locked<'_> {
         let mut turn = 0;
         // Acquire: with the unlocking.
         while (self.lock)
@@ -70,7 +70,7 @@ impl<C> Bag<C> {
     /// Puts an object into the bag of the calling thread. Returns the number of objects in the bag,
     /// or the object, if the bag is full.
     #[inline]
-    pub(super) fn put(&self, object: Retired<C>) -> Result<usize, Retired<C>> {
+    pub(super) fn put(&self, object: Retired) -> Result<usize, Retired> {
         let locked = self.lock();
         let len = locked.with(|objects| {
             if objects.len() == ROOM {
@@ -89,7 +89,7 @@ impl<C> Bag<C> {
     /// Takes the newest objects out of the bag, until `most` counted objects are taken, and adds
     /// them to `taken`. Takes none if an allocation fails: `taken` gets room for all objects before
     /// the lock.
-    pub(super) fn take(&self, most: usize, taken: &mut Vec<Retired<C>>) {
+    pub(super) fn take(&self, most: usize, taken: &mut Vec<Retired>) {
         let mut locked = self.lock();
         let is_room = locked.with(|objects| objects.len() <= taken.capacity() - taken.len());
         if !is_room {
@@ -118,7 +118,7 @@ impl<C> Bag<C> {
     }
 
     /// Takes all objects, with their vector, so that ending a table allocates nothing here.
-    pub(super) fn end(&self) -> Vec<Retired<C>> {
+    pub(super) fn end(&self) -> Vec<Retired> {
         self.lock().with(mem::take)
     }
 
@@ -144,9 +144,9 @@ impl<C> Bag<C> {
     }
 }
 
-impl<C> Locked<'_, C> {
+impl Locked<'_> {
     #[inline]
-    fn with<R>(&self, change: impl FnOnce(&mut Vec<Retired<C>>) -> R) -> R {
+    fn with<R>(&self, change: impl FnOnce(&mut Vec<Retired>) -> R) -> R {
         // SAFETY: `self` holds the lock.
         self.bag
             .objects

@@ -27,6 +27,7 @@ use std::vec::Vec;
 use super::bag::{Bag, ROOM};
 use super::domain::Domain;
 use super::participants::{Participant, Seen};
+use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
@@ -40,7 +41,7 @@ const FEWEST: usize = 6;
 /// The largest batch of objects that have user destructors.
 const MOST_WITH_DESTRUCTORS: usize = 16;
 
-impl<C: Default> Domain<C> {
+impl Domain {
     /// Returns the number of counted entries in the deferred list and in bags.
     pub(super) fn waiting(&self) -> usize {
         self.rest().map_or(0, |rest| rest.deferred.entries()) + self.bagged()
@@ -54,7 +55,7 @@ impl<C: Default> Domain<C> {
     }
 
     /// Passes all bags to `look`.
-    pub(super) fn bags(&self, mut look: impl FnMut(&Bag<C>)) {
+    pub(super) fn bags(&self, mut look: impl FnMut(&Bag)) {
         self.participants
             .each(|participant| _ = participant.bag().map(&mut look));
     }
@@ -108,8 +109,8 @@ impl<C: Default> Domain<C> {
     #[inline(never)]
     pub(super) fn gather(
         &self,
-        participant: &Participant<C>,
-        all: impl Iterator<Item = Retired<C>>,
+        participant: &Participant,
+        all: impl Iterator<Item = Retired>,
         batch: usize,
         inside: Option<usize>,
         panics: &mut FirstPanic,
@@ -134,7 +135,7 @@ impl<C: Default> Domain<C> {
     #[inline]
     pub(super) fn empty_own(
         &self,
-        participant: &Participant<C>,
+        participant: &Participant,
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
@@ -146,7 +147,7 @@ impl<C: Default> Domain<C> {
     /// D7: empties a bag, and destroys or defers its objects.
     #[cold]
     #[inline(never)]
-    fn empty(&self, bag: &Bag<C>, inside: Option<usize>, panics: &mut FirstPanic) {
+    fn empty(&self, bag: &Bag, inside: Option<usize>, panics: &mut FirstPanic) {
         let mut taken = Vec::new();
         bag.take(usize::MAX, &mut taken);
         if !taken.is_empty() {
@@ -159,7 +160,7 @@ impl<C: Default> Domain<C> {
     #[inline(never)]
     fn end_batch(
         &self,
-        all: impl Iterator<Item = Retired<C>>,
+        all: impl Iterator<Item = Retired>,
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
@@ -176,7 +177,7 @@ impl<C: Default> Domain<C> {
     /// counted entries were taken.
     pub(super) fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> usize {
         let (mut taken, mut entries) = (Vec::new(), 0);
-        let mut take = |bag: &Bag<C>| {
+        let mut take = |bag: &Bag| {
             if entries < most {
                 let before = taken.len();
                 bag.take(most - entries, &mut taken);
@@ -202,7 +203,7 @@ impl<C: Default> Domain<C> {
     /// unlink nothing more.
     pub(super) fn next_idle_bag(&self) -> Option<usize> {
         let number = ThreadNumber::current();
-        let own = self.participant(number.get());
+        let own = self.participants.find(number.get())?;
         let found = own.next_bag.look(self.participants.slots(), |at| {
             let Some(there) = self.participants.in_slot(at) else {
                 return Seen::Absent;
@@ -230,7 +231,7 @@ impl<C: Default> Domain<C> {
         progress: impl Fn(usize) -> (usize, usize),
     ) -> Option<usize> {
         let number = ThreadNumber::current();
-        let own = self.participant(number.get());
+        let own = self.participants.find(number.get())?;
         let mut is_full = false;
         let found = own.next_list.look(lists, |at| match progress(at) {
             (0, _) => Seen::Nothing,
@@ -264,17 +265,15 @@ impl<C: Default> Domain<C> {
 
     /// Begins a change, and returns how many changes the calling thread has begun, modulo 2^n.
     #[inline]
-    pub(super) fn begin_change(&self) -> usize {
+    pub(super) fn begin_change(&self, make: MakeRest) -> usize {
         let number = ThreadNumber::current();
-        self.participant(number.get()).count_change()
+        self.participant(number.get(), make).count_change()
     }
 
     /// Returns the list at which the calling thread [stays](Participant::stays_at).
     pub(super) fn stays_at(&self) -> Option<usize> {
         let number = ThreadNumber::current();
-        self.participant(number.get())
-            .stays_at
-            .get()
-            .map(usize::from)
+        let own = self.participants.find(number.get())?;
+        own.stays_at.get().map(usize::from)
     }
 }

@@ -28,10 +28,9 @@ pub(super) struct Visit {
     pub(super) visit: usize,
 }
 
-/// On separate cache lines, because entering threads read the fields beside the list.
-#[repr(align(128))]
-pub(super) struct DeferredList<C> {
-    queue: Mutex<Queue<C>>,
+/// The deferred list.
+pub(super) struct DeferredList {
+    queue: Mutex<Queue>,
     /// How many counted entries are deferred. Written under the lock.
     entries: AtomicUsize,
 }
@@ -39,11 +38,11 @@ pub(super) struct DeferredList<C> {
 /// Batches in the order of their arrival. If an older batch waits for a lasting visit, each newer
 /// batch was added after a look that saw the same visit, and waits for the visit too. So if the
 /// oldest batch has to wait, all batches have to wait.
-struct Queue<C> {
+struct Queue {
     /// The older batches, oldest first.
-    older: Chain<C>,
+    older: Chain,
     /// The newer batches, newest first.
-    newer: Chain<C>,
+    newer: Chain,
     /// The number of the named thread: a copy of `Domain::named`. Loading the atomic here would
     /// hide the loads of other threads from loom; see `sync`.
     named: usize,
@@ -51,26 +50,26 @@ struct Queue<C> {
 
 /// Batches, each of which owns the next. Batches are dropped one by one, because dropping a long
 /// chain would recurse.
-type Chain<C> = Option<Box<Batch<C>>>;
+type Chain = Option<Box<Batch>>;
 
 /// Unlinked objects, and the visits that have to end before the objects are destroyed.
-struct Batch<C> {
-    unlinked: Vec<Retired<C>>,
+struct Batch {
+    unlinked: Vec<Retired>,
     /// How many of the objects are counted.
     entries: usize,
     visits: Vec<Visit>,
-    next: Chain<C>,
+    next: Chain,
 }
 
 /// Batches whose visits have ended.
-pub(super) struct Destroyable<C>(Chain<C>);
+pub(super) struct Destroyable(Chain);
 
 /// The number of visits for which there is room at first.
 const VISITS: usize = 4;
 
-impl<C> DeferredList<C> {
+impl DeferredList {
     const_fn! {
-        pub(super) fn new() -> DeferredList<C> {
+        pub(super) fn new() -> DeferredList {
             DeferredList {
                 queue: Mutex::new(Queue {
                     older: None,
@@ -95,12 +94,12 @@ impl<C> DeferredList<C> {
     /// waits for that thread.
     pub(super) fn add(
         &self,
-        unlinked: Vec<Retired<C>>,
+        unlinked: Vec<Retired>,
         look: impl Fn(&mut dyn FnMut(Visit)),
         lasts: impl Fn(Visit) -> bool,
         name: impl Fn(usize),
         inside: Option<usize>,
-    ) -> Destroyable<C> {
+    ) -> Destroyable {
         let count = unlinked.len();
         let mut batch = Some(Box::new(Batch {
             entries: unlinked.iter().filter(|one| one.is_counted()).count(),
@@ -111,7 +110,7 @@ impl<C> DeferredList<C> {
         let joins = Cell::new(false);
         let taken = self.queue.with_memory(
             (Vec::with_capacity(VISITS), Vec::new()),
-            |queue, (visits, more): &mut (Vec<Visit>, Vec<Retired<C>>)| {
+            |queue, (visits, more): &mut (Vec<Visit>, Vec<Retired>)| {
                 visits.clear();
                 let mut seen = 0;
                 look(&mut |visit| {
@@ -157,11 +156,7 @@ impl<C> DeferredList<C> {
 
     /// Takes the batches whose visits have ended, and names a thread for which the oldest remaining
     /// batch waits.
-    pub(super) fn take(
-        &self,
-        lasts: impl Fn(Visit) -> bool,
-        name: impl Fn(usize),
-    ) -> Destroyable<C> {
+    pub(super) fn take(&self, lasts: impl Fn(Visit) -> bool, name: impl Fn(usize)) -> Destroyable {
         let taken = self.take_from(&mut self.queue.lock(), lasts, name);
         Destroyable::new(taken)
     }
@@ -170,10 +165,10 @@ impl<C> DeferredList<C> {
     /// newest first.
     fn take_from(
         &self,
-        queue: &mut Queue<C>,
+        queue: &mut Queue,
         lasts: impl Fn(Visit) -> bool,
         name: impl Fn(usize),
-    ) -> Chain<C> {
+    ) -> Chain {
         let (mut taken, mut named) = (None, queue.named);
         while let Some(first) = queue.oldest() {
             while first.visits.last().is_some_and(|last| !lasts(*last)) {
@@ -200,7 +195,7 @@ impl<C> DeferredList<C> {
     }
 
     /// Takes all batches of objects.
-    pub(super) fn take_all(&self) -> impl Iterator<Item = Vec<Retired<C>>> + use<C> {
+    pub(super) fn take_all(&self) -> impl Iterator<Item = Vec<Retired>> {
         let mut queue = self.queue.lock();
         let (older, newer) = (queue.older.take(), queue.newer.take());
         drop(queue);
@@ -230,14 +225,14 @@ impl<C> DeferredList<C> {
 }
 
 /// Moves the first batch of a chain to the front of another chain.
-fn pass<C>(from: &mut Chain<C>, to: &mut Chain<C>) {
+fn pass(from: &mut Chain, to: &mut Chain) {
     if let Some(mut batch) = from.take() {
         *from = mem::replace(&mut batch.next, to.take());
         *to = Some(batch);
     }
 }
 
-fn reversed<C>(mut chain: Chain<C>) -> Chain<C> {
+fn reversed(mut chain: Chain) -> Chain {
     let mut reversed = None;
     while chain.is_some() {
         pass(&mut chain, &mut reversed);
@@ -245,8 +240,8 @@ fn reversed<C>(mut chain: Chain<C>) -> Chain<C> {
     reversed
 }
 
-impl<C> Queue<C> {
-    fn oldest(&mut self) -> Option<&mut Batch<C>> {
+impl Queue {
+    fn oldest(&mut self) -> Option<&mut Batch> {
         if self.older.is_none() {
             self.older = reversed(self.newer.take());
         }
@@ -255,7 +250,7 @@ impl<C> Queue<C> {
 
     /// Returns the newest batch without its ended visits, if the batch is found without a walk.
     /// Otherwise the caller makes a new batch, which only takes more room.
-    fn newest(&mut self, lasts: impl Fn(Visit) -> bool) -> Option<&mut Batch<C>> {
+    fn newest(&mut self, lasts: impl Fn(Visit) -> bool) -> Option<&mut Batch> {
         let only = self.older.as_deref_mut().filter(|only| only.next.is_none());
         let newest = self.newer.as_deref_mut().or(only)?;
         newest.visits.retain(|visit| lasts(*visit));
@@ -263,7 +258,7 @@ impl<C> Queue<C> {
     }
 
     /// Adds a batch to the queue, or its objects to the newest batch.
-    fn add(&mut self, batch: &mut Chain<C>, joins: bool) {
+    fn add(&mut self, batch: &mut Chain, joins: bool) {
         match (self.newest(|_| true), batch) {
             (Some(newest), Some(batch)) if joins => {
                 newest.unlinked.append(&mut batch.unlinked);
@@ -274,17 +269,17 @@ impl<C> Queue<C> {
     }
 }
 
-impl<C> Destroyable<C> {
+impl Destroyable {
     /// Takes batches that are in the order newest first.
-    fn new(batches: Chain<C>) -> Self {
+    fn new(batches: Chain) -> Self {
         Destroyable(reversed(batches))
     }
 }
 
-impl<C> Iterator for Destroyable<C> {
-    type Item = Vec<Retired<C>>;
+impl Iterator for Destroyable {
+    type Item = Vec<Retired>;
 
-    fn next(&mut self) -> Option<Vec<Retired<C>>> {
+    fn next(&mut self) -> Option<Vec<Retired>> {
         let batch = self.0.take()?;
         self.0 = batch.next;
         Some(batch.unlinked)

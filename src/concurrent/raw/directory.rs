@@ -35,19 +35,19 @@ const FIRST: usize = if cfg!(weakly_loom) {
 const SPARSE: usize = 8;
 const WORD: usize = usize::BITS as usize;
 
-type Slot<C> = AtomicPtr<Participant<C>>;
+type Slot = AtomicPtr<Participant>;
 
 /// Slots on a cache line of their own. Each operation reads one slot, and neighbouring memory could
 /// be written by other threads.
 #[repr(C)]
 #[cfg_attr(not(weakly_loom), repr(align(64)))]
-struct Line<C>([Slot<C>; FIRST]);
+struct Line([Slot; FIRST]);
 
 // A thread finds a slot by its distance from the first slot, across lines.
-const _: () = assert!(size_of::<Line<()>>() == FIRST * size_of::<Slot<()>>());
+const _: () = assert!(size_of::<Line>() == FIRST * size_of::<Slot>());
 
 /// Returns `slots` null slots, rounded up to a multiple of [`FIRST`].
-fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
+fn nulls(slots: usize) -> Box<[Line]> {
     let null = |_| AtomicPtr::new(ptr::null_mut());
     let line = |_| Line(core::array::from_fn(null));
     (0..slots.div_ceil(FIRST)).map(line).collect()
@@ -55,37 +55,37 @@ fn nulls<C>(slots: usize) -> Box<[Line<C>]> {
 
 /// Returns a slot.
 #[inline]
-fn nth<C>(lines: &[Line<C>], at: usize) -> &Slot<C> {
+fn nth(lines: &[Line], at: usize) -> &Slot {
     &lines[at / FIRST].0[at % FIRST]
 }
 
 /// All participants at a table.
 #[repr(C)]
-pub(super) struct Participants<C> {
+pub(super) struct Participants {
     /// The number of slots, less one.
     mask: AtomicU32,
     /// The number of participants.
     included: AtomicU32,
     /// The slots of the directory, or null.
-    slots: AtomicPtr<Slot<C>>,
-    directory: AtomicPtr<Directory<C>>,
+    slots: AtomicPtr<Slot>,
+    directory: AtomicPtr<Directory>,
 }
 
 /// The last directory, for the thread that adds a participant under the lock. So the thread need
 /// not load the published atomics before it changes them; such a load would hide the loads of other
 /// threads from loom (see `sync`). The type is an atomic only because a raw pointer is not `Send`.
-pub(super) type Last<C> = core::sync::atomic::AtomicPtr<Directory<C>>;
+pub(super) type Last = core::sync::atomic::AtomicPtr<Directory>;
 
-pub(super) struct Directory<C> {
-    slots: Box<[Line<C>]>,
+pub(super) struct Directory {
+    slots: Box<[Line]>,
     /// All participants in the order of their inclusion, and then nulls.
-    all: Box<[Line<C>]>,
+    all: Box<[Line]>,
     /// The numbers of the included threads, as bits of words.
     came: Box<[AtomicUsize]>,
     /// The index of the first word of `came` among the words of all numbers.
     first_word: usize,
     /// The replaced directory, or null.
-    older: *mut Directory<C>,
+    older: *mut Directory,
 }
 
 /// The size of a directory.
@@ -97,21 +97,16 @@ struct Size {
 }
 
 /// A directory that is allocated before the lock is taken.
-struct Room<C>(Option<Box<Directory<C>>>);
+#[derive(Default)]
+struct Room(Option<Box<Directory>>);
 
-impl<C> Room<C> {
+impl Room {
     fn size(&self) -> Option<Size> {
         self.0.as_ref().map(|room| room.size())
     }
 }
 
-impl<C> Default for Room<C> {
-    fn default() -> Self {
-        Room(None)
-    }
-}
-
-impl<C> Memory for Room<C> {
+impl Memory for Room {
     type Size = Size;
 
     fn allocate(size: Size) -> Self {
@@ -126,7 +121,7 @@ impl<C> Memory for Room<C> {
     }
 }
 
-impl<C> Directory<C> {
+impl Directory {
     fn size(&self) -> Size {
         Size {
             slots: self.len(),
@@ -137,7 +132,7 @@ impl<C> Directory<C> {
 
     /// Returns the participant with this number.
     #[inline]
-    fn find(&self, number: usize) -> Option<&Participant<C>> {
+    fn find(&self, number: usize) -> Option<&Participant> {
         let mut at = number;
         loop {
             // The loop ends at a free slot.
@@ -151,14 +146,14 @@ impl<C> Directory<C> {
 
     /// Returns the participant in a slot, whose number is taken modulo the number of slots.
     #[inline]
-    fn participant(&self, at: usize) -> Option<&Participant<C>> {
+    fn participant(&self, at: usize) -> Option<&Participant> {
         // Acquire: with `add`: the participant is initialised.
         // SAFETY: a participant lasts as long as the table.
         unsafe { self.slot(at).load(Acquire).as_ref() }
     }
 
     #[inline]
-    fn slot(&self, at: usize) -> &Slot<C> {
+    fn slot(&self, at: usize) -> &Slot {
         nth(&self.slots, at & (self.len() - 1))
     }
 
@@ -171,7 +166,7 @@ impl<C> Directory<C> {
     /// Visits all participants in the order of their inclusion. (Loops, since a chain of adapters
     /// would be a dozen functions for each table.)
     #[inline]
-    fn each(&self, mut look: impl FnMut(*mut Participant<C>)) {
+    fn each(&self, mut look: impl FnMut(*mut Participant)) {
         for line in &self.all {
             for one in &line.0 {
                 // Acquire: with `add`: the participant is initialised.
@@ -185,7 +180,7 @@ impl<C> Directory<C> {
     }
 
     /// Adds a participant with a new number, under the lock. The caller has made room.
-    fn add(&self, number: usize, participant: *mut Participant<C>) {
+    fn add(&self, number: usize, participant: *mut Participant) {
         let mut at = number;
         while self.participant(at).is_some() {
             at += 1;
@@ -221,9 +216,9 @@ impl<C> Directory<C> {
     }
 }
 
-impl<C> Participants<C> {
+impl Participants {
     const_fn! {
-        pub(super) fn new() -> Participants<C> {
+        pub(super) fn new() -> Participants {
             Participants {
                 mask: AtomicU32::new(0),
                 included: AtomicU32::new(0),
@@ -235,13 +230,13 @@ impl<C> Participants<C> {
 
     /// Returns the participant with this number, if its thread has come.
     #[inline]
-    pub(super) fn find(&self, number: usize) -> Option<&Participant<C>> {
+    pub(super) fn find(&self, number: usize) -> Option<&Participant> {
         self.at_home(number)
             .or_else(|| self.directory()?.find(number))
     }
 
     #[inline(always)]
-    pub(super) fn at_home(&self, number: usize) -> Option<&Participant<C>> {
+    pub(super) fn at_home(&self, number: usize) -> Option<&Participant> {
         // Acquire: P1.
         let mask = self.mask.load(Acquire) as usize;
         let slots = self.slots.load(Acquire);
@@ -255,19 +250,19 @@ impl<C> Participants<C> {
     }
 
     #[inline]
-    fn directory(&self) -> Option<&Directory<C>> {
+    fn directory(&self) -> Option<&Directory> {
         // Acquire: with `replace`: the directory is initialised.
         // SAFETY: directories last as long as the table.
         unsafe { self.directory.load(Acquire).as_ref() }
     }
 
     /// Includes the calling thread: adds a participant with the number of the thread.
-    pub(super) fn include(&self, last: &Mutex<Last<C>>, number: usize) -> &Participant<C> {
+    pub(super) fn include(&self, last: &Mutex<Last>, number: usize) -> &Participant {
         // The allocator may use the table. Then this thread is already included when the allocation
         // returns.
         let mut new = Some(Box::new(Participant::new(number)));
         let last = last.with_room(
-            |last, room: &mut Room<C>| match Self::wanted(last, number) {
+            |last, room: &mut Room| match Self::wanted(last, number) {
                 Some(wanted) if room.size() != Some(wanted) => Err(wanted),
                 _ => Ok(()),
             },
@@ -289,7 +284,7 @@ impl<C> Participants<C> {
             .expect("it was included")
     }
 
-    fn last<'d>(last: &mut Last<C>) -> Option<&'d Directory<C>> {
+    fn last<'d>(last: &mut Last) -> Option<&'d Directory> {
         // SAFETY: made by `Room::allocate`. The caller has a reference to the table, and uses the
         // directory no longer than that reference. Directories last as long as the table.
         unsafe { last.get_mut().as_ref() }
@@ -297,7 +292,7 @@ impl<C> Participants<C> {
 
     /// Returns the size of the directory that has to replace the last directory before this number
     /// is added.
-    fn wanted(last: &mut Last<C>, number: usize) -> Option<Size> {
+    fn wanted(last: &mut Last, number: usize) -> Option<Size> {
         let Some(last) = Self::last(last) else {
             return Some(Size {
                 slots: FIRST,
@@ -310,13 +305,13 @@ impl<C> Participants<C> {
     }
 
     /// Makes `larger` the last directory.
-    fn replace(&self, last: &mut Last<C>, mut larger: Box<Directory<C>>) {
+    fn replace(&self, last: &mut Last, mut larger: Box<Directory>) {
         larger.older = *last.get_mut();
         if let Some(last) = Self::last(last) {
             // SAFETY: a participant lasts as long as the table.
             last.each(|one| larger.add(unsafe { (*one).number }, one));
         }
-        let (mask, slots) = (larger.len() - 1, larger.slots.as_ptr().cast::<Slot<C>>());
+        let (mask, slots) = (larger.len() - 1, larger.slots.as_ptr().cast::<Slot>());
         *last.get_mut() = Box::into_raw(larger);
         // Release, all three: P1, and the directory is initialised.
         self.directory.store(*last.get_mut(), Release);
@@ -344,13 +339,13 @@ impl<C> Participants<C> {
 
     /// Returns the participant in a slot, if there is one.
     #[inline]
-    pub(super) fn in_slot(&self, at: usize) -> Option<&Participant<C>> {
+    pub(super) fn in_slot(&self, at: usize) -> Option<&Participant> {
         self.directory()?.participant(at)
     }
 
     /// Visits all participants, also the participants of ended threads.
     #[inline]
-    pub(super) fn each(&self, mut look: impl FnMut(&Participant<C>)) {
+    pub(super) fn each(&self, mut look: impl FnMut(&Participant)) {
         let Some(now) = self.directory() else { return };
         // SAFETY: a participant lasts as long as the table.
         now.each(|one| look(unsafe { &*one }));
@@ -362,7 +357,7 @@ impl<C> Participants<C> {
     pub(super) fn each_among(
         &self,
         mut among: impl FnMut(usize) -> usize,
-        mut look: impl FnMut(&Participant<C>),
+        mut look: impl FnMut(&Participant),
     ) {
         let Some(now) = self.directory() else { return };
         for (word, came) in (now.first_word..).zip(&now.came) {
@@ -383,7 +378,7 @@ impl<C> Participants<C> {
     }
 }
 
-impl<C> Drop for Participants<C> {
+impl Drop for Participants {
     fn drop(&mut self) {
         // Relaxed, both: no other thread has access.
         let mut next = self.directory.load(Relaxed);
@@ -408,14 +403,14 @@ mod tests {
     use super::*;
     use std::{thread, vec};
 
-    struct All(Participants<()>, Mutex<Last<()>>);
+    struct All(Participants, Mutex<Last>);
 
     impl All {
         fn new() -> Self {
             All(Participants::new(), Mutex::new(Last::new(ptr::null_mut())))
         }
 
-        fn get(&self, number: usize) -> &Participant<()> {
+        fn get(&self, number: usize) -> &Participant {
             let there = self.0.find(number);
             there.unwrap_or_else(|| self.0.include(&self.1, number))
         }

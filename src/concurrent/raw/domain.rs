@@ -51,16 +51,16 @@
 //! participants are read once for all of them.
 
 use core::ptr;
-use std::boxed::Box;
 use std::vec::Vec;
 
-use super::deferred::{DeferredList, NOBODY, Visit};
-use super::directory::{Last, Participants};
+use super::deferred::{NOBODY, Visit};
+use super::directory::Participants;
 use super::participants::{OUTSIDE, Participant};
+use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicUsize, Mutex, const_fn};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicUsize, const_fn};
 use crate::thread::{ThreadNumber, in_use};
 
 /// How often an unlinking thread reads a visit again before it uses the deferred list: for about a
@@ -80,13 +80,15 @@ pub(super) const NTH: usize = 32;
 /// The participants at a table, its deferred list, and the context of its destructors. A lookup
 /// reads only the fields here. The other fields are in [`Rest`], behind a pointer, and are
 /// allocated when the first thread comes, so an empty table takes few bytes.
+///
+/// The table knows the type of the context, and passes a function that makes the rest.
 #[repr(C)]
-pub(super) struct Domain<C: Default> {
+pub(super) struct Domain {
     /// The number of the named thread (D3), or [`NOBODY`]. Written under the lock of the deferred
     /// list.
     pub(super) named: AtomicUsize,
-    pub(super) participants: Participants<C>,
-    pub(super) rest: AtomicPtr<Rest<C>>,
+    pub(super) participants: Participants,
+    pub(super) rest: AtomicPtr<Rest>,
     /// The limit of the size of a batch (D7), which depends on the length of the table.
     pub(super) room: AtomicU16,
     /// D8: whether the table is prompt. Then no thread gathers.
@@ -97,23 +99,6 @@ pub(super) struct Domain<C: Default> {
     pub(super) concerns: AtomicBool,
 }
 
-pub(super) struct Rest<C> {
-    pub(super) deferred: DeferredList<C>,
-    /// D6: the value of [`ends`](crate::thread::InUse::ends) up to which no ended thread was left
-    /// inside.
-    checked: AtomicUsize,
-    /// See [`Participants`].
-    last: Mutex<Last<C>>,
-    context: C,
-}
-
-impl<C> Rest<C> {
-    #[inline]
-    pub(super) fn context(&self) -> &C {
-        &self.context
-    }
-}
-
 impl Visit {
     const NONE: Self = Visit {
         number: 0,
@@ -121,9 +106,9 @@ impl Visit {
     };
 }
 
-impl<C: Default> Domain<C> {
+impl Domain {
     #[cfg(not(weakly_loom))]
-    pub(super) const fn new(has_destructors: bool) -> Self {
+    pub(super) const fn new(has_destructors: bool, _: MakeRest) -> Self {
         Self::without_threads(has_destructors)
     }
 
@@ -131,15 +116,15 @@ impl<C: Default> Domain<C> {
     /// how participants are added. The domain counts one included thread, so a look asks which
     /// numbers are in use (see `FEW`).
     #[cfg(weakly_loom)]
-    pub(super) fn new(has_destructors: bool) -> Self {
+    pub(super) fn new(has_destructors: bool, make: MakeRest) -> Self {
         let domain = Self::without_threads(has_destructors);
-        (0..3).for_each(|number| _ = domain.participant(number));
+        (0..3).for_each(|number| _ = domain.participant(number, make));
         domain.participants.pretend(1);
         domain
     }
 
     const_fn! {
-        pub(super) fn without_threads(has_destructors: bool) -> Domain<C> {
+        pub(super) fn without_threads(has_destructors: bool) -> Domain {
             Domain {
                 named: AtomicUsize::new(NOBODY),
                 participants: Participants::new(),
@@ -154,77 +139,76 @@ impl<C: Default> Domain<C> {
 
     /// Returns the rest. A thread has come before.
     #[inline]
-    pub(super) fn known(&self) -> &Rest<C> {
+    pub(super) fn known(&self) -> &Rest {
         self.rest().expect("a thread has come")
     }
 
     /// Returns the rest, if it has been made.
     #[inline]
-    pub(super) fn rest(&self) -> Option<&Rest<C>> {
-        // Acquire: with `make_rest`: the rest is initialised.
+    pub(super) fn rest(&self) -> Option<&Rest> {
         // SAFETY: the rest lasts as long as the domain.
-        unsafe { self.rest.load(Acquire).as_ref() }
+        unsafe { self.rest_ptr().as_ref() }
     }
-}
 
-impl<C: Default> Domain<C> {
+    /// Returns the rest, or null.
     #[inline]
-    pub(super) fn rest_or_new(&self) -> &Rest<C> {
-        self.rest().unwrap_or_else(|| self.make_rest())
+    pub(super) fn rest_ptr(&self) -> *mut Rest {
+        // Acquire: with `make_rest`: the rest is initialised.
+        self.rest.load(Acquire)
+    }
+
+    #[inline]
+    pub(super) fn rest_or_new(&self, make: MakeRest) -> *const Rest {
+        let rest = self.rest_ptr();
+        if rest.is_null() {
+            self.make_rest(make)
+        } else {
+            rest
+        }
     }
 
     #[cold]
     #[inline(never)]
-    fn make_rest(&self) -> &Rest<C> {
-        let new = Box::into_raw(Box::new(Rest {
-            deferred: DeferredList::new(),
-            checked: AtomicUsize::new(0),
-            last: Mutex::new(Last::new(ptr::null_mut())),
-            context: C::default(),
-        }));
+    fn make_rest(&self, make: MakeRest) -> *const Rest {
+        let new = make();
         // Release: with `rest`: the new rest is initialised.
         // Acquire on failure: with the winner: its rest is initialised.
         let there = self
             .rest
             .compare_exchange(ptr::null_mut(), new, Release, Acquire);
-        let rest = there.map_or_else(
+        there.map_or_else(
             |there| {
                 // SAFETY: made here, and no other thread has seen it.
-                drop(unsafe { Box::from_raw(new) });
+                unsafe { Rest::free(new) };
                 there
             },
             |_| new,
-        );
-        // SAFETY: as in `rest`.
-        unsafe { &*rest }
-    }
-
-    #[inline]
-    pub(super) fn context(&self) -> &C {
-        &self.rest_or_new().context
+        )
     }
 
     /// Returns the participant of the calling thread, whose number is `number`. A thread that comes
     /// for the first time gets a participant.
     #[inline(always)]
-    pub(super) fn participant(&self, number: usize) -> &Participant<C> {
+    pub(super) fn participant(&self, number: usize, make: MakeRest) -> &Participant {
         match self.participants.at_home(number) {
             Some(participant) => participant,
-            None => self.find_or_include(number),
+            None => self.find_or_include(number, make),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn find_or_include(&self, number: usize) -> &Participant<C> {
+    fn find_or_include(&self, number: usize, make: MakeRest) -> &Participant {
         match self.participants.find(number) {
             Some(participant) => participant,
-            None => self.include(number),
+            None => self.include(number, make),
         }
     }
 
-    pub(super) fn include(&self, number: usize) -> &Participant<C> {
-        self.participants.include(&self.rest_or_new().last, number)
+    pub(super) fn include(&self, number: usize, make: MakeRest) -> &Participant {
+        // SAFETY: the rest lasts as long as the domain.
+        let rest = unsafe { &*self.rest_or_new(make) };
+        self.participants.include(&rest.last, number)
     }
 
     /// Passes the visits of the threads that are inside to `each`.
@@ -245,7 +229,7 @@ impl<C: Default> Domain<C> {
 
     /// D6: passes the participants of threads that may be inside to `each`.
     #[inline]
-    pub(super) fn look(&self, each: impl FnMut(&Participant<C>)) {
+    pub(super) fn look(&self, each: impl FnMut(&Participant)) {
         if self.participants.included() <= FEW {
             return self.participants.each(each);
         }
@@ -307,7 +291,7 @@ impl<C: Default> Domain<C> {
         self.sum(|participant| &participant.others)
     }
 
-    fn sum(&self, count: impl Fn(&Participant<C>) -> &AtomicUsize) -> usize {
+    fn sum(&self, count: impl Fn(&Participant) -> &AtomicUsize) -> usize {
         let mut sum = 0_usize;
         self.participants
             .each(|participant| sum = sum.wrapping_add(count(participant).load(Relaxed)));
@@ -364,7 +348,7 @@ impl<C: Default> Domain<C> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_due(&self, named: usize, number: usize) -> bool {
-        let is_outside = |participant: &Participant<C>| {
+        let is_outside = |participant: &Participant| {
             // Relaxed: deferred objects are destroyed only after another look, under the lock.
             participant.visit.load(Relaxed) == OUTSIDE
         };
@@ -398,7 +382,7 @@ impl<C: Default> Domain<C> {
 
     /// Retires objects that were unlinked by other threads, while threads inside may look at them.
     #[cold]
-    pub(super) fn wait(&self, all: Vec<Retired<C>>) {
+    pub(super) fn wait(&self, all: Vec<Retired>) {
         let mut panics = FirstPanic::default();
         self.to_deferred(all, self.own_number_if_inside(), &mut panics);
         panics.resume();
@@ -411,7 +395,7 @@ impl<C: Default> Domain<C> {
     #[inline(never)]
     pub(super) fn to_deferred(
         &self,
-        all: Vec<Retired<C>>,
+        all: Vec<Retired>,
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
@@ -445,27 +429,27 @@ impl<C: Default> Domain<C> {
 
     /// Destroys all objects, even if some destructors panic.
     #[inline]
-    pub(super) fn destroy(
-        &self,
-        all: impl IntoIterator<Item = Retired<C>>,
-        panics: &mut FirstPanic,
-    ) {
-        let context = self.known().context();
+    pub(super) fn destroy(&self, all: impl IntoIterator<Item = Retired>, panics: &mut FirstPanic) {
+        let rest = self.rest_ptr();
+        assert!(!rest.is_null(), "a thread has come");
+        // SAFETY: the rest lasts as long as the domain.
+        let context = unsafe { Rest::context_ptr(rest) };
         for retired in all {
             // SAFETY: D1, D2: no thread inside found the object before its unlinking, and no thread
-            // can find it now. Or no thread is inside, and no thread will enter.
+            // can find it now. Or no thread is inside, and no thread will enter. The context is the
+            // context of all objects of the table.
             panics.catch(|| unsafe { retired.destroy(context) });
         }
     }
 }
 
-impl<C: Default> Drop for Domain<C> {
+impl Drop for Domain {
     fn drop(&mut self) {
         // Relaxed: no other thread has access.
         let rest = self.rest.load(Relaxed);
         if !rest.is_null() {
             // SAFETY: made by `make_rest`, and no thread uses it any more.
-            drop(unsafe { Box::from_raw(rest) });
+            unsafe { Rest::free(rest) };
         }
     }
 }

@@ -41,7 +41,7 @@ impl<N: Entry> Drop for RawTable<N> {
         for node in all {
             // SAFETY: R1: the entry is linked in one slot, or in one list, and no thread unlinks
             // it.
-            panics.catch(|| unsafe { N::destroy(node, self.domain.context()) });
+            panics.catch(|| unsafe { N::destroy(node, self.context()) });
         }
         // SAFETY: made by `Box`, and no thread is inside.
         unsafe {
@@ -58,7 +58,9 @@ impl<N: Entry> Drop for RawTable<N> {
     }
 }
 
-impl<N: Entry> Retire<N::Context> for N {
+impl<N: Entry> Retire for N {
+    type Context = N::Context;
+
     fn is_counted(&self) -> bool {
         Entry::is_counted(self)
     }
@@ -97,7 +99,9 @@ pub(super) unsafe fn end<N: Entry>(
     }
 }
 
-impl<N: Entry> Retire<N::Context> for Array<N> {
+impl<N: Entry> Retire for Array<N> {
+    type Context = N::Context;
+
     fn is_counted(&self) -> bool {
         false
     }

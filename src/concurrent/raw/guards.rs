@@ -9,17 +9,18 @@ use std::vec::Vec;
 use super::deferred::NOBODY;
 use super::domain::{Domain, NTH};
 use super::participants::{OUTSIDE, Participant};
+use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::store_load;
 use crate::thread::ThreadNumber;
 
-impl<C: Default> Domain<C> {
+impl Domain {
     #[inline(always)]
-    pub(super) fn enter(&self) -> Inside<'_, C> {
+    pub(super) fn enter(&self, make: MakeRest) -> Inside<'_> {
         let number = ThreadNumber::current();
-        let participant = self.participant(number.get());
+        let participant = self.participant(number.get(), make);
         let depth = participant.depth.get();
         if depth == 0 {
             participant.sit_down();
@@ -35,14 +36,14 @@ impl<C: Default> Domain<C> {
 }
 
 /// A thread that is inside.
-pub(super) struct Inside<'d, C: Default> {
-    domain: &'d Domain<C>,
-    participant: &'d Participant<C>,
+pub(super) struct Inside<'d> {
+    domain: &'d Domain,
+    participant: &'d Participant,
     /// Dropped after all other fields: a borrowed number is given back then.
     number: ThreadNumber,
 }
 
-impl<C: Default> Inside<'_, C> {
+impl Inside<'_> {
     /// Counts inserted entries or, if `by` is negative, removed entries. `counted`: whether the
     /// table [counts](super::Entry::is_counted) the entries.
     #[inline]
@@ -91,16 +92,16 @@ impl<C: Default> Inside<'_, C> {
 }
 
 /// A guard for reading.
-pub(super) struct Reading<'d, C: Default>(Inside<'d, C>);
+pub(super) struct Reading<'d>(Inside<'d>);
 
-impl<'d, C: Default> Reading<'d, C> {
+impl<'d> Reading<'d> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain<C>) -> Self {
-        Reading(domain.enter())
+    pub(super) fn new(domain: &'d Domain, make: MakeRest) -> Self {
+        Reading(domain.enter(make))
     }
 }
 
-impl<C: Default> Reading<'_, C> {
+impl Reading<'_> {
     /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {
@@ -111,7 +112,7 @@ impl<C: Default> Reading<'_, C> {
     }
 }
 
-impl<C: Default> Drop for Reading<'_, C> {
+impl Drop for Reading<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.0.leave(false) && self.0.must_look() {
@@ -122,23 +123,23 @@ impl<C: Default> Drop for Reading<'_, C> {
 
 /// A guard for changing the table. After leaving, the thread retires the entries that it has
 /// unlinked.
-pub(super) struct Writing<'d, C: Default> {
-    inside: Inside<'d, C>,
+pub(super) struct Writing<'d> {
+    inside: Inside<'d>,
     /// D7: how many objects the thread gathers before it reads the participants. Zero until the
     /// thread is about to unlink an object.
     batch: Cell<usize>,
     /// Whether the thread has unlinked an object during its visit.
     unlinked: Cell<bool>,
-    first: Cell<Option<Retired<C>>>,
-    more: Cell<Vec<Retired<C>>>,
+    first: Cell<Option<Retired>>,
+    more: Cell<Vec<Retired>>,
     here: PhantomData<*mut ()>,
 }
 
-impl<'d, C: Default> Writing<'d, C> {
+impl<'d> Writing<'d> {
     #[inline]
-    pub(super) fn new(domain: &'d Domain<C>) -> Self {
+    pub(super) fn new(domain: &'d Domain, make: MakeRest) -> Self {
         Writing {
-            inside: domain.enter(),
+            inside: domain.enter(make),
             batch: Cell::new(0),
             unlinked: Cell::new(false),
             first: Cell::new(None),
@@ -148,7 +149,7 @@ impl<'d, C: Default> Writing<'d, C> {
     }
 }
 
-impl<C: Default> Writing<'_, C> {
+impl Writing<'_> {
     #[inline]
     pub(super) fn count(&self, counted: bool, by: isize) {
         self.inside.count(counted, by);
@@ -201,20 +202,20 @@ impl<C: Default> Writing<'_, C> {
         let made = more.try_reserve(count);
         self.more.set(more);
         if made.is_err() {
-            handle_alloc_error(Layout::new::<Retired<C>>());
+            handle_alloc_error(Layout::new::<Retired>());
         }
     }
 
     /// Takes an object that the calling thread alone has unlinked.
     #[inline]
-    pub(super) fn retire(&self, retired: Retired<C>) {
+    pub(super) fn retire(&self, retired: Retired) {
         self.unlinked.set(true);
         self.add(retired);
     }
 
     /// Takes an unlinked object that is too large to wait in a bag.
     #[inline]
-    pub(super) fn retire_large(&self, retired: Retired<C>) {
+    pub(super) fn retire_large(&self, retired: Retired) {
         self.retire(retired);
         self.batch.set(1);
     }
@@ -223,7 +224,7 @@ impl<C: Default> Writing<'_, C> {
     /// for the object (D1). A thread that was already inside entered again without a barrier, and
     /// makes the barrier when it leaves.
     #[inline]
-    pub(super) fn retire_earlier(&self, retired: Retired<C>) {
+    pub(super) fn retire_earlier(&self, retired: Retired) {
         if self.inside.participant.depth.get() != 1 {
             self.unlinked.set(true);
         }
@@ -231,7 +232,7 @@ impl<C: Default> Writing<'_, C> {
     }
 
     #[inline]
-    fn add(&self, retired: Retired<C>) {
+    fn add(&self, retired: Retired) {
         self.make_room(1);
         match self.first.take() {
             None => self.first.set(Some(retired)),
@@ -245,7 +246,7 @@ impl<C: Default> Writing<'_, C> {
     }
 }
 
-impl<C: Default> Drop for Writing<'_, C> {
+impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
         let first = self.first.take();

@@ -71,6 +71,7 @@ mod models;
 mod participants;
 mod reap;
 mod resize;
+mod rest;
 mod retired;
 mod sweep;
 mod table;

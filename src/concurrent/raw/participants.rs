@@ -27,7 +27,7 @@ pub(super) const OUTSIDE: usize = usize::MAX;
 /// On two separate cache lines, because processors fetch cache lines in pairs. Threads with the
 /// same number, one after the other, share a participant.
 #[repr(C, align(128))]
-pub(super) struct Participant<C> {
+pub(super) struct Participant {
     /// How many guards the thread has (D4).
     pub(super) depth: Cell<usize>,
     /// Entries inserted by the participant's threads, less entries removed by them, modulo 2^n.
@@ -55,7 +55,7 @@ pub(super) struct Participant<C> {
     vain_number: Cell<u32>,
     vain_visit: Cell<usize>,
     /// Null until the thread has gathered an object.
-    bag: AtomicPtr<Bag<C>>,
+    bag: AtomicPtr<Bag>,
     unused: [usize; UNUSED_WORDS],
     /// The number of the participant's thread. On the cache line of `visit`, because the two are
     /// read together.
@@ -157,15 +157,15 @@ macro_rules! assert_apart {
 pub(super) use assert_apart;
 
 #[cfg(not(weakly_loom))]
-pub(super) const VISIT: usize = core::mem::offset_of!(Participant<()>, visit);
+pub(super) const VISIT: usize = core::mem::offset_of!(Participant, visit);
 
 #[cfg(all(target_pointer_width = "64", not(weakly_loom)))]
-const _: () = assert!(size_of::<Participant<()>>() == 128);
+const _: () = assert!(size_of::<Participant>() == 128);
 
 // SAFETY: D4 for the cells. The other fields are atomics.
-unsafe impl<C> Sync for Participant<C> {}
+unsafe impl Sync for Participant {}
 
-impl<C> Participant<C> {
+impl Participant {
     /// D1: begins a visit of the thread, which is outside: first the participant is written, then
     /// the thread reads the table.
     #[inline(always)]
@@ -186,7 +186,7 @@ impl<C> Participant<C> {
 
     /// Returns the bag of the participant's thread, if it has been made.
     #[inline]
-    pub(super) fn bag(&self) -> Option<&Bag<C>> {
+    pub(super) fn bag(&self) -> Option<&Bag> {
         // Acquire: with `make_bag`: the bag is initialised.
         // SAFETY: the bag lasts as long as the participant.
         unsafe { self.bag.load(Acquire).as_ref() }
@@ -194,13 +194,13 @@ impl<C> Participant<C> {
 
     /// Returns the bag of the calling thread, which is the participant's thread (D4).
     #[inline]
-    pub(super) fn bag_or_new(&self) -> &Bag<C> {
+    pub(super) fn bag_or_new(&self) -> &Bag {
         first_load(None, || self.bag()).unwrap_or_else(|| self.make_bag())
     }
 
     #[cold]
     #[inline(never)]
-    fn make_bag(&self) -> &Bag<C> {
+    fn make_bag(&self) -> &Bag {
         let new = Box::into_raw(Box::new(Bag::new()));
         // Fails if the allocator has used the table, and thereby made a bag.
         // Release: with `bag`: the bag is initialised.
@@ -259,7 +259,7 @@ impl<C> Participant<C> {
     }
 }
 
-impl<C> Drop for Participant<C> {
+impl Drop for Participant {
     fn drop(&mut self) {
         // Relaxed: no other thread has access.
         let bag = self.bag.load(Relaxed);

@@ -61,7 +61,7 @@ impl<N: Entry> RawTable<N> {
     /// Returns a place when several threads have used the table.
     #[inline(never)]
     fn due_beside_others(&self, core: CoreRef) -> Option<Place> {
-        let nth = self.domain.begin_change();
+        let nth = self.domain.begin_change(Self::REST);
         if nth % FOREIGN_INTERVAL == 0 {
             core.widen_for(self.domain.participants.included());
             let there = self.foreign_due(core, nth / FOREIGN_INTERVAL);
@@ -283,12 +283,12 @@ impl<N: Entry> Taken<'_, N> {
         let mut panics = FirstPanic::default();
         for node in self.nodes() {
             // SAFETY: as above.
-            panics.catch(|| unsafe { <N as Retire<_>>::destroy(node, context) });
+            panics.catch(|| unsafe { <N as Retire>::destroy(node, context) });
         }
         panics.resume();
     }
 
-    fn retire(self, retire: impl FnMut(Retired<N::Context>)) {
+    fn retire(self, retire: impl FnMut(Retired)) {
         // SAFETY: taken from the list, so owned by `self`; R3.
         self.nodes()
             .map(|node| unsafe { Retired::new(node) })

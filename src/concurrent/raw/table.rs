@@ -14,6 +14,7 @@ use super::domain::Domain;
 use super::entry::Entry;
 use super::guards::{Reading, Writing};
 use super::participants::assert_apart;
+use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
@@ -23,7 +24,7 @@ use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 /// elsewhere.
 #[repr(C, align(64))]
 pub(in super::super) struct RawTable<N: Entry> {
-    pub(super) domain: Domain<N::Context>,
+    pub(super) domain: Domain,
     /// The first array, or null. Deaths use the pointer in the core instead, which threads inside
     /// do not read.
     pub(super) current: AtomicPtr<Array<N>>,
@@ -38,13 +39,16 @@ unsafe impl<N: Entry<Context: Send> + Send> Send for RawTable<N> {}
 unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {}
 
 impl<N: Entry> RawTable<N> {
+    /// Makes the rest of the domain, with the context of the entries.
+    pub(super) const REST: MakeRest = Rest::new::<N::Context>;
+
     const_fn! {
         pub(in super::super) fn new() -> RawTable<N> {
             assert_apart!(RawTable<N>, current, domain.named, domain.participants, domain.rest);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(N::PROMPT),
+                domain: Domain::new(N::PROMPT, Self::REST),
                 owns: PhantomData,
             }
         }
@@ -60,7 +64,8 @@ impl<N: Entry> RawTable<N> {
     /// Returns the context of the entries' destruction, which is dropped after the last entry.
     #[inline]
     pub(in super::super) fn context(&self) -> &N::Context {
-        self.domain.context()
+        // SAFETY: made by `REST`. The rest lasts as long as the table.
+        unsafe { Rest::context(self.domain.rest_or_new(Self::REST)) }
     }
 
     /// Makes the context [concern](Self::concern) each operation from now on.
@@ -84,7 +89,9 @@ impl<N: Entry> RawTable<N> {
     /// Returns the context, if it has been made.
     #[inline]
     pub(in super::super) fn known_context(&self) -> Option<&N::Context> {
-        Some(self.domain.rest()?.context())
+        let rest = self.domain.rest_ptr();
+        // SAFETY: as in `context`.
+        (!rest.is_null()).then(|| unsafe { Rest::context(rest) })
     }
 
     /// Makes an entry that is about to be inserted. If the entry is not inserted, it is ended like
@@ -201,7 +208,7 @@ impl<N: Entry> RawTable<N> {
     #[inline]
     pub(in super::super) fn read(&self) -> Reader<'_, N> {
         Reader {
-            inside: Reading::new(&self.domain),
+            inside: Reading::new(&self.domain, Self::REST),
             table: self,
         }
     }
@@ -211,7 +218,7 @@ impl<N: Entry> RawTable<N> {
     #[inline]
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
-            inside: Writing::new(&self.domain),
+            inside: Writing::new(&self.domain, Self::REST),
             spare: Cell::new(None),
             table: self,
         }
@@ -230,13 +237,13 @@ impl<N: Entry> RawTable<N> {
 /// A guard for reading a table. The returned entries last as long as the guard.
 pub(in super::super) struct Reader<'t, N: Entry> {
     table: &'t RawTable<N>,
-    inside: Reading<'t, N::Context>,
+    inside: Reading<'t>,
 }
 
 /// A guard for changing a table. The returned entries, unlinked or not, last as long as the guard.
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
-    pub(super) inside: Writing<'t, N::Context>,
+    pub(super) inside: Writing<'t>,
     /// The memory of an entry that the thread has just destroyed, for the next entry that it makes.
     pub(super) spare: Cell<Option<Box<MaybeUninit<N>>>>,
 }
@@ -419,7 +426,7 @@ impl<'t, N: Entry> Writer<'t, N> {
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
         // First: a branch between the memory and `make` costs a churn 8 ns of 76, since then the
         // captures of `make` pass through memory.
-        let context = self.table.domain.known().context();
+        let context = self.table.context();
         let place = self.spare.take().unwrap_or_else(Box::new_uninit);
         Unlinked::new(place, make, context)
     }

@@ -5,16 +5,22 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use super::super::domain::FEW;
+use super::super::rest::{MakeRest, Rest};
 use super::super::retired::Retire;
 use super::*;
 
 #[path = "../../../../tests/common/watchdog.rs"]
 mod watchdog;
 
+/// The tables have no context.
+const REST: MakeRest = Rest::new::<()>;
+
 /// An object without contents.
 struct Nothing;
 
-impl Retire<()> for Nothing {
+impl Retire for Nothing {
+    type Context = ();
+
     fn is_counted(&self) -> bool {
         true
     }
@@ -22,7 +28,7 @@ impl Retire<()> for Nothing {
     unsafe fn destroy(_: *mut Self, (): &()) {}
 }
 
-impl Writing<'_, ()> {
+impl Writing<'_> {
     fn retire_nothing(&self) {
         let nothing = core::ptr::NonNull::<Nothing>::dangling();
         // SAFETY: nothing is read through the pointer.
@@ -36,30 +42,30 @@ impl Writing<'_, ()> {
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
     {
-        let domain = Domain::<()>::new(false);
+        let domain = Domain::new(false, REST);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         thread::scope(|scope| {
             scope.spawn(move || {
-                let inside = Reading::new(domain);
+                let inside = Reading::new(domain, REST);
                 came.send(()).unwrap();
                 _ = goes.recv();
                 drop(inside);
             });
             comes.recv().unwrap();
-            let inside = Writing::new(domain);
+            let inside = Writing::new(domain, REST);
             inside.retire_nothing();
             drop(inside);
-            assert_eq!(domain.rest_or_new().deferred.batches(), 1);
-            let deferred = domain.rest_or_new().deferred.lock();
+            assert_eq!(domain.known().deferred.batches(), 1);
+            let deferred = domain.known().deferred.lock();
             scope.spawn(move || {
-                drop(Reading::new(domain));
+                drop(Reading::new(domain, REST));
                 read.send(()).unwrap();
             });
             reads.recv().unwrap();
             drop((deferred, go));
         });
-        assert!(domain.rest_or_new().deferred.batches() == 0);
+        assert!(domain.known().deferred.batches() == 0);
     }
 }
 
@@ -67,12 +73,12 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
 /// at the deferred list.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
-    let domain = Domain::<()>::new(false);
+    let domain = Domain::new(false, REST);
     let (domain, (came, comes)) = (&domain, channel());
     let (go, goes) = channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
-            let inside = Reading::new(domain);
+            let inside = Reading::new(domain, REST);
             came.send(()).unwrap();
             _ = goes.recv();
             let left = inside.0.leave(false);
@@ -80,19 +86,15 @@ fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
             core::mem::forget(inside);
         });
         comes.recv().unwrap();
-        let inside = Writing::new(domain);
+        let inside = Writing::new(domain, REST);
         inside.retire_nothing();
         drop(inside);
-        drop(Reading::new(domain));
-        assert_eq!(
-            domain.rest_or_new().deferred.batches(),
-            1,
-            "that one is inside"
-        );
+        drop(Reading::new(domain, REST));
+        assert_eq!(domain.known().deferred.batches(), 1, "that one is inside");
         drop(go);
     });
-    drop(Reading::new(domain));
-    assert!(domain.rest_or_new().deferred.batches() == 0);
+    drop(Reading::new(domain, REST));
+    assert!(domain.known().deferred.batches() == 0);
 }
 
 /// The same with many threads, present and past.
@@ -102,14 +104,14 @@ fn nor_however_many_threads_there_are() {
     // At least one thread for each bit of a word, besides the named thread.
     let many = if cfg!(miri) { 20 } else { 400 };
     {
-        let domain = Domain::<()>::new(false);
+        let domain = Domain::new(false, REST);
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         let all_there = &Barrier::new(many + 1);
         let waits = &Barrier::new(many + 1);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let inside = Reading::new(domain);
+                let inside = Reading::new(domain, REST);
                 came.send(()).unwrap();
                 _ = goes.recv();
                 drop(inside);
@@ -118,24 +120,24 @@ fn nor_however_many_threads_there_are() {
             for _ in 0..many {
                 let read = read.clone();
                 scope.spawn(move || {
-                    drop(Reading::new(domain));
+                    drop(Reading::new(domain, REST));
                     all_there.wait();
                     waits.wait();
-                    drop(Reading::new(domain));
+                    drop(Reading::new(domain, REST));
                     read.send(()).unwrap();
                 });
             }
             all_there.wait();
-            let inside = Writing::new(domain);
+            let inside = Writing::new(domain, REST);
             inside.retire_nothing();
             drop(inside);
-            assert_eq!(domain.rest_or_new().deferred.batches(), 1);
-            let deferred = domain.rest_or_new().deferred.lock();
+            assert_eq!(domain.known().deferred.batches(), 1);
+            let deferred = domain.known().deferred.lock();
             waits.wait();
             (0..many).for_each(|_| reads.recv().unwrap());
             drop((deferred, go));
         });
-        assert!(domain.rest_or_new().deferred.batches() == 0);
+        assert!(domain.known().deferred.batches() == 0);
     }
 }
 
@@ -144,10 +146,10 @@ fn nor_however_many_threads_there_are() {
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 40 } else { 2_000 };
-    let domain = Domain::<()>::new(false);
+    let domain = Domain::new(false, REST);
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {
-        let inside = Writing::new(&domain);
+        let inside = Writing::new(&domain, REST);
         inside.count(true, 1);
         all_there.wait();
     };
@@ -159,7 +161,7 @@ fn threads_that_are_gone_are_not_looked_at() {
         });
         gone.into_iter().for_each(|thread| thread.join().unwrap());
         for _ in 0..2 {
-            let inside = Writing::new(&domain);
+            let inside = Writing::new(&domain, REST);
             inside.retire_nothing();
         }
         let mut looks = 0;
@@ -177,10 +179,10 @@ fn threads_that_are_gone_are_not_looked_at() {
 /// not destroyed, whichever thread then has the number.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
-    let domain = Domain::<()>::new(false);
-    let stay = || core::mem::forget(Reading::new(&domain));
-    let visit = || drop(Reading::new(&domain));
-    let retire = || Writing::new(&domain).retire_nothing();
+    let domain = Domain::new(false, REST);
+    let stay = || core::mem::forget(Reading::new(&domain, REST));
+    let visit = || drop(Reading::new(&domain, REST));
+    let retire = || Writing::new(&domain, REST).retire_nothing();
     // Enough threads that a look does not read all participants.
     let all_there = Barrier::new(2 * FEW);
     thread::scope(|scope| {
@@ -207,7 +209,7 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
 /// visit.
 #[test]
 fn a_visit_that_lasts_is_looked_for_once() {
-    let domain = &Domain::<()>::new(false);
+    let domain = &Domain::new(false, REST);
     let (came, comes) = channel();
     let (go, goes) = channel::<()>();
     let visits = || {
@@ -218,13 +220,13 @@ fn a_visit_that_lasts_is_looked_for_once() {
     thread::scope(|scope| {
         scope.spawn(move || {
             for _ in 0..2 {
-                let inside = Reading::new(domain);
+                let inside = Reading::new(domain, REST);
                 came.send(()).unwrap();
                 goes.recv().unwrap();
                 drop(inside);
             }
         });
-        drop(Writing::new(domain));
+        drop(Writing::new(domain, REST));
         for _ in 0..2 {
             comes.recv().unwrap();
             assert!(!domain.end_soon(&visits(), 10));
@@ -240,11 +242,11 @@ fn a_visit_that_lasts_is_looked_for_once() {
 #[test]
 fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
-    let domain = Domain::<()>::new(false);
+    let domain = Domain::new(false, REST);
     let (first, second) = (&Barrier::new(2), &Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
-            let inside = Reading::new(&domain);
+            let inside = Reading::new(&domain, REST);
             first.wait();
             second.wait();
             drop(inside);
@@ -252,16 +254,16 @@ fn deferred_is_given_back() {
         first.wait();
         for _ in 0..many {
             // A new visit each time, so each object waits for a different visit.
-            let inside = Reading::new(&domain);
-            Writing::new(&domain).retire_nothing();
+            let inside = Reading::new(&domain, REST);
+            Writing::new(&domain, REST).retire_nothing();
             drop(inside);
         }
         assert_eq!(domain.waiting(), many);
-        assert_eq!(domain.rest_or_new().deferred.batches(), many);
+        assert_eq!(domain.known().deferred.batches(), many);
         second.wait();
     });
     assert_eq!(
-        (domain.waiting(), domain.rest_or_new().deferred.batches()),
+        (domain.waiting(), domain.known().deferred.batches()),
         (0, 0)
     );
 }

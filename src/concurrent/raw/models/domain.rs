@@ -7,16 +7,20 @@ use loom::thread::JoinHandle;
 
 use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
+use super::super::rest::{MakeRest, Rest};
 use super::super::retired::{Retire, Retired};
 use super::spawn;
 use crate::panics::FirstPanic;
 use crate::sync::{Live, models};
 use crate::thread::ThreadNumber;
 
+/// The worlds have no context.
+const REST: MakeRest = Rest::new::<()>;
+
 /// Three things, of which one can be found at a time. A thread gathers `BATCH` things before it
 /// reads the participants.
 struct World<const BATCH: usize> {
-    domain: Domain<()>,
+    domain: Domain,
     found: AtomicUsize,
     things: [Thing; 3],
 }
@@ -35,7 +39,7 @@ impl<const BATCH: usize> World<BATCH> {
 
     /// Makes a world as if `threads` threads had come.
     fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
-        let domain = Domain::new(has_destructors);
+        let domain = Domain::new(has_destructors, REST);
         domain.set_room(BATCH);
         domain.participants.pretend(threads);
         Arc::new(World {
@@ -56,13 +60,13 @@ impl<const BATCH: usize> World<BATCH> {
     }
 
     fn look(&self) {
-        let _inside = Reading::new(&self.domain);
+        let _inside = Reading::new(&self.domain, REST);
         self.things[self.found.load(Acquire)].live.check();
     }
 
     /// Retires the thing that was found, as a writer does.
     fn replace(&self, new: usize) {
-        let inside = Writing::new(&self.domain);
+        let inside = Writing::new(&self.domain, REST);
         // As in a table: the barrier of making a bag is not the barrier after unlinking.
         inside.make_room(1);
         // AcqRel: the Acquire stands for the lock that orders two writers of a table.
@@ -76,7 +80,7 @@ impl<const BATCH: usize> World<BATCH> {
     /// Retires a thing that was unlinked before the writer entered, as by a death.
     fn reap(&self, new: usize) {
         let old = self.found.swap(new, AcqRel);
-        let inside = Writing::new(&self.domain);
+        let inside = Writing::new(&self.domain, REST);
         let old = ptr::from_ref(&self.things[old]).cast_mut();
         // SAFETY: unlinked by the calling thread.
         inside.retire_earlier(unsafe { Retired::new(old) });
@@ -92,7 +96,7 @@ impl<const BATCH: usize> World<BATCH> {
     /// Empties all bags, and then destroys the deferred things.
     fn purge(&self) {
         self.empty_bags();
-        drop(Writing::new(&self.domain));
+        drop(Writing::new(&self.domain, REST));
     }
 
     fn ended(&self) -> usize {
@@ -117,7 +121,9 @@ fn with<const BATCH: usize>(
     spawn(number, move || run(&world))
 }
 
-impl Retire<()> for Thing {
+impl Retire for Thing {
+    type Context = ();
+
     fn is_counted(&self) -> bool {
         true
     }
@@ -214,7 +220,7 @@ fn nested() {
     model::<1>(|world| {
         let other = with(&world, 1, |world| world.replace(1));
         {
-            let _outer = Reading::new(&world.domain);
+            let _outer = Reading::new(&world.domain, REST);
             let found = world.found.load(Acquire);
             world.replace(2);
             world.things[found].live.check();
@@ -231,7 +237,7 @@ fn nested_and_a_reader() {
     model::<1>(|world| {
         let other = with(&world, 1, World::look);
         {
-            let _outer = Reading::new(&world.domain);
+            let _outer = Reading::new(&world.domain, REST);
             world.replace(1);
         }
         other.join().unwrap();
@@ -290,13 +296,13 @@ fn a_reader_and_a_writer_come() {
 fn a_lookup_and_a_replaced_directory() {
     models::check(|| {
         let world = World::<1>::empty();
-        let own = core::ptr::from_ref(world.domain.participant(0));
+        let own = core::ptr::from_ref(world.domain.participant(0, REST));
         let other = with(&world, 4, |world| {
-            let new = world.domain.include(4);
+            let new = world.domain.include(4, REST);
             assert_eq!(new.number, 4);
         });
         for _ in 0..2 {
-            assert!(core::ptr::eq(world.domain.participant(0), own));
+            assert!(core::ptr::eq(world.domain.participant(0, REST), own));
         }
         other.join().unwrap();
     });
@@ -323,7 +329,7 @@ fn reader_and_batch() {
 fn reader_and_batch_inside() {
     model::<2>(|world| {
         let other = with(&world, 1, |world| {
-            let _outer = Reading::new(&world.domain);
+            let _outer = Reading::new(&world.domain, REST);
             let found = world.found.load(Acquire);
             world.replace(1);
             world.replace(2);
@@ -366,7 +372,7 @@ fn two_unlinkers_and_a_taker() {
             let unlinker = with(&world, 1, |world| world.replace(1));
             let reader = with(&world, 2, World::look);
             {
-                let outer = is_inside.then(|| Reading::new(&world.domain));
+                let outer = is_inside.then(|| Reading::new(&world.domain, REST));
                 let found = outer.as_ref().map(|_| world.found.load(Acquire));
                 world.replace(2);
                 world.empty_bags();
@@ -527,7 +533,7 @@ fn a_thread_that_ends_inside() {
     models::check_up_to(2, || {
         let world = World::<1>::new();
         let other = with(&world, 1, |world| {
-            let inside = Reading::new(&world.domain);
+            let inside = Reading::new(&world.domain, REST);
             let found = world.found.load(Acquire);
             ThreadNumber::end(1);
             world.things[found].live.check();
@@ -547,7 +553,7 @@ fn a_thread_that_ends_inside() {
 fn a_thread_that_ends_inside_and_the_next_with_its_number() {
     model::<1>(|world| {
         ThreadNumber::set(1);
-        let inside = Reading::new(&world.domain);
+        let inside = Reading::new(&world.domain, REST);
         let found = world.found.load(Acquire);
         ThreadNumber::end(1);
         let next = with(&world, 0, |world| {
@@ -568,7 +574,7 @@ fn a_thread_that_ends_inside_and_the_next_with_its_number() {
 fn a_count_and_the_first_bench() {
     model::<1>(|world| {
         let other = with(&world, 1, |world| {
-            Writing::new(&world.domain).count(true, 1);
+            Writing::new(&world.domain, REST).count(true, 1);
         });
         assert!(world.domain.entries() <= 1);
         other.join().unwrap();

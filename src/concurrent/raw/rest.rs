@@ -1,0 +1,93 @@
+//! The part of a [`Domain`](super::domain::Domain) that is allocated when the first thread comes.
+
+use core::{mem, ptr};
+use std::boxed::Box;
+
+use super::deferred::DeferredList;
+use super::directory::Last;
+use crate::sync::{AtomicUsize, Mutex};
+
+/// The rest of a domain. The context of the table's destructors follows in the same allocation: the
+/// domain does not know the type of the context, so its code is compiled once for all tables.
+#[repr(C)]
+pub(super) struct Rest {
+    pub(super) deferred: DeferredList,
+    /// The fields below, and the context, are on other cache lines than the deferred list, because
+    /// entering threads read them.
+    apart: [u8; APART],
+    /// D6: the value of [`ends`](crate::thread::InUse::ends) up to which no ended thread was left
+    /// inside.
+    pub(super) checked: AtomicUsize,
+    /// See [`Participants`](super::directory::Participants).
+    pub(super) last: Mutex<Last>,
+    /// The offset of the context in the allocation.
+    context: usize,
+    /// Frees the allocation.
+    free: unsafe fn(*mut Rest),
+}
+
+/// A function that makes a rest, with the context of a table. All calls of a domain pass the same
+/// function.
+pub(super) type MakeRest = fn() -> *mut Rest;
+
+const LINES: usize = 128;
+/// Under loom, whose types are larger, the places do not matter.
+const APART: usize = LINES.saturating_sub(size_of::<DeferredList>());
+
+/// The allocation.
+#[repr(C, align(128))]
+struct WithContext<C> {
+    rest: Rest,
+    context: C,
+}
+
+const _: () = assert!(align_of::<WithContext<()>>() == LINES);
+
+impl Rest {
+    /// Makes a rest with a context.
+    pub(super) fn new<C: Default>() -> *mut Rest {
+        Box::into_raw(Box::new(WithContext {
+            rest: Rest {
+                deferred: DeferredList::new(),
+                apart: [0; APART],
+                checked: AtomicUsize::new(0),
+                last: Mutex::new(Last::new(ptr::null_mut())),
+                context: mem::offset_of!(WithContext<C>, context),
+                free: |rest| {
+                    // SAFETY: the caller of `free` passes the pointer made above.
+                    drop(unsafe { Box::from_raw(rest.cast::<WithContext<C>>()) });
+                },
+            },
+            context: C::default(),
+        }))
+        .cast()
+    }
+
+    /// Returns the context.
+    ///
+    /// # Safety
+    /// `rest` was made by [`new`](Self::new) with the same `C`, and lasts as long as the reference.
+    #[inline]
+    pub(super) unsafe fn context<'r, C>(rest: *const Rest) -> &'r C {
+        // SAFETY: the caller's promise.
+        unsafe { &(*rest.cast::<WithContext<C>>()).context }
+    }
+
+    /// Returns a pointer to the context, whose type the caller does not know.
+    ///
+    /// # Safety
+    /// `rest` was made by [`new`](Self::new), and has not been freed.
+    pub(super) unsafe fn context_ptr(rest: *const Rest) -> *const () {
+        // SAFETY: the caller's promise, and `new` stores the offset.
+        unsafe { rest.byte_add((*rest).context).cast() }
+    }
+
+    /// Drops the rest and its context.
+    ///
+    /// # Safety
+    /// `rest` was made by [`new`](Self::new), and no thread uses it any more.
+    pub(super) unsafe fn free(rest: *mut Rest) {
+        // SAFETY: the caller's promise.
+        unsafe { ((*rest).free)(rest) }
+    }
+}
