@@ -135,7 +135,7 @@ script!(of_threads: Shared, shared, |script| &script);
 // Miri has no time for all of them.
 #[cfg(not(miri))]
 crate::for_each_in! {
-    [of_one_owner] [usize]
+    types [of_one_owner] [usize]
     [weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps, weak_pair_map_by_key: PairsByKey,
      weak_pair_map_by_value: PairsByValue, weak_pair_map_twice: PairsTwice,
      weak_hash_pair_map: HashPairsByKey, weak_hash_map: HashMaps, weak_hash_set: HashSets,
@@ -145,7 +145,7 @@ crate::for_each_in! {
 
 #[cfg(not(miri))]
 crate::for_each_in! {
-    [of_threads] [usize]
+    types [of_threads] [usize]
     [weak_map: Maps, weak_set: Sets, weak_value_map: ValueMaps, weak_pair_map_by_key: PairsByKey,
      weak_pair_map_by_value: PairsByValue, weak_pair_map_twice: PairsTwice, weak_hash_map: HashMaps,
      weak_hash_set: HashSets, interner: Interners]
@@ -154,12 +154,12 @@ crate::for_each_in! {
 
 #[cfg(miri)]
 crate::for_each_in! {
-    [of_one_owner] [usize] [weak_map: Maps, weak_pair_map_twice: PairsTwice]
+    types [of_one_owner] [usize] [weak_map: Maps, weak_pair_map_twice: PairsTwice]
     in [crate::common::subject::single] with [atomic: Atomic]
 }
 
 #[cfg(miri)]
 crate::for_each_in! {
-    [of_threads] [usize] [weak_map: Maps, weak_pair_map_twice: PairsTwice]
+    types [of_threads] [usize] [weak_map: Maps, weak_pair_map_twice: PairsTwice]
     in [crate::common::subject::shared] with [atomic: Atomic]
 }

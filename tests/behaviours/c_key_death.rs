@@ -8,18 +8,21 @@ use std::rc::Rc;
 use weakly::WeakMap;
 
 use crate::collections::*;
-use crate::common::{Counter, Kind, downgrade, is_alive, new, scaled};
+use crate::common::{Counter, Kind, is_alive, new, scaled};
 use crate::{for_each_kind, heap};
 
 for_each_collection!(
-    a_dead_entry_is_gone_at_once,
-    one_of_several_handles_changes_nothing,
+    kit: one_of_several_handles_changes_nothing,
     weak_handles_do_not_keep_the_entry,
     a_temporary_life_leaves_nothing,
-    the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping,
-    reading_destroys_nothing,
     purge_reclaims_all_the_dead,
     a_late_notice_spares_the_new_entry,
+);
+
+for_each_collection!(
+    a_dead_entry_is_gone_at_once,
+    the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping,
+    reading_destroys_nothing,
     a_table_of_the_dead_does_not_grow,
     short_lived_entries_take_no_more_and_no_more_memory,
 );
@@ -55,8 +58,8 @@ fn a_dead_entry_is_gone_at_once<C: Single>() {
 }
 
 /// C36: As long as one strong handle is left, nothing changes.
-fn one_of_several_handles_changes_nothing<C: Single>() {
-    let (mut all, lives) = numbered::<C>(1);
+fn one_of_several_handles_changes_nothing(kit: Kit) {
+    let (mut all, lives) = kit.numbered(1);
     drop([lives[0].clone(), lives[0].clone()]);
     all.purge();
     assert_eq!(
@@ -67,21 +70,21 @@ fn one_of_several_handles_changes_nothing<C: Single>() {
 }
 
 /// C37: Weak handles, however many, do not keep the entry alive.
-fn weak_handles_do_not_keep_the_entry<C: Single>() {
-    let life = C::Life::from(1);
+fn weak_handles_do_not_keep_the_entry(kit: Kit) {
+    let life = kit.life(1);
     let counter = Counter::default();
-    let weak: Vec<_> = (0..5).map(|_| downgrade(&life)).collect();
-    let mut all = C::of([&life], &counted(&counter));
+    let weak: Vec<_> = (0..5).map(|_| life.downgrade()).collect();
+    let mut all = kit.of([&life], &counted(&counter));
     drop(life);
     all.purge();
-    assert_eq!((all.len(), counter.get()), (0, C::owned(1)));
-    assert!(!weak.iter().any(is_alive));
+    assert_eq!((all.len(), counter.get()), (0, kit.owned(1)));
+    assert!(!weak.iter().any(WeakHandle::is_alive));
 }
 
 /// C38: The entry of a temporary object is gone when the statement ends.
-fn a_temporary_life_leaves_nothing<C: Single>() {
-    let mut all = C::default();
-    all.enter(&C::Life::from(1), &quietly());
+fn a_temporary_life_leaves_nothing(kit: Kit) {
+    let mut all = kit.empty();
+    all.enter(&kit.life(1), &quietly());
     assert_eq!((all.len_live(), all.iter().next().is_none()), (0, true));
     all.purge();
     assert!(all.is_empty());
@@ -192,14 +195,14 @@ fn looking_to_change_destroys_nothing<C: Changing>() {
 }
 
 /// C40, 257: After `purge`, everything that dead entries owned is dropped, and nothing else.
-fn purge_reclaims_all_the_dead<C: Single>() {
+fn purge_reclaims_all_the_dead(kit: Kit) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(scaled(1_000, 100));
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(scaled(1_000, 100));
+    let mut all = kit.of(&lives, &counted(&counter));
     let entries = lives.len();
     lives.retain(|life| **life % 4 == 0);
     assert!(!all.purge());
-    assert_eq!(counter.get(), C::owned(entries - lives.len()));
+    assert_eq!(counter.get(), kit.owned(entries - lives.len()));
     assert_eq!(all.len(), lives.len());
     assert!(lives.iter().all(|life| all.contains(life)));
 }
@@ -276,21 +279,21 @@ fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
 
 /// C45: New entries in the places of dead ones, whose notices arrive late, stay: also in collections keyed by
 /// content, with equal content.
-fn a_late_notice_spares_the_new_entry<C: Single>() {
-    let mut all = C::with_capacity(200);
-    for life in &new_lives::<C::Life>(100) {
+fn a_late_notice_spares_the_new_entry(kit: Kit) {
+    let mut all = kit.with_capacity(200);
+    for life in &kit.lives(100) {
         all.enter(life, &quietly());
     }
     assert_eq!(
         all.pending_dead() > 16,
-        C::NOTIFIES,
+        kit.notifies,
         "some notices stay pending below"
     );
-    let lives = new_lives::<C::Life>(100);
+    let lives = kit.lives(100);
     lives
         .iter()
         .for_each(|life| _ = all.enter(life, &quietly()));
-    assert!(!C::NOTIFIES || all.len() == 100);
+    assert!(!kit.notifies || all.len() == 100);
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (100, 0));
     assert!(lives.iter().all(|life| all.contains(life)));

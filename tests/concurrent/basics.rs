@@ -5,16 +5,19 @@ use crate::faces::*;
 use weakly::reference::WeakKey;
 
 for_each_collection!(
-    an_empty_collection_contains_nothing,
+    kit: an_empty_collection_contains_nothing,
     inserted_entries_are_found_and_no_others,
     inserting_again_changes_only_what_is_owned,
+    a_table_of_dead_entries_is_purged,
+    iteration_shows_each_once,
+    clear_removes_all,
+);
+
+for_each_collection!(
     dead_entries_are_not_found,
     one_of_several_handles_ends_nothing,
-    a_table_of_dead_entries_is_purged,
     operations_drain_notices,
-    iteration_shows_each_once,
     an_iterator_keeps_nothing_alive,
-    clear_removes_all,
     an_object_that_outlives_its_collection_may_die,
     an_entry_owns_no_handle,
 );
@@ -31,10 +34,10 @@ for_each_owning!(a_replaced_value_is_dropped_at_once);
 const MANY: usize = scaled(1_000, 40);
 
 /// A1: An empty collection contains nothing, whatever its capacity.
-fn an_empty_collection_contains_nothing<C: Shared>() {
+fn an_empty_collection_contains_nothing(kit: Kit) {
     for capacity in [0, 1, 100] {
-        let all = C::with_capacity(capacity);
-        let life = C::Life::from(1);
+        let all = kit.with_capacity(capacity);
+        let life = kit.life(1);
         assert_eq!(all.counts(), (0, 0, 0));
         assert!(all.is_empty() && !all.has(&life) && all.numbers().is_empty());
         all.purge();
@@ -44,28 +47,28 @@ fn an_empty_collection_contains_nothing<C: Shared>() {
 }
 
 /// A2, E76: An inserted entry is found by its own life, and counted.
-fn inserted_entries_are_found_and_no_others<C: Shared>() {
-    let lives = new_lives::<C::Life>(MANY);
-    let all = C::default();
+fn inserted_entries_are_found_and_no_others(kit: Kit) {
+    let lives = kit.lives(MANY);
+    let all = kit.empty();
     for (n, life) in lives.iter().enumerate() {
         assert!(!all.has(life));
         assert!(all.enter(life, &quietly()));
         assert_eq!(all.len(), n + 1);
     }
     assert!(lives.iter().all(|life| all.has(life)));
-    assert!(!all.has(&MANY.into()));
+    assert!(!all.has(&kit.life(MANY)));
     assert_eq!(all.counts(), (MANY, MANY, 0));
     assert!(!all.is_empty());
 }
 
 /// A3, G100: Inserting again adds no entry; what the new one owned is dropped.
-fn inserting_again_changes_only_what_is_owned<C: Shared>() {
+fn inserting_again_changes_only_what_is_owned(kit: Kit) {
     let count = Count::default();
-    let life = C::Life::from(1);
-    let all = C::of([&life], &count.ends());
+    let life = kit.life(1);
+    let all = kit.of([&life], &count.ends());
     for n in 1..4 {
         assert!(!all.enter(&life, &count.ends()));
-        assert_eq!((all.len(), count.get()), (1, C::owned(n)));
+        assert_eq!((all.len(), count.get()), (1, kit.owned(n)));
     }
     assert!(all.has(&life));
 }
@@ -99,14 +102,14 @@ fn one_of_several_handles_ends_nothing<C: Shared>() {
 }
 
 /// C40: `purge` drops what the dead own, once, and nothing else.
-fn a_table_of_dead_entries_is_purged<C: Shared>() {
+fn a_table_of_dead_entries_is_purged(kit: Kit) {
     let count = Count::default();
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &count.ends());
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &count.ends());
     for left in [MANY - 1, MANY / 3, 1, 0] {
         lives.truncate(left);
         all.purge();
-        assert_eq!(count.get(), C::owned(MANY - left));
+        assert_eq!(count.get(), kit.owned(MANY - left));
         assert_eq!(all.counts(), (left, left, 0));
     }
 }
@@ -147,9 +150,9 @@ fn arcs_are_swept_as_the_collection_grows<C: Shared>() {
 }
 
 /// F84: Each live entry is shown once, whatever died before.
-fn iteration_shows_each_once<C: Shared>() {
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn iteration_shows_each_once(kit: Kit) {
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     lives.retain(|life| **life % 3 == 0);
     let shown: Vec<_> = (0..MANY).filter(|n| n % 3 == 0).collect();
     assert_eq!(all.numbers(), shown);
@@ -171,14 +174,14 @@ fn an_iterator_keeps_nothing_alive<C: Shared>() {
 }
 
 /// A12: All entries go at once, the dead too.
-fn clear_removes_all<C: Shared>() {
+fn clear_removes_all(kit: Kit) {
     let count = Count::default();
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &count.ends());
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &count.ends());
     lives.truncate(MANY / 2);
     all.clear();
     assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(count.get(), C::owned(MANY));
+    assert_eq!(count.get(), kit.owned(MANY));
     assert!(lives.iter().all(|life| !all.has(life)));
     drop(lives);
     assert_eq!(all.counts(), (0, 0, 0), "no notice is delivered any more");

@@ -1,6 +1,7 @@
 //! A collection, described once for all tests: what both families have, those of one owner and those that threads
-//! share ([`Upkeep`], [`Subject`]), and what changes them ([`Single`], [`Shared`]). A test is written over one of these
-//! traits, and run for a list of collections and kinds of pointers, which [`subjects!`] makes.
+//! share ([`Upkeep`], [`Subject`]), and what changes them ([`Single`], [`Shared`]). A test runs for a list of collections
+//! and kinds of pointers, which [`subjects!`] makes. It takes a [`Kit`](single::Kit), and is compiled once; or it is
+//! written over one of these traits, where the type is its point, and compiled for each.
 //!
 //! An entry lives as long as its *life*: the one object that the test keeps alive. That is the key of a `WeakMap`, the
 //! value of a `WeakValueMap`, either side of a `WeakPairMap`. What a collection owns of an entry is an [`Owned`].
@@ -17,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 use weakly::concurrent::SharedRef;
 use weakly::{
     Reclaim, local,
-    reference::{StrongRef, WeakKey},
+    reference::{StrongRef, WeakKey, WeakRef},
 };
 
 use super::Count;
@@ -289,6 +290,8 @@ fn interns<T: Content, L: Life<T>>(life: &L, intern: impl FnOnce(L) -> L) -> boo
 mod paired;
 #[macro_use]
 mod describe;
+#[macro_use]
+mod kit;
 mod lists;
 #[cfg(feature = "std")]
 pub mod shared;

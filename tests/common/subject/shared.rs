@@ -49,3 +49,13 @@ upkeeps! {
 }
 
 family!(Shared() ([Send + Sync] [SharedRef]) Send |content| &kept(content));
+
+kit! {
+    Shared() [Upkeep + Send + Sync + 'static] [Send +] {
+        set_reclaim(reclaim: Reclaim) -> ();
+        purge() -> bool;
+        purge_some(n: usize) -> usize;
+        clear() -> ();
+    }
+    Atomic: weakly::Strong<usize>, StdArc: Arc<usize>
+}

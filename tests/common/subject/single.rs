@@ -86,3 +86,8 @@ describe! {
         iter all.all.iter().map(|(_, life)| life);
     }
 }
+
+kit! {
+    Single(mut) [Memory + 'static] [] {}
+    Atomic: weakly::Strong<usize>, Local: local::Strong<usize>, StdArc: Arc<usize>, StdRc: Rc<usize>
+}
