@@ -15,7 +15,7 @@ use crate::common::{Counter, Kind, Map, downgrade, is_alive, new, panics};
 use crate::{for_each_flavour, for_each_kind};
 
 for_each_map!(
-    an_empty_map_has_nothing,
+    kit: an_empty_map_has_nothing,
     insert_replaces_and_returns_the_old_value,
     try_insert_refuses_a_present_key,
     contains_key_follows_insert_and_remove,
@@ -34,9 +34,9 @@ for_each_kind!(
 );
 
 /// A1: An empty map has no entries, finds nothing, and has nothing to remove.
-fn an_empty_map_has_nothing<C: Mapping>() {
-    let mut map = C::default();
-    let key = C::Life::from(1);
+fn an_empty_map_has_nothing(kit: Kit<dyn Mapping>) {
+    let mut map = kit.empty();
+    let key = kit.life(1);
     assert_eq!((map.len(), map.len_live(), map.capacity()), (0, 0, 0));
     assert!(map.is_empty());
     assert_eq!((map.get(&key), map.get_key_value(&key)), (None, None));
@@ -46,7 +46,7 @@ fn an_empty_map_has_nothing<C: Mapping>() {
     map.purge();
     map.clear();
     map.shrink_to_fit();
-    assert!(map == C::default());
+    assert!(map == kit.empty());
 }
 
 /// A2: A value is found by its key, by a clone of it, by a weak handle, and by its address.
@@ -67,9 +67,9 @@ fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
 }
 
 /// A3: Insert of a present key replaces the value and returns the old one; the count stays.
-fn insert_replaces_and_returns_the_old_value<C: Mapping>() {
-    let [key, old, new] = [1, 10, 20].map(C::Life::from);
-    let mut map = C::default();
+fn insert_replaces_and_returns_the_old_value(kit: Kit<dyn Mapping>) {
+    let [key, old, new] = [1, 10, 20].map(|n| kit.life(n));
+    let mut map = kit.empty();
     assert_eq!(map.insert(&key, &old), None);
     assert_eq!(map.insert(&key.clone(), &new), Some(10));
     assert_eq!((map.len(), map.get(&key)), (1, Some(20)));
@@ -82,9 +82,9 @@ fn insert_replaces_and_returns_the_old_value<C: Mapping>() {
 }
 
 /// A4: `try_insert` of a present key fails, shows the entry, and changes nothing.
-fn try_insert_refuses_a_present_key<C: Mapping>() {
-    let [key, first, second] = [1, 10, 20].map(C::Life::from);
-    let mut map = C::default();
+fn try_insert_refuses_a_present_key(kit: Kit<dyn Mapping>) {
+    let [key, first, second] = [1, 10, 20].map(|n| kit.life(n));
+    let mut map = kit.empty();
     assert_eq!(map.try_insert(&key, &first), Ok(()));
     assert_eq!(map.try_insert(&key, &second).unwrap_err().0, 10);
     assert_eq!((map.get(&key), map.len()), (Some(10), 1));
@@ -104,9 +104,9 @@ fn try_insert_hands_back_the_rejected_value<P: Kind>() {
 }
 
 /// A5: `contains_key` is true after an insert, false before it and after a remove.
-fn contains_key_follows_insert_and_remove<C: Mapping>() {
-    let [key, value] = [1, 10].map(C::Life::from);
-    let mut map = C::default();
+fn contains_key_follows_insert_and_remove(kit: Kit<dyn Mapping>) {
+    let [key, value] = [1, 10].map(|n| kit.life(n));
+    let mut map = kit.empty();
     assert!(!map.contains_key(&key));
     map.insert(&key, &value);
     assert!(map.contains_key(&key));
@@ -115,9 +115,9 @@ fn contains_key_follows_insert_and_remove<C: Mapping>() {
 }
 
 /// A6: Remove returns the value the first time, nothing the second.
-fn remove_returns_the_value_once<C: Mapping>() {
-    let [key, value] = [1, 10].map(C::Life::from);
-    let mut map = C::map([(&key, &value)]);
+fn remove_returns_the_value_once(kit: Kit<dyn Mapping>) {
+    let [key, value] = [1, 10].map(|n| kit.life(n));
+    let mut map = kit.map([(&key, &value)]);
     assert_eq!((map.remove(&key), map.remove(&key)), (Some(10), None));
     map.insert(&key, &value);
     assert_eq!(map.remove_entry(&key), Some((1, 10)));
@@ -128,9 +128,9 @@ fn remove_returns_the_value_once<C: Mapping>() {
 }
 
 /// A7: Remove touches no other entry.
-fn remove_leaves_other_entries<C: Mapping>() {
-    let keys = new_lives::<C::Life>(20);
-    let mut map = C::map(keys.iter().zip(&keys));
+fn remove_leaves_other_entries(kit: Kit<dyn Mapping>) {
+    let keys = kit.lives(20);
+    let mut map = kit.map(keys.iter().zip(&keys));
     map.remove(&keys[7]);
     assert_eq!(map.len(), 19);
     for (n, key) in keys.iter().enumerate() {
@@ -139,20 +139,20 @@ fn remove_leaves_other_entries<C: Mapping>() {
 }
 
 /// A8: `get_or_insert` returns the existing value, and does not replace it.
-fn get_or_insert_keeps_the_existing_value<C: Mapping>() {
-    let [key, first, second] = [1, 10, 20].map(C::Life::from);
-    let mut map = C::default();
+fn get_or_insert_keeps_the_existing_value(kit: Kit<dyn Mapping>) {
+    let [key, first, second] = [1, 10, 20].map(|n| kit.life(n));
+    let mut map = kit.empty();
     assert_eq!(map.get_or_insert(&key, &first), 10);
     assert_eq!(map.get_or_insert(&key, &second), 10);
     assert_eq!(map.entry_or_insert(&key, &second), 10);
     assert_eq!((map.len(), map.get(&key)), (1, Some(10)));
-    assert_eq!(C::Life::counts(&second), (1, 0));
+    assert_eq!(second.counts(), (1, 0));
 }
 
 /// A9: The closure of `get_or_insert_with` is not run when the key is present.
-fn the_closure_is_not_run_when_the_key_is_present<C: Mapping>() {
-    let [key, value] = [1, 10].map(C::Life::from);
-    let mut map = C::default();
+fn the_closure_is_not_run_when_the_key_is_present(kit: Kit<dyn Mapping>) {
+    let [key, value] = [1, 10].map(|n| kit.life(n));
+    let mut map = kit.empty();
     let mut runs = 0;
     let mut make = || {
         runs += 1;
@@ -161,7 +161,7 @@ fn the_closure_is_not_run_when_the_key_is_present<C: Mapping>() {
     for _ in 0..2 {
         assert_eq!(map.get_or_insert_with(&key, &mut make), 10);
         assert_eq!(map.entry_or_insert_with(&key, &mut make), 10);
-        let made = map.try_get_or_insert_with(&key, || Ok::<_, ()>(make()));
+        let made = map.try_get_or_insert_with(&key, &mut || Ok(make()));
         assert_eq!(made, Ok(10));
     }
     assert_eq!(runs, 1);
@@ -181,31 +181,31 @@ fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
 }
 
 /// A11: A closure that panics or fails leaves the map unchanged and usable.
-fn a_panicking_closure_leaves_the_map_as_it_was<C: Mapping>() {
-    let keys = new_lives::<C::Life>(2);
-    let mut map = C::map([(&keys[0], &keys[0])]);
+fn a_panicking_closure_leaves_the_map_as_it_was(kit: Kit<dyn Mapping>) {
+    let keys = kit.lives(2);
+    let mut map = kit.map([(&keys[0], &keys[0])]);
     assert!(panics(|| {
-        map.get_or_insert_with(&keys[1], || panic!("no value"));
+        map.get_or_insert_with(&keys[1], &mut || panic!("no value"));
     }));
     assert!(panics(|| {
-        map.entry_or_insert_with(&keys[1], || panic!("no value"));
+        map.entry_or_insert_with(&keys[1], &mut || panic!("no value"));
     }));
     assert_eq!(
-        map.try_get_or_insert_with(&keys[1], || Err("no")),
+        map.try_get_or_insert_with(&keys[1], &mut || Err("no")),
         Err("no")
     );
     assert_eq!((map.len(), map.get(&keys[1])), (1, None));
-    assert_eq!(C::Life::counts(&keys[1]), (1, 0));
+    assert_eq!(keys[1].counts(), (1, 0));
     map.insert(&keys[1], &keys[1]);
     assert_eq!((map.get(&keys[0]), map.get(&keys[1])), (Some(0), Some(1)));
 }
 
 /// A12: The closure cannot insert the same key: the map is borrowed, which a `RefCell` detects at run time
 /// (without one, the compiler does). The closure's result is inserted.
-fn a_closure_cannot_reach_the_map_it_fills<C: Mapping>() {
-    let [key, outer] = [1, 10].map(C::Life::from);
-    let map = RefCell::new(C::default());
-    map.borrow_mut().get_or_insert_with(&key, || {
+fn a_closure_cannot_reach_the_map_it_fills(kit: Kit<dyn Mapping>) {
+    let [key, outer] = [1, 10].map(|n| kit.life(n));
+    let map = RefCell::new(kit.empty());
+    map.borrow_mut().get_or_insert_with(&key, &mut || {
         assert!(map.try_borrow_mut().is_err());
         &outer
     });

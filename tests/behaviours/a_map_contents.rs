@@ -11,10 +11,10 @@ use crate::common::{
 };
 use crate::for_each_kind;
 
-for_each_collection!(clear_destroys_each_once);
+for_each_collection!(kit: clear_destroys_each_once);
 
 for_each_changing!(
-    pop_returns_every_live_entry_once,
+    kit: pop_returns_every_live_entry_once,
     pop_misses_none_where_most_places_are_empty,
     extend_takes_from_iterators_collections_and_itself,
     an_iterator_that_panics_half_way_loses_nothing,
@@ -25,7 +25,7 @@ for_each_changing!(
 );
 
 for_each_map!(
-    maps_are_equal_if_their_values_are,
+    kit: maps_are_equal_if_their_values_are,
     a_copy_has_the_same_values_and_changes_alone,
     many_in_and_all_out_again,
 );
@@ -36,30 +36,30 @@ for_each_kind!(
 );
 
 /// A14: `pop` returns every live entry exactly once, then nothing.
-fn pop_returns_every_live_entry_once<C: Changing>() {
+fn pop_returns_every_live_entry_once(kit: Kit<dyn Changing>) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(100);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(100);
+    let mut all = kit.of(&lives, &counted(&counter));
     lives.retain(|life| **life % 3 != 0);
     let popped = sorted(std::iter::from_fn(|| all.pop()).map(|life| *life));
     assert!(popped.iter().eq(lives.iter().map(|life| &**life)));
     assert!(all.pop().is_none());
     assert_eq!(all.len_live(), 0);
     all.purge();
-    assert_eq!(counter.get(), C::owned(100));
+    assert_eq!(counter.get(), kit.owned(100));
 }
 
 /// A14: Also as a queue in a large collection, of which it remembers where there is nothing: whatever comes, goes, dies or moves
 /// between two calls.
-fn pop_misses_none_where_most_places_are_empty<C: Changing>() {
+fn pop_misses_none_where_most_places_are_empty(kit: Kit<dyn Changing>) {
     let mut random = random(14);
     let mut choice = |n: usize| random.next().unwrap() % n;
-    let mut all = C::default();
+    let mut all = kit.empty();
     let mut lives = BTreeMap::new();
     for number in 0..scaled(2_000, 100) {
         match choice(if number % 500 < 400 { 6 } else { 8 }) {
             0..3 => {
-                let life = C::Life::from(number);
+                let life = kit.life(number);
                 all.enter(&life, &quietly());
                 lives.insert(number, life);
             }
@@ -110,33 +110,33 @@ fn pop_of_a_short_queue_passes_by_what_is_empty() {
 }
 
 /// A15: `clear` removes all entries, drops what they own once, and the collection can be filled again.
-fn clear_destroys_each_once<C: Single>() {
+fn clear_destroys_each_once(kit: Kit) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(10);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(10);
+    let mut all = kit.of(&lives, &counted(&counter));
     lives.truncate(8);
     let capacity = all.capacity();
     all.clear();
     let left = (all.len(), all.pending_dead(), counter.get());
-    assert_eq!(left, (0, 0, C::owned(10)));
+    assert_eq!(left, (0, 0, kit.owned(10)));
     assert_eq!(all.capacity() > 0, capacity > 0);
     assert!(!all.contains(&lives[0]));
     for life in &lives {
-        assert_eq!(C::Life::counts(life), (1, 0), "it has no watches any more");
+        assert_eq!(life.counts(), (1, 0), "it has no watches any more");
         all.enter(life, &counted(&counter));
     }
     assert_eq!(all.len(), 8);
     drop(all);
-    assert_eq!(counter.get(), C::owned(18));
+    assert_eq!(counter.get(), kit.owned(18));
 }
 
 /// A16: `extend` takes the items of an iterator, of another collection, and of a copy of itself.
-fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
-    let lives = new_lives::<C::Life>(6);
-    let mut all = C::of(&lives[..2], &quietly());
-    all.extend_with([&lives[2], &lives[1]], &quietly());
+fn extend_takes_from_iterators_collections_and_itself(kit: Kit<dyn Changing>) {
+    let lives = kit.lives(6);
+    let mut all = kit.of(&lives[..2], &quietly());
+    all.extend_with(&mut [&lives[2], &lives[1]].into_iter(), &quietly());
     assert_eq!(all.numbers(), [0, 1, 2]);
-    all.extend_from(C::of(&lives[3..], &quietly()));
+    all.extend_from(kit.of(&lives[3..], &quietly()));
     assert_eq!(all.numbers(), [0, 1, 2, 3, 4, 5]);
     all.extend_from(all.clone());
     assert_eq!((all.numbers(), all.len()), (vec![0, 1, 2, 3, 4, 5], 6));
@@ -144,12 +144,12 @@ fn extend_takes_from_iterators_collections_and_itself<C: Changing>() {
 }
 
 /// A17: If the iterator panics midway, the items before that stay.
-fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
-    let lives = new_lives::<C::Life>(5);
-    let mut all = C::default();
+fn an_iterator_that_panics_half_way_loses_nothing(kit: Kit<dyn Changing>) {
+    let lives = kit.lives(5);
+    let mut all = kit.empty();
     assert!(panics(|| {
         let good = |n: usize| assert!(n < 3, "no more");
-        all.extend_with(lives.iter().inspect(|life| good(***life)), &quietly());
+        all.extend_with(&mut lives.iter().inspect(|life| good(***life)), &quietly());
     }));
     assert_eq!(all.numbers(), [0, 1, 2]);
     all.enter(&lives[4], &quietly());
@@ -158,17 +158,20 @@ fn an_iterator_that_panics_half_way_loses_nothing<C: Changing>() {
 
 /// A18: Collections are equal if they have the same live entries: by identity, or by content; the dead do not
 /// count.
-fn collections_are_equal_by_identity_or_content<C: Changing>() {
-    let lives = new_lives::<C::Life>(3);
-    let twins = new_lives::<C::Life>(3);
-    let all = C::of(&lives, &quietly());
-    assert!(all == all.clone() && (C::LONE || all == C::of(&lives, &quietly())));
-    assert_eq!(all == C::of(&twins, &quietly()), C::BY_CONTENT && !C::LONE);
+fn collections_are_equal_by_identity_or_content(kit: Kit<dyn Changing>) {
+    let lives = kit.lives(3);
+    let twins = kit.lives(3);
+    let all = kit.of(&lives, &quietly());
+    assert!(all == all.clone() && (all.is_lone() || all == kit.of(&lives, &quietly())));
+    assert_eq!(
+        all == kit.of(&twins, &quietly()),
+        kit.by_content && !all.is_lone()
+    );
     let mut less = all.clone();
     less.drop_out(&lives[2]);
     assert!(all != less && less != all);
     let mut more = all.clone();
-    let life = C::Life::from(9);
+    let life = kit.life(9);
     more.enter(&life, &quietly());
     assert!(all != more && more != all);
     drop(life);
@@ -176,12 +179,12 @@ fn collections_are_equal_by_identity_or_content<C: Changing>() {
 }
 
 /// A18: Maps are equal if, besides, equal keys have equal values.
-fn maps_are_equal_if_their_values_are<C: Mapping>() {
-    let keys = new_lives::<C::Life>(3);
-    let [value, twin, other] = [7, 7, 8].map(C::Life::from);
-    let map = C::map(keys.iter().map(|key| (key, &value)));
-    assert!(map == C::map(keys.iter().map(|key| (key, &twin))));
-    assert!(map != C::map(keys[..2].iter().map(|key| (key, &value))));
+fn maps_are_equal_if_their_values_are(kit: Kit<dyn Mapping>) {
+    let keys = kit.lives(3);
+    let [value, twin, other] = [7, 7, 8].map(|n| kit.life(n));
+    let map = kit.map(keys.iter().map(|key| (key, &value)));
+    assert!(map == kit.map(keys.iter().map(|key| (key, &twin))));
+    assert!(map != kit.map(keys[..2].iter().map(|key| (key, &value))));
     let mut changed = map.clone();
     changed.insert(&keys[1], &other);
     assert!(map != changed && changed != map);
@@ -190,8 +193,8 @@ fn maps_are_equal_if_their_values_are<C: Mapping>() {
 }
 
 /// A19: A copy has the same live entries, is independent of the original, and keeps nothing alive.
-fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
-    let (mut all, mut lives) = numbered::<C>(4);
+fn a_copy_is_independent_and_keeps_nothing(kit: Kit<dyn Changing>) {
+    let (mut all, mut lives) = kit.numbered(4);
     lives.remove(1);
     let mut copy = all.clone();
     assert_eq!((copy.numbers(), copy.len()), (vec![0, 2, 3], 3));
@@ -199,15 +202,15 @@ fn a_copy_is_independent_and_keeps_nothing<C: Changing>() {
     copy.drop_out(&lives[0]);
     all.drop_out(&lives[2]);
     assert_eq!((copy.numbers(), all.numbers()), (vec![2, 3], vec![0, 2]));
-    assert!(lives.iter().all(|life| C::Life::counts(life).0 == 1));
+    assert!(lives.iter().all(|life| life.counts().0 == 1));
     lives.remove(1);
     assert_eq!((copy.numbers(), all.numbers()), (vec![3], vec![0]));
 }
 
 /// A19: The values of a copy are the same, and change independently.
-fn a_copy_has_the_same_values_and_changes_alone<C: Mapping>() {
-    let [key, value, other] = [1, 10, 20].map(C::Life::from);
-    let map = C::map([(&key, &value)]);
+fn a_copy_has_the_same_values_and_changes_alone(kit: Kit<dyn Mapping>) {
+    let [key, value, other] = [1, 10, 20].map(|n| kit.life(n));
+    let map = kit.map([(&key, &value)]);
     let mut copy = map.clone();
     assert_eq!(copy.insert(&key, &other), Some(10));
     assert_eq!((map.get(&key), copy.get(&key)), (Some(10), Some(20)));
@@ -223,42 +226,42 @@ fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
 }
 
 /// A21: Many entries are inserted, and all are yielded again, each with its value.
-fn many_in_and_all_out_again<C: Mapping>() {
-    let keys = new_lives::<C::Life>(scaled(10_000, 40));
-    let mut map = C::map(keys.iter().zip(keys.iter().rev()));
+fn many_in_and_all_out_again(kit: Kit<dyn Mapping>) {
+    let keys = kit.lives(scaled(10_000, 40));
+    let mut map = kit.map(keys.iter().zip(keys.iter().rev()));
     assert_eq!(map.len(), keys.len());
     for (key, value) in keys.iter().zip(keys.iter().rev()).rev() {
         assert_eq!(map.remove(key), Some(**value));
     }
     assert!(map.is_empty());
-    assert!(keys.iter().all(|key| C::Life::counts(key) == (1, 0)));
+    assert!(keys.iter().all(|key| key.counts() == (1, 0)));
 }
 
 /// A22: The same entry is inserted and removed a million times: neither the table grows, nor the object's list
 /// of watches.
-fn the_same_in_and_out_a_million_times<C: Changing>() {
-    let life = C::Life::from(1);
+fn the_same_in_and_out_a_million_times(kit: Kit<dyn Changing>) {
+    let life = kit.life(1);
     let ends: Ends = quietly();
-    let mut all = C::of([&life], &ends);
+    let mut all = kit.of([&life], &ends);
     // Once, for the record that a weak handle beside an entry takes, which stays.
     assert!(all.drop_out(&life));
     all.enter(&life, &ends);
     let (capacity, bytes) = (all.capacity(), crate::heap::bytes());
-    for _ in 0..scaled(often::<C>(), 50) {
+    for _ in 0..scaled(often(kit), 50) {
         assert!(all.drop_out(&life));
         all.enter(&life, &ends);
     }
     assert!(all.capacity() <= capacity);
-    assert_eq!(C::Life::counts(&life), (1, C::WATCHES));
+    assert_eq!(life.counts(), (1, all.watches()));
     assert_eq!(crate::heap::bytes(), bytes);
 }
 
 /// A23: The union of two collections loses its entries as their lives end.
-fn a_union_loses_what_dies<C: Changing>() {
-    let mut lives = new_lives::<C::Life>(5);
+fn a_union_loses_what_dies(kit: Kit<dyn Changing>) {
+    let mut lives = kit.lives(5);
     let (a, b) = (
-        C::of(&lives[..3], &quietly()),
-        C::of(&lives[2..], &quietly()),
+        kit.of(&lives[..3], &quietly()),
+        kit.of(&lives[2..], &quietly()),
     );
     let mut union = a.clone();
     union.extend_from(b.clone());

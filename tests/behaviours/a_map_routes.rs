@@ -12,7 +12,7 @@ use crate::common::{Counter, Key, Kind, Map, downgrade, is_alive, keys, new, pan
 use crate::for_each_kind;
 
 for_each_map!(
-    insert_entry_shows_the_new_entry,
+    kit: insert_entry_shows_the_new_entry,
     remove_if_removes_what_is_wanted,
     a_refusal_that_panics_removes_nothing,
 );
@@ -31,9 +31,9 @@ for_each_kind!(
 
 /// A3: `insert_entry` sets the value, whether there was one or not, and shows the entry that is there then, from
 /// which it can be removed.
-fn insert_entry_shows_the_new_entry<C: Mapping>() {
-    let mut map = C::default();
-    let [key, one, two, three] = [5, 1, 2, 3].map(C::Life::from);
+fn insert_entry_shows_the_new_entry(kit: Kit<dyn Mapping>) {
+    let mut map = kit.empty();
+    let [key, one, two, three] = [5, 1, 2, 3].map(|n| kit.life(n));
     assert_eq!(map.entry_insert_entry(&key, &one, false), [(5, 1); 2]);
     assert_eq!((map.get(&key), map.len()), (Some(1), 1));
     assert_eq!(map.entry_insert_entry(&key, &two, false), [(5, 2); 2]);
@@ -44,7 +44,7 @@ fn insert_entry_shows_the_new_entry<C: Mapping>() {
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     for object in [&key, &one, &two, &three] {
-        assert_eq!(C::Life::counts(object), (1, 0), "nothing is left of it");
+        assert_eq!(object.counts(), (1, 0), "nothing is left of it");
     }
 }
 
@@ -102,34 +102,37 @@ fn an_inserted_entry_can_be_changed_again<P: Kind>() {
 }
 
 /// A6: `remove_if` removes the entry if its value is wanted, and returns it. An absent key is asked nothing about.
-fn remove_if_removes_what_is_wanted<C: Mapping>() {
-    let [one, other, absent] = [1, 2, 3].map(C::Life::from);
-    let [ten, twenty] = [10, 20].map(C::Life::from);
-    let mut map = C::map([(&one, &ten), (&other, &twenty)]);
+fn remove_if_removes_what_is_wanted(kit: Kit<dyn Mapping>) {
+    let [one, other, absent] = [1, 2, 3].map(|n| kit.life(n));
+    let [ten, twenty] = [10, 20].map(|n| kit.life(n));
+    let mut map = kit.map([(&one, &ten), (&other, &twenty)]);
     let mut seen = Vec::new();
-    let refuse = |value| {
+    let mut refuse = |value| {
         seen.push(value);
         false
     };
-    assert_eq!(map.remove_if(&one, refuse), None);
+    assert_eq!(map.remove_if(&one, &mut refuse), None);
     assert_eq!((seen, map.len()), (vec![10], 2));
-    assert_eq!(map.remove_if(&absent, |_| panic!("it is absent")), None);
-    assert_eq!(map.remove_if(&one, |value| value == 10), Some(10));
+    assert_eq!(
+        map.remove_if(&absent, &mut |_| panic!("it is absent")),
+        None
+    );
+    assert_eq!(map.remove_if(&one, &mut |value| value == 10), Some(10));
     assert_eq!((map.get(&one), map.get(&other)), (None, Some(20)));
-    assert_eq!(map.remove_if(&one, |_| panic!("it is gone")), None);
-    assert_eq!(C::Life::counts(&one), (1, 0));
+    assert_eq!(map.remove_if(&one, &mut |_| panic!("it is gone")), None);
+    assert_eq!(one.counts(), (1, 0));
     assert_eq!((map.len(), map.pending_dead()), (1, 0));
 }
 
 /// A11: If the closure panics, the entry stays.
-fn a_refusal_that_panics_removes_nothing<C: Mapping>() {
-    let [key, value] = [1, 10].map(C::Life::from);
-    let mut map = C::map([(&key, &value)]);
+fn a_refusal_that_panics_removes_nothing(kit: Kit<dyn Mapping>) {
+    let [key, value] = [1, 10].map(|n| kit.life(n));
+    let mut map = kit.map([(&key, &value)]);
     assert!(panics(
-        || _ = map.remove_if(&key, |_| crate::common::quiet_panic())
+        || _ = map.remove_if(&key, &mut |_| crate::common::quiet_panic())
     ));
     assert_eq!((map.get(&key), map.len()), (Some(10), 1));
-    assert_eq!(map.remove_if(&key, |_| true), Some(10));
+    assert_eq!(map.remove_if(&key, &mut |_| true), Some(10));
 }
 
 /// A6, H115: `remove_if` shows no dead value, and none of a dead key.

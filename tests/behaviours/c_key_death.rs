@@ -8,7 +8,7 @@ use std::rc::Rc;
 use weakly::WeakMap;
 
 use crate::collections::*;
-use crate::common::{Counter, Kind, is_alive, new, scaled};
+use crate::common::{Counter, Kind, new, scaled};
 use crate::{for_each_kind, heap};
 
 for_each_collection!(
@@ -20,7 +20,7 @@ for_each_collection!(
 );
 
 for_each_collection!(
-    a_dead_entry_is_gone_at_once,
+    kit: a_dead_entry_is_gone_at_once,
     the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping,
     reading_destroys_nothing,
     a_table_of_the_dead_does_not_grow,
@@ -28,16 +28,16 @@ for_each_collection!(
 );
 
 for_each_changing!(
-    the_dead_are_reclaimed_by_the_next_removal,
+    kit: the_dead_are_reclaimed_by_the_next_removal,
     looking_to_change_destroys_nothing,
     a_removed_life_may_end_later,
     a_life_removed_and_entered_again_goes_once,
 );
 
-for_each_map!(the_dead_are_reclaimed_by_the_next_entry);
+for_each_map!(kit: the_dead_are_reclaimed_by_the_next_entry);
 
 for_each_owning!(
-    the_dead_are_reclaimed_when_they_are_requested,
+    kit: the_dead_are_reclaimed_when_they_are_requested,
     a_removed_or_replaced_value_is_dropped_at_once,
     every_collection_forgets_the_dead,
     entries_may_die_while_the_table_grows,
@@ -46,14 +46,14 @@ for_each_owning!(
 for_each_kind!(a_key_that_cannot_be_upgraded_is_absent);
 
 /// C35: When the last strong handle is dropped, the entry is not found any more, at once.
-fn a_dead_entry_is_gone_at_once<C: Single>() {
-    let (all, mut lives) = numbered::<C>(2);
+fn a_dead_entry_is_gone_at_once(kit: Kit) {
+    let (all, mut lives) = kit.numbered(2);
     let dead = ghost(&lives[1]);
     assert!(dead.is_in(&all));
     lives.pop();
     assert!(!dead.is_in(&all));
     assert_eq!((all.numbers(), all.len_live()), (vec![0], 1));
-    assert_eq!(all.len(), 2 - C::notified(1));
+    assert_eq!(all.len(), 2 - kit.notified(1));
     assert!(all.contains(&lives[0]));
 }
 
@@ -91,84 +91,96 @@ fn a_temporary_life_leaves_nothing(kit: Kit) {
 }
 
 /// An operation that changes the collection, with an object numbered 1, like the dead one, and another.
-type Change<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life);
+type Change<'a, D> = &'a dyn Fn(&mut Box<D>, &Handle, &Handle);
 
 /// C39: What a collection owns of an entry is dropped once, not before the entry dies, and at the latest by each
 /// of these operations.
-fn reclaims_the_dead<C: Single>(changes: &[(&str, Change<C>)]) {
+fn reclaims_the_dead<D: Collection + ?Sized>(kit: Kit<D>, changes: &[(&str, Change<D>)]) {
     for (name, change) in changes {
         let counter = Counter::default();
-        let [life, twin, other] = [1, 1, 2].map(C::Life::from);
-        let mut all = C::of([&life], &counted(&counter));
+        let [life, twin, other] = [1, 1, 2].map(|n| kit.life(n));
+        let mut all = kit.of([&life], &counted(&counter));
         assert_eq!(counter.get(), 0, "{name}: before the death");
         drop(life);
-        assert_eq!(all.pending_dead(), C::notified(1), "{name}: after it");
+        assert_eq!(all.pending_dead(), kit.notified(1), "{name}: after it");
         change(&mut all, &twin, &other);
-        assert_eq!(counter.get(), C::owned(1), "{name}: after the change");
+        assert_eq!(counter.get(), kit.owned(1), "{name}: after the change");
         assert_eq!(all.pending_dead(), 0, "{name}");
         assert_eq!(all.len(), all.len_live(), "{name}");
         drop(all);
-        assert_eq!(counter.get(), C::owned(1), "{name}: once");
+        assert_eq!(counter.get(), kit.owned(1), "{name}: once");
     }
 }
 
 /// C39: By operations of every collection.
-fn the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping<C: Single>() {
-    reclaims_the_dead::<C>(&[
-        ("purge", |all, _, _| _ = all.purge()),
-        ("insert", |all, _, other| _ = all.enter(other, &quietly())),
-        ("insert of the same", |all, twin, _| {
-            _ = all.enter(twin, &quietly());
-        }),
-        ("reserve", |all, _, _| all.reserve(1)),
-        ("try_reserve", |all, _, _| {
-            assert!(all.try_reserve(0).is_ok())
-        }),
-        ("shrink_to_fit", |all, _, _| all.shrink_to_fit()),
-        ("shrink_to", |all, _, _| all.shrink_to(10)),
-        ("clear", |all, _, _| all.clear()),
-        ("drop", |all, _, _| drop(std::mem::take(all))),
-    ]);
+fn the_dead_are_reclaimed_by_the_next_addition_or_by_housekeeping(kit: Kit) {
+    reclaims_the_dead(
+        kit,
+        &[
+            ("purge", &|all, _, _| _ = all.purge()),
+            ("insert", &|all, _, other| _ = all.enter(other, &quietly())),
+            ("insert of the same", &|all, twin, _| {
+                _ = all.enter(twin, &quietly());
+            }),
+            ("reserve", &|all, _, _| all.reserve(1)),
+            ("try_reserve", &|all, _, _| {
+                assert!(all.try_reserve(0).is_ok())
+            }),
+            ("shrink_to_fit", &|all, _, _| all.shrink_to_fit()),
+            ("shrink_to", &|all, _, _| all.shrink_to(10)),
+            ("clear", &|all, _, _| all.clear()),
+            ("drop", &|all, _, _| *all = kit.empty()),
+        ],
+    );
 }
 
 /// C39: By removals, whether or not they find anything.
-fn the_dead_are_reclaimed_by_the_next_removal<C: Changing>() {
-    reclaims_the_dead::<C>(&[
-        ("remove", |all, _, other| assert!(!all.drop_out(other))),
-        ("remove of the same", |all, twin, _| {
-            assert!(!all.drop_out(twin))
-        }),
-        ("retain", |all, _, _| all.retain(|_| true)),
-        ("extract_if", |all, _, _| {
-            assert!(all.extract_if(|_| true).next().is_none())
-        }),
-        ("pop", |all, _, _| assert!(all.pop().is_none())),
-        ("extend", |all, _, other| {
-            all.extend_with([other], &quietly())
-        }),
-        ("drain", |all, _, _| assert!(all.drain().next().is_none())),
-    ]);
+fn the_dead_are_reclaimed_by_the_next_removal(kit: Kit<dyn Changing>) {
+    reclaims_the_dead(
+        kit,
+        &[
+            ("remove", &|all, _, other| assert!(!all.drop_out(other))),
+            ("remove of the same", &|all, twin, _| {
+                assert!(!all.drop_out(twin))
+            }),
+            ("retain", &|all, _, _| all.retain(&mut |_| true)),
+            ("extract_if", &|all, _, _| {
+                assert!(all.extract_if(&mut |_| true).next().is_none())
+            }),
+            ("pop", &|all, _, _| assert!(all.pop().is_none())),
+            ("extend", &|all, _, other| {
+                all.extend_with(&mut [other].into_iter(), &quietly())
+            }),
+            ("drain", &|all, _, _| assert!(all.drain().next().is_none())),
+        ],
+    );
 }
 
 /// C39: By a lookup of another key's entry.
-fn the_dead_are_reclaimed_by_the_next_entry<C: Mapping>() {
-    reclaims_the_dead::<C>(&[("entry", |all, _, other| {
-        assert_eq!(all.entry_look(other), None);
-    })]);
+fn the_dead_are_reclaimed_by_the_next_entry(kit: Kit<dyn Mapping>) {
+    reclaims_the_dead(
+        kit,
+        &[("entry", &|all, _, other| {
+            assert_eq!(all.entry_look(other), None);
+        })],
+    );
 }
 
 /// C39: By requesting them.
-fn the_dead_are_reclaimed_when_they_are_requested<C: Owning>() {
-    reclaims_the_dead::<C>(&[("drain_dead", |all, _, _| {
-        assert_eq!(all.drain_dead().next().map(|dead| dead.number), Some(1));
-    })]);
+fn the_dead_are_reclaimed_when_they_are_requested(kit: Kit<dyn Owning>) {
+    reclaims_the_dead(
+        kit,
+        &[("drain_dead", &|all, _, _| {
+            assert_eq!(all.drain_dead().next().map(|dead| dead.number), Some(1));
+        })],
+    );
 }
 
 /// C39: Methods that take `&self` drop nothing.
-fn reading_destroys_nothing<C: Single>() {
+fn reading_destroys_nothing(kit: Kit) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(2);
-    let all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(2);
+    let all = kit.of(&lives, &counted(&counter));
     let dead = ghost(&lives[1]);
     lives.pop();
     let pending = all.pending_dead();
@@ -178,14 +190,14 @@ fn reading_destroys_nothing<C: Single>() {
         assert_eq!(all.len(), all.len());
     }
     assert_eq!((counter.get(), all.pending_dead()), (0, pending));
-    assert_eq!(pending, C::notified(1));
+    assert_eq!(pending, kit.notified(1));
 }
 
 /// C39: Nor do methods that only give mutable access.
-fn looking_to_change_destroys_nothing<C: Changing>() {
+fn looking_to_change_destroys_nothing(kit: Kit<dyn Changing>) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(2);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(2);
+    let mut all = kit.of(&lives, &counted(&counter));
     lives.pop();
     let pending = all.pending_dead();
     for found in all.look_to_change(&lives[0]) {
@@ -208,34 +220,34 @@ fn purge_reclaims_all_the_dead(kit: Kit) {
 }
 
 /// C41: A removed or replaced value is returned, and dropped when the caller drops it.
-fn a_removed_or_replaced_value_is_dropped_at_once<C: Owning>() {
+fn a_removed_or_replaced_value_is_dropped_at_once(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
     let ends = counted(&counter);
-    let life = C::Life::from(1);
-    let mut all = C::of([&life], &ends);
+    let life = kit.life(1);
+    let mut all = kit.of([&life], &ends);
     all.enter(&life, &ends);
     assert_eq!(counter.get(), 1);
     all.drop_out(&life);
     assert_eq!(counter.get(), 2);
     all.enter(&life, &ends);
-    all.retain(|_| false);
+    all.retain(&mut |_| false);
     assert_eq!(counter.get(), 3);
 }
 
 /// C42: An object in several collections disappears from each; while one drops what it owned, the object is dead
 /// for all.
-fn every_collection_forgets_the_dead<C: Owning + 'static>() {
-    let life = C::Life::from(1);
+fn every_collection_forgets_the_dead(kit: Kit<dyn Owning>) {
+    let life = kit.life(1);
     let dead = Rc::new(ghost(&life));
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let all: Rc<[RefCell<C>; 3]> = Rc::default();
+    let all: Rc<[_; 3]> = Rc::new([(); 3].map(|()| RefCell::new(kit.empty())));
     for n in 0..3 {
         let (all_too, dead, seen) = (Rc::downgrade(&all), dead.clone(), seen.clone());
         let ends: Ends = Rc::new(move |_| {
             let all = all_too.upgrade().unwrap();
             let others = all.iter().filter_map(|one| one.try_borrow().ok());
             let found = others.filter(|one| dead.is_in(&**one)).count();
-            seen.borrow_mut().push((n, is_alive(&dead.weak), found));
+            seen.borrow_mut().push((n, dead.weak.is_alive(), found));
         });
         all[n].borrow_mut().enter(&life, &ends);
     }
@@ -247,8 +259,8 @@ fn every_collection_forgets_the_dead<C: Owning + 'static>() {
 }
 
 /// C43: The object of a removed entry dies later: the collection is not affected.
-fn a_removed_life_may_end_later<C: Changing>() {
-    let (mut all, mut lives) = numbered::<C>(2);
+fn a_removed_life_may_end_later(kit: Kit<dyn Changing>) {
+    let (mut all, mut lives) = kit.numbered(2);
     assert!(all.drop_out(&lives[1]));
     lives.pop();
     assert_eq!((all.len(), all.pending_dead()), (1, 0));
@@ -257,22 +269,22 @@ fn a_removed_life_may_end_later<C: Changing>() {
 }
 
 /// C44: An object that was removed and inserted again dies: its entry ends exactly once.
-fn a_life_removed_and_entered_again_goes_once<C: Changing>() {
+fn a_life_removed_and_entered_again_goes_once(kit: Kit<dyn Changing>) {
     let counter = Counter::default();
     let ends = counted(&counter);
-    let [life, other] = [1, 2].map(C::Life::from);
-    let mut all = C::of([&other], &ends);
+    let [life, other] = [1, 2].map(|n| kit.life(n));
+    let mut all = kit.of([&other], &ends);
     for _ in 0..3 {
         all.drop_out(&life);
         all.enter(&life, &ends);
     }
-    assert_eq!(counter.get(), C::owned(2));
+    assert_eq!(counter.get(), kit.owned(2));
     drop(life);
-    assert_eq!(all.pending_dead(), C::notified(1));
+    assert_eq!(all.pending_dead(), kit.notified(1));
     all.purge();
     assert_eq!(
         (counter.get(), all.len(), all.pending_dead()),
-        (C::owned(3), 1, 0)
+        (kit.owned(3), 1, 0)
     );
     assert_eq!(all.numbers(), [2]);
 }
@@ -301,15 +313,15 @@ fn a_late_notice_spares_the_new_entry(kit: Kit) {
 
 /// C54: Entries that die while the table grows, because growing drops what owns their lives, are neither lost
 /// nor visited twice.
-fn entries_may_die_while_the_table_grows<C: Owning>() {
+fn entries_may_die_while_the_table_grows(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
     let ends = counted(&counter);
-    let kept = new_lives::<C::Life>(scaled(500, 60));
-    let mut all = C::default();
+    let kept = kit.lives(scaled(500, 60));
+    let mut all = kit.empty();
     for life in &kept {
         // One dies at once, and two others with it, when what it owns is dropped.
         let number = 10_000 + 3 * **life;
-        let [dead, first, second] = [0, 1, 2].map(|n| C::Life::from(number + n));
+        let [dead, first, second] = [0, 1, 2].map(|n| kit.life(number + n));
         all.enter(&first, &ends);
         all.enter(&second, &ends);
         let (ends, owned) = (ends.clone(), Cell::new(Some([first, second])));
@@ -349,16 +361,16 @@ fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
 }
 
 /// C56: When all are dead, an insertion into the full table does not make it larger.
-fn a_table_of_the_dead_does_not_grow<C: Single>() {
-    let mut all = C::with_capacity(100);
+fn a_table_of_the_dead_does_not_grow(kit: Kit) {
+    let mut all = kit.with_capacity(100);
     let capacity = all.capacity();
-    let lives = new_lives::<C::Life>(capacity);
+    let lives = kit.lives(capacity);
     lives
         .iter()
         .for_each(|life| _ = all.enter(life, &quietly()));
     assert_eq!((all.len(), all.capacity()), (capacity, capacity));
     drop(lives);
-    let life = C::Life::from(1);
+    let life = kit.life(1);
     all.enter(&life, &quietly());
     assert!(all.capacity() <= capacity);
     assert_eq!((all.len_live(), all.numbers()), (1, vec![1]));
@@ -366,14 +378,14 @@ fn a_table_of_the_dead_does_not_grow<C: Single>() {
 
 /// C57: A million short-lived entries, never more than a hundred alive, and
 /// no `purge`: the table and the memory stay small.
-fn short_lived_entries_take_no_more_and_no_more_memory<C: Single>() {
+fn short_lived_entries_take_no_more_and_no_more_memory(kit: Kit) {
     let start = heap::bytes();
     let ends = quietly();
-    let mut all = C::default();
+    let mut all = kit.empty();
     let mut alive = VecDeque::new();
     let (mut most, mut capacity) = (0, 0);
-    for n in 0..scaled(often::<C>(), 300) {
-        let life = C::Life::from(n % 128); // so that the test itself keeps no more than that alive
+    for n in 0..scaled(often(kit), 300) {
+        let life = kit.life(n % 128); // so that the test itself keeps no more than that alive
         all.enter(&life, &ends);
         alive.push_back(life);
         if alive.len() > 100 {

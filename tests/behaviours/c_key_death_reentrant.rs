@@ -25,7 +25,7 @@ for_each_kind!(
 );
 
 for_each_owning!(
-    a_long_chain_of_entries_owning_lives_is_purged_without_recursion,
+    kit: a_long_chain_of_entries_owning_lives_is_purged_without_recursion,
     a_long_chain_dies_with_its_collection_without_recursion,
 );
 
@@ -134,15 +134,15 @@ fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
 /// C53: In a chain of ten thousands of entries, each owning the life of the next, dropping the head frees all, on a small
 /// stack. (Shorter for the standard library's pointers: see
 /// [`a_purge_that_sweeps_a_chain_takes_a_round_for_a_link_at_the_worst`].)
-fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>() {
-    on_a_stack_of(256 << 10, || {
-        let n = if C::NOTIFIES {
+fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion(kit: Kit<dyn Owning>) {
+    on_a_stack_of(256 << 10, move || {
+        let n = if kit.notifies {
             sized(100_000, 20_000, 300)
         } else {
             sized(4_000, 1_000, 300)
         };
         let dead = Counter::default();
-        let (mut all, head) = chain::<C>(n, &counted(&dead));
+        let (mut all, head) = chain(kit, n, &counted(&dead));
         drop(head);
         assert_eq!(all.len_live(), n - 1);
         all.purge();
@@ -152,14 +152,14 @@ fn a_long_chain_of_entries_owning_lives_is_purged_without_recursion<C: Owning>()
 
 /// C53: The same when the collection is dropped first: what it owns is dropped with it, and ends the lives one
 /// by one.
-fn a_long_chain_dies_with_its_collection_without_recursion<C: Owning>() {
-    on_a_stack_of(256 << 10, || {
+fn a_long_chain_dies_with_its_collection_without_recursion(kit: Kit<dyn Owning>) {
+    on_a_stack_of(256 << 10, move || {
         let n = sized(100_000, 20_000, 300);
         let dead = Counter::default();
-        let (all, head) = chain::<C>(n, &counted(&dead));
+        let (all, head) = chain(kit, n, &counted(&dead));
         drop(all);
         assert_eq!(dead.get(), n);
-        assert_eq!(C::Life::counts(&head), (1, 0));
+        assert_eq!(head.counts(), (1, 0));
     });
 }
 

@@ -15,7 +15,7 @@ use crate::common::{Counter, panics, scaled};
 use crate::heap;
 
 for_each_collection!(
-    an_operation_works_off_some_notices_but_not_all,
+    kit: an_operation_works_off_some_notices_but_not_all,
     lives_may_end_in_any_order,
     reads_drain_nothing,
     a_collection_may_be_dropped_with_notices_pending,
@@ -24,15 +24,15 @@ for_each_collection!(
 );
 
 for_each_changing!(
-    a_death_is_one_notice_for_each_entry,
+    kit: a_death_is_one_notice_for_each_entry,
     a_life_may_outlast_its_collection,
     collections_do_not_touch_each_others_queues,
 );
 
-for_each_map!(nothing_pending_is_no_work);
+for_each_map!(kit: nothing_pending_is_no_work);
 
 for_each_owning!(
-    a_destructor_finds_the_collection_borrowed,
+    kit: a_destructor_finds_the_collection_borrowed,
     a_destructor_may_do_anything_after_drain_dead,
     drain_dead_hands_out_those_that_die_meanwhile,
     drain_dead_stays_finished,
@@ -42,40 +42,42 @@ for_each_owning!(
 );
 
 /// D58: A death is one notice for each entry, even if both its sides die of it, and none for a removed one.
-fn a_death_is_one_notice_for_each_entry<C: Changing>() {
-    let (a, mut lives) = numbered::<C>(3);
+fn a_death_is_one_notice_for_each_entry(kit: Kit<dyn Changing>) {
+    let (a, mut lives) = kit.numbered(3);
     let mut b = a.clone();
     b.drop_out(&lives[2]);
     b.enter(&lives[1], &quietly());
     lives.pop();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (C::notified(1), 0));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (kit.notified(1), 0));
     lives.pop();
     assert_eq!(
         (a.pending_dead(), b.pending_dead()),
-        (C::notified(2), C::notified(1))
+        (kit.notified(2), kit.notified(1))
     );
     assert_eq!((a.len_live(), b.len_live()), (1, 1));
-    assert_eq!((a.len(), b.len()), (3 - C::notified(2), 2 - C::notified(1)));
+    assert_eq!(
+        (a.len(), b.len()),
+        (3 - kit.notified(2), 2 - kit.notified(1))
+    );
 }
 
 /// D59: Whatever the order in which lives end, and in which that is noticed, the result is the same.
-fn lives_may_end_in_any_order<C: Single>() {
-    type Order<C> = fn(&mut Vec<<C as Subject>::Life>) -> <C as Subject>::Life;
-    let orders: [Order<C>; 3] = [
+fn lives_may_end_in_any_order(kit: Kit) {
+    let orders: [fn(&mut Vec<Handle>) -> Handle; 3] = [
         |lives| lives.pop().unwrap(),
         |lives| lives.remove(0),
         |lives| lives.swap_remove(lives.len() / 2),
     ];
     for order in orders {
         let counter = Counter::default();
-        let mut dying = new_lives::<C::Life>(25);
-        let mut all = C::of(&dying, &counted(&counter));
+        let mut dying = kit.lives(25);
+        let mut all = kit.of(&dying, &counted(&counter));
         let kept = dying.split_off(20);
         while !dying.is_empty() {
             drop(order(&mut dying));
         }
         all.purge();
-        assert_eq!((all.len(), counter.get()), (5, C::owned(20)));
+        assert_eq!((all.len(), counter.get()), (5, kit.owned(20)));
         assert!(kept.iter().all(|life| all.contains(life)));
     }
 }
@@ -83,14 +85,14 @@ fn lives_may_end_in_any_order<C: Single>() {
 /// D60: With no notice pending, an operation costs the same in a map of any size (for pointers without notices:
 /// except `purge`, which has to sweep). A mistake here takes ten thousand million steps, for a
 /// [`WeakMap`](weakly::WeakMap), where to insert as many takes a hundred thousand.
-fn nothing_pending_is_no_work<C: Mapping>() {
-    let n = scaled(often::<C>() / 10, 100);
-    let lives = new_lives::<C::Life>(n);
+fn nothing_pending_is_no_work(kit: Kit<dyn Mapping>) {
+    let n = scaled(often(kit) / 10, 100);
+    let lives = kit.lives(n);
     let began = processor_time();
-    let mut map = C::map(lives.iter().zip(&lives));
+    let mut map = kit.map(lives.iter().zip(&lives));
     let inserted = processor_time();
     for life in &lives {
-        if C::NOTIFIES {
+        if kit.notifies {
             map.purge();
         }
         assert_eq!(map.get_or_insert(life, &lives[0]), **life);
@@ -100,40 +102,40 @@ fn nothing_pending_is_no_work<C: Mapping>() {
 }
 
 /// D61: An operation drains 16 notices; the rest stay for the next.
-fn an_operation_works_off_some_notices_but_not_all<C: Single>() {
-    if !C::NOTIFIES {
+fn an_operation_works_off_some_notices_but_not_all(kit: Kit) {
+    if !kit.notifies {
         return;
     }
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(41);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(41);
+    let mut all = kit.of(&lives, &counted(&counter));
     let kept = lives.pop().unwrap();
     drop(lives);
     for done in [16, 32, 40] {
         all.enter(&kept, &counted(&counter));
         assert_eq!(all.pending_dead(), 40 - done);
     }
-    assert_eq!((all.len(), counter.get()), (1, C::owned(43)));
+    assert_eq!((all.len(), counter.get()), (1, kit.owned(43)));
 }
 
 /// D62: Reads drain nothing: with `&self`, a collection drops nothing that it owns.
-fn reads_drain_nothing<C: Single>() {
+fn reads_drain_nothing(kit: Kit) {
     let counter = Counter::default();
-    let life = C::Life::from(1);
+    let life = kit.life(1);
     let dead = ghost(&life);
-    let all = C::of([&life], &counted(&counter));
+    let all = kit.of([&life], &counted(&counter));
     drop(life);
     for _ in 0..100 {
         assert!(!dead.is_in(&all));
         assert!(all.iter().next().is_none());
-        assert_eq!((all.len(), all.len_live()), (1 - C::notified(1), 0));
+        assert_eq!((all.len(), all.len_live()), (1 - kit.notified(1), 0));
     }
-    assert_eq!((all.pending_dead(), counter.get()), (C::notified(1), 0));
+    assert_eq!((all.pending_dead(), counter.get()), (kit.notified(1), 0));
 }
 
 /// D63: While a collection drops what it owns it is borrowed; no other code sees an intermediate state.
-fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
-    let all = Rc::new(RefCell::new(C::default()));
+fn a_destructor_finds_the_collection_borrowed(kit: Kit<dyn Owning>) {
+    let all = Rc::new(RefCell::new(kit.empty()));
     let borrowed = Rc::new(Cell::new(0));
     let (all_too, borrowed_too) = (Rc::downgrade(&all), borrowed.clone());
     let ends: Ends = Rc::new(move |_| {
@@ -143,17 +145,17 @@ fn a_destructor_finds_the_collection_borrowed<C: Owning + 'static>() {
         borrowed_too.set(borrowed_too.get() + usize::from(!free));
     });
     for n in 0..3 {
-        all.borrow_mut().enter(&C::Life::from(n), &ends);
+        all.borrow_mut().enter(&kit.life(n), &ends);
     }
     all.borrow_mut().purge();
     assert_eq!(borrowed.get(), 3);
 }
 
 /// D64: A value from `drain_dead` may use the collection freely, and drop it.
-fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
+fn a_destructor_may_do_anything_after_drain_dead(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
-    let kept = C::Life::from(100);
-    let owner = Rc::new(RefCell::new(Some(Rc::new(RefCell::new(C::default())))));
+    let kept = kit.life(100);
+    let owner = Rc::new(RefCell::new(Some(Rc::new(RefCell::new(kit.empty())))));
     let all = owner.borrow().clone().unwrap();
     let (owner_too, kept_too, count) = (owner.clone(), kept.clone(), counted(&counter));
     let ends: Ends = Rc::new(move |number| {
@@ -171,7 +173,7 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
             _ => drop(owner_too.take()), // the collection is dropped with this borrow
         }
     });
-    for life in &new_lives::<C::Life>(6) {
+    for life in &kit.lives(6) {
         all.borrow_mut().enter(life, &ends);
     }
     let mut dead: Vec<Owned> = all.borrow_mut().drain_dead().collect();
@@ -184,20 +186,20 @@ fn a_destructor_may_do_anything_after_drain_dead<C: Owning + 'static>() {
         "the last to go took the collection with it"
     );
     drop(ends);
-    assert_eq!((counter.get(), C::Life::counts(&kept)), (6, (1, 0)));
+    assert_eq!((counter.get(), kept.counts()), (6, (1, 0)));
 }
 
 /// D64: `drain_dead` also yields what the entries own that die while it runs, as documented.
-fn drain_dead_hands_out_those_that_die_meanwhile<C: Owning>() {
-    let (mut all, head) = chain::<C>(20, &quietly());
+fn drain_dead_hands_out_those_that_die_meanwhile(kit: Kit<dyn Owning>) {
+    let (mut all, head) = chain(kit, 20, &quietly());
     drop(head);
     assert_eq!(all.drain_dead().map(drop).count(), 20);
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }
 
 /// D64: `drain_dead` yields what each dead entry owned once, and then stays at its end (it is fused).
-fn drain_dead_stays_finished<C: Owning>() {
-    let (mut all, mut lives) = numbered::<C>(3);
+fn drain_dead_stays_finished(kit: Kit<dyn Owning>) {
+    let (mut all, mut lives) = kit.numbered(3);
     lives.pop();
     let mut dead = all.drain_dead().map(|owned| owned.number);
     assert_eq!((dead.next(), dead.next()), (Some(2), None));
@@ -206,13 +208,13 @@ fn drain_dead_stays_finished<C: Owning>() {
 }
 
 /// D65: If a destructor panics during a drain, the other notices are not lost, and the collection stays usable.
-fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
-    let changes: [fn(&mut C); 5] = [
-        |all| _ = all.purge(),
-        |all| all.reserve(0),
-        |all| assert!(!all.drop_out(&C::Life::from(9))),
-        |all| all.retain(|_| true),
-        |all| _ = all.enter(&C::Life::from(9), &quietly()),
+fn a_panicking_destructor_leaves_the_rest_to_be_drained(kit: Kit<dyn Owning>) {
+    let changes: [&dyn Fn(&mut dyn Owning); 5] = [
+        &|all| _ = all.purge(),
+        &|all| all.reserve(0),
+        &|all| assert!(!all.drop_out(&kit.life(9))),
+        &|all| all.retain(&mut |_| true),
+        &|all| _ = all.enter(&kit.life(9), &quietly()),
     ];
     for change in changes {
         let counter = Counter::default();
@@ -221,12 +223,12 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
             count(number);
             assert_ne!(number, 1, "a bad one");
         });
-        let kept = C::Life::from(100);
-        let mut all = C::of([&kept], &quietly());
-        for life in &new_lives::<C::Life>(4) {
+        let kept = kit.life(100);
+        let mut all = kit.of([&kept], &quietly());
+        for life in &kit.lives(4) {
             all.enter(life, &ends);
         }
-        assert!(panics(|| change(&mut all)));
+        assert!(panics(|| change(&mut *all)));
         assert!(all.contains(&kept));
         all.purge();
         let left = (counter.get(), all.len(), all.pending_dead());
@@ -238,30 +240,30 @@ fn a_panicking_destructor_leaves_the_rest_to_be_drained<C: Owning>() {
 
 /// D65: If a destructor panics in `clear`, the others run, and the collection is empty, and stays empty when the lives of its
 /// entries end.
-fn a_clear_that_panics_leaves_an_empty_collection<C: Owning>() {
-    let lives = new_lives::<C::Life>(10);
+fn a_clear_that_panics_leaves_an_empty_collection(kit: Kit<dyn Owning>) {
+    let lives = kit.lives(10);
     let counter = Counter::default();
     let counts = counted(&counter);
     let ends: Ends = Rc::new(move |number| {
         counts(number);
         assert_ne!(number % 5, 0, "a bad one");
     });
-    let mut all = C::of(&lives, &ends);
+    let mut all = kit.of(&lives, &ends);
     assert!(panics(|| all.clear()));
     assert_eq!((all.len(), counter.get()), (0, 10));
     drop(lives);
     assert_eq!((all.pending_dead(), all.len()), (0, 0));
     all.purge();
-    let life = C::Life::from(1);
+    let life = kit.life(1);
     all.enter(&life, &quietly());
     assert_eq!(all.len(), 1);
 }
 
 /// D66: A drain that drops owners of lives of this collection and of another: each is dropped once.
-fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
+fn a_drain_may_cause_deaths_in_its_own_collection(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
-    let inner = Rc::new(RefCell::new(C::default()));
-    let mut outer = C::default();
+    let inner = Rc::new(RefCell::new(kit.empty()));
+    let mut outer = kit.empty();
     let counted = |f: Box<dyn Fn()>| -> Ends {
         let count = counted(&counter);
         Rc::new(move |number| {
@@ -271,7 +273,7 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
     };
     for n in 0..scaled(50, 10) {
         // Dropping `first` ends `life` in `inner`, purges that, and thereby drops `second`.
-        let [first, second, life] = [0, 1, 2].map(|i| C::Life::from(3 * n + i));
+        let [first, second, life] = [0, 1, 2].map(|i| kit.life(3 * n + i));
         outer.enter(&second, &counted(Box::new(|| ())));
         let second = Cell::new(Some(second));
         let ends_second = counted(Box::new(move || drop(second.take())));
@@ -290,22 +292,22 @@ fn a_drain_may_cause_deaths_in_its_own_collection<C: Owning + 'static>() {
 
 /// D67: A collection may be dropped while notices are pending: what it owns is dropped once, and no memory
 /// leaks.
-fn a_collection_may_be_dropped_with_notices_pending<C: Single>() {
+fn a_collection_may_be_dropped_with_notices_pending(kit: Kit) {
     let start = heap::bytes();
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(100);
-    let all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(100);
+    let all = kit.of(&lives, &counted(&counter));
     lives.truncate(50);
     drop(all);
-    assert_eq!(counter.get(), C::owned(100));
+    assert_eq!(counter.get(), kit.owned(100));
     drop((lives, counter));
     assert_eq!(heap::bytes(), start);
 }
 
 /// D68: A life that outlives its collection ends without any effect.
-fn a_life_may_outlast_its_collection<C: Changing>() {
+fn a_life_may_outlast_its_collection(kit: Kit<dyn Changing>) {
     let start = heap::bytes();
-    let (survivor, mut lives) = numbered::<C>(3);
+    let (survivor, mut lives) = kit.numbered(3);
     drop(survivor.clone());
     drop(survivor.clone().into_iter());
     let mut less = survivor.clone();
@@ -318,18 +320,18 @@ fn a_life_may_outlast_its_collection<C: Changing>() {
 }
 
 /// D69: There are never more notices than entries; notices of removed entries are freed soon.
-fn late_notices_do_not_accumulate<C: Single>() {
-    let mut all = C::default();
+fn late_notices_do_not_accumulate(kit: Kit) {
+    let mut all = kit.empty();
     let mut most = 0;
     let start = heap::bytes();
     for _ in 0..scaled(200, 5) {
-        let lives = new_lives::<C::Life>(50);
+        let lives = kit.lives(50);
         lives
             .iter()
             .for_each(|life| _ = all.enter(life, &quietly()));
         drop(lives);
         assert_eq!(all.len() + all.pending_dead(), 50);
-        assert_eq!(all.pending_dead(), C::notified(50));
+        assert_eq!(all.pending_dead(), kit.notified(50));
         all.purge();
         assert_eq!((all.len(), all.pending_dead()), (0, 0));
         most = most.max(heap::bytes() - start);
@@ -338,20 +340,20 @@ fn late_notices_do_not_accumulate<C: Single>() {
 }
 
 /// D72: A death allocates nothing.
-fn a_death_allocates_nothing<C: Single>() {
+fn a_death_allocates_nothing(kit: Kit) {
     let n = scaled(1_000, 200);
-    let (all, lives) = numbered::<C>(n);
+    let (all, lives) = kit.numbered(n);
     let before = heap::allocations();
     drop(lives);
     assert_eq!(heap::allocations(), before);
-    assert_eq!(all.pending_dead(), C::notified(n));
+    assert_eq!(all.pending_dead(), kit.notified(n));
 }
 
 /// D75: Each collection has its own queue: a drain of one leaves the notices of the others.
-fn collections_do_not_touch_each_others_queues<C: Changing>() {
-    let (mut a, lives) = numbered::<C>(5);
+fn collections_do_not_touch_each_others_queues(kit: Kit<dyn Changing>) {
+    let (mut a, lives) = kit.numbered(5);
     let b = a.clone();
     drop(lives);
     a.purge();
-    assert_eq!((a.pending_dead(), b.pending_dead()), (0, C::notified(5)));
+    assert_eq!((a.pending_dead(), b.pending_dead()), (0, kit.notified(5)));
 }

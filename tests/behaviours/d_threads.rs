@@ -26,11 +26,8 @@ where
     C::Life: Send,
 {
     let counter = Counter::default(); // not `Send`: the compiler checks that owned values stay here
-    let entries = if often::<C>() < 1_000_000 {
-        4_000
-    } else {
-        20_000
-    };
+    let is_fast = C::OWNS && !C::BY_CONTENT && !cfg!(debug_assertions);
+    let entries = if is_fast { 20_000 } else { 4_000 };
     let mut lives = new_lives::<C::Life>(scaled(entries, 60));
     let mut all = C::of(&lives, &counted(&counter));
     let entries = lives.len();
@@ -84,7 +81,8 @@ where
     thread_local! {
         static HELD: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
     }
-    let (mut all, lives) = numbered::<C>(100);
+    let lives = new_lives::<C::Life>(100);
+    let mut all = C::of(&lives, &quietly());
     thread::spawn(move || HELD.set(Some(Box::new(lives))))
         .join()
         .unwrap();

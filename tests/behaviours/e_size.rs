@@ -5,7 +5,7 @@ use crate::collections::*;
 use crate::common::Counter;
 
 for_each_collection!(
-    len_is_never_less_than_len_live,
+    kit: len_is_never_less_than_len_live,
     len_live_is_exact,
     after_a_purge_all_counts_agree,
     deaths_never_increase_len,
@@ -16,23 +16,23 @@ for_each_collection!(
     reserving_drops_the_dead_first,
 );
 
-for_each_changing!(len_is_right_through_every_change_with_a_death_outstanding);
+for_each_changing!(kit: len_is_right_through_every_change_with_a_death_outstanding);
 
 /// A collection of `n` entries, every other one of which is dead.
-fn half_dead<C: Single>(n: usize) -> (C, Vec<C::Life>) {
-    let (all, mut lives) = numbered::<C>(n);
+fn half_dead(kit: Kit, n: usize) -> (Box<dyn Collection>, Vec<Handle>) {
+    let (all, mut lives) = kit.numbered(n);
     lives.retain(|life| **life % 2 == 0);
     (all, lives)
 }
 
 /// E76: `len` is never less than the number of live entries; with death notices, it is that number, and all
 /// others are pending.
-fn len_is_never_less_than_len_live<C: Single>() {
-    let (mut all, mut lives) = half_dead::<C>(60);
+fn len_is_never_less_than_len_live(kit: Kit) {
+    let (mut all, mut lives) = half_dead(kit, 60);
     while let Some(life) = lives.pop() {
         assert_eq!(all.len_live(), lives.len() + 1);
         assert!(all.len() >= all.len_live());
-        assert!(!C::NOTIFIES || all.len() == all.len_live());
+        assert!(!kit.notifies || all.len() == all.len_live());
         if *life % 3 == 0 {
             all.purge();
         }
@@ -41,16 +41,16 @@ fn len_is_never_less_than_len_live<C: Single>() {
 }
 
 /// E77: `len_live` is exact at the time of the call, with and without dead entries.
-fn len_live_is_exact<C: Single>() {
-    let (all, mut lives) = half_dead::<C>(60);
+fn len_live_is_exact(kit: Kit) {
+    let (all, mut lives) = half_dead(kit, 60);
     assert_eq!(all.len_live(), 30);
     lives.truncate(3);
     assert_eq!(all.len_live(), 3);
 }
 
 /// E78: After a purge, `len`, `len_live` and the number of items of an iterator are the same.
-fn after_a_purge_all_counts_agree<C: Single>() {
-    let (mut all, lives) = half_dead::<C>(60);
+fn after_a_purge_all_counts_agree(kit: Kit) {
+    let (mut all, lives) = half_dead(kit, 60);
     all.purge();
     let counts = [all.len(), all.len_live(), all.iter().count()];
     assert_eq!(counts, [lives.len(); 3]);
@@ -59,25 +59,25 @@ fn after_a_purge_all_counts_agree<C: Single>() {
 
 /// E79: With deaths only, `len` never grows, and never falls below zero: an entry counts as long as it lives,
 /// then it is pending, once, even if both its sides have died.
-fn deaths_never_increase_len<C: Single>() {
-    let (all, mut lives) = half_dead::<C>(60);
+fn deaths_never_increase_len(kit: Kit) {
+    let (all, mut lives) = half_dead(kit, 60);
     let mut before = all.len();
     while lives.pop().is_some() {
         assert!(all.len() <= before);
         before = all.len();
         assert_eq!(all.pending_dead() + before, 60);
     }
-    assert_eq!(before, 60 - C::notified(60));
+    assert_eq!(before, 60 - kit.notified(60));
 }
 
 /// E80: While an iterator is open and all lives end, at most the current one is left.
-fn an_open_iterator_keeps_no_more_than_the_current_life<C: Single>() {
-    let (all, lives) = numbered::<C>(10);
+fn an_open_iterator_keeps_no_more_than_the_current_life(kit: Kit) {
+    let (all, lives) = kit.numbered(10);
     let mut iter = all.iter();
     let current = iter.next().unwrap();
     drop(lives);
     assert_eq!(all.len_live(), 1);
-    assert!(!C::NOTIFIES || all.len() == 1);
+    assert!(!kit.notifies || all.len() == 1);
     assert!(iter.next().is_none());
     drop(current);
     assert_eq!(all.len_live(), 0);
@@ -85,83 +85,86 @@ fn an_open_iterator_keeps_no_more_than_the_current_life<C: Single>() {
 
 /// E81: `len` is right after an insertion, a replacement, or an insertion over a dead entry, with one death
 /// outstanding.
-fn len_is_right_when_more_enter_with_a_death_outstanding<C: Single>() {
-    type Change<C> = fn(&mut C, &[<C as Subject>::Life]);
-    let changes: [(Change<C>, usize); 5] = [
-        (|all, _| _ = all.enter(&C::Life::from(9), &quietly()), 3), // dead by now
-        (|all, lives| _ = all.enter(&lives[0], &quietly()), 3),
-        (|all, _| _ = all.enter(&C::Life::from(3), &quietly()), 3), // with the content of the dead one
-        (|all, _| all.reserve(1_000), 3),
-        (|all, _| all.clear(), 0),
+fn len_is_right_when_more_enter_with_a_death_outstanding(kit: Kit) {
+    type Change<'a> = &'a dyn Fn(&mut dyn Collection, &[Handle]);
+    let changes: [(Change, usize); 5] = [
+        (&|all, _| _ = all.enter(&kit.life(9), &quietly()), 3), // dead by now
+        (&|all, lives| _ = all.enter(&lives[0], &quietly()), 3),
+        (&|all, _| _ = all.enter(&kit.life(3), &quietly()), 3), // with the content of the dead one
+        (&|all, _| all.reserve(1_000), 3),
+        (&|all, _| all.clear(), 0),
     ];
     for (change, len) in changes {
-        let (mut all, mut lives) = numbered::<C>(4);
+        let (mut all, mut lives) = kit.numbered(4);
         lives.pop();
-        assert!(!C::NOTIFIES || (all.len(), all.pending_dead()) == (3, 1));
-        change(&mut all, &lives);
+        assert!(!kit.notifies || (all.len(), all.pending_dead()) == (3, 1));
+        change(&mut *all, &lives);
         assert_eq!(all.len_live(), len);
-        assert!(!C::NOTIFIES || all.len() == len);
+        assert!(!kit.notifies || all.len() == len);
         all.purge();
         assert_eq!((all.len(), all.pending_dead()), (len, 0));
         drop(lives);
         assert_eq!(
             (all.len(), all.pending_dead()),
-            (len - C::notified(len), C::notified(len))
+            (len - kit.notified(len), kit.notified(len))
         );
     }
 }
 
 /// E81: `len` is right after every removal with one death outstanding.
-fn len_is_right_through_every_change_with_a_death_outstanding<C: Changing>() {
-    type Change<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life);
-    let changes: [(Change<C>, usize); 10] = [
+fn len_is_right_through_every_change_with_a_death_outstanding(kit: Kit<dyn Changing>) {
+    type Change = fn(&mut dyn Changing, &Handle, &Handle);
+    let changes: [(Change, usize); 10] = [
         (|all, _, other| _ = all.enter(other, &quietly()), 4),
         (|all, life, _| _ = all.enter(life, &quietly()), 3),
         (|all, life, _| assert!(all.drop_out(life)), 2),
         (|all, _, other| assert!(!all.drop_out(other)), 3),
         (|all, _, _| assert!(all.pop().is_some()), 2),
-        (|all, _, _| all.retain(|number| number == 1), 1),
+        (|all, _, _| all.retain(&mut |number| number == 1), 1),
         (
-            |all, _, _| drop(all.extract_if(|number| number == 1).next()),
+            |all, _, _| drop(all.extract_if(&mut |number| number == 1).next()),
             2,
         ),
-        (|all, life, _| all.extend_with([life], &quietly()), 3),
+        (
+            |all, life, _| all.extend_with(&mut [life].into_iter(), &quietly()),
+            3,
+        ),
         (|all, _, _| all.clear(), 0),
         (|all, _, _| drop(all.drain()), 0),
     ];
     for (change, len) in changes {
-        let (mut all, mut lives) = numbered::<C>(4);
+        let (mut all, mut lives) = kit.numbered(4);
         lives.pop();
-        assert!(!C::NOTIFIES || (all.len(), all.pending_dead()) == (3, 1));
-        change(&mut all, &lives[0], &C::Life::from(9));
+        assert!(!kit.notifies || (all.len(), all.pending_dead()) == (3, 1));
+        change(&mut *all, &lives[0], &kit.life(9));
         let temporary = usize::from(len == 4); // the other life is over by now
         assert_eq!(all.len_live(), len - temporary);
-        assert!(!C::NOTIFIES || all.len() == len - temporary);
+        assert!(!kit.notifies || all.len() == len - temporary);
         all.purge();
         assert_eq!((all.len(), all.pending_dead()), (len - temporary, 0));
     }
 }
 
 /// E82: `is_empty` agrees with `len`: for own pointers also when all are dead and nothing was purged.
-fn is_empty_agrees_with_len<C: Single>() {
-    let (mut all, mut lives) = numbered::<C>(3);
+fn is_empty_agrees_with_len(kit: Kit) {
+    let (mut all, mut lives) = kit.numbered(3);
     assert!(!all.is_empty());
     lives.clear();
-    assert_eq!(all.is_empty(), C::NOTIFIES);
-    assert_eq!((all.len_live(), all.len()), (0, 3 - C::notified(3)));
+    assert_eq!(all.is_empty(), kit.notifies);
+    assert_eq!((all.len_live(), all.len()), (0, 3 - kit.notified(3)));
     all.purge();
     assert!(all.is_empty());
 }
 
 /// E83: Shrinking first reclaims the dead, and then returns their memory.
-fn shrinking_drops_the_dead_first<C: Single>() {
+fn shrinking_drops_the_dead_first(kit: Kit) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(200);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(200);
+    let mut all = kit.of(&lives, &counted(&counter));
     assert!(all.capacity() >= 200);
     lives.truncate(10);
     all.shrink_to(50);
-    assert_eq!((all.len(), counter.get()), (10, C::owned(190)));
+    assert_eq!((all.len(), counter.get()), (10, kit.owned(190)));
     assert!((50..200).contains(&all.capacity()));
     all.shrink_to_fit();
     assert!((10..50).contains(&all.capacity()));
@@ -169,11 +172,11 @@ fn shrinking_drops_the_dead_first<C: Single>() {
 }
 
 /// E83: So does reserving, if it needs more memory; more than the address space cannot be reserved.
-fn reserving_drops_the_dead_first<C: Single>() {
-    let mut all = C::with_capacity(100);
+fn reserving_drops_the_dead_first(kit: Kit) {
+    let mut all = kit.with_capacity(100);
     let capacity = all.capacity();
     assert!(capacity >= 100);
-    let lives = new_lives::<C::Life>(capacity);
+    let lives = kit.lives(capacity);
     lives
         .iter()
         .for_each(|life| _ = all.enter(life, &quietly()));

@@ -7,19 +7,20 @@
 use std::collections::BTreeSet;
 
 use crate::collections::*;
-use crate::common::{Counter, Kind, downgrade, is_alive, new};
+use crate::common::{Counter, Kind, new};
 use crate::{for_each_kind, heap};
 
 for_each_collection!(
-    a_yielded_handle_is_strong,
+    kit: a_yielded_handle_is_strong,
     lives_not_yet_yielded_are_not_kept,
     lives_that_end_during_iteration_are_skipped,
     a_loop_may_drop_the_handle_it_was_given,
-    two_iterators_show_the_same,
 );
 
+for_each_collection!(two_iterators_show_the_same);
+
 for_each_changing!(
-    every_iterator_visits_every_live_entry_once,
+    kit: every_iterator_visits_every_live_entry_once,
     no_iterator_yields_the_dead,
     an_entry_removed_by_retain_is_not_shown_again,
     retain_may_end_other_lives,
@@ -35,10 +36,10 @@ for_each_kind!(
 );
 
 /// The items of each of the iterators, in order.
-fn every_view<C: Changing>(all: C) -> Vec<Vec<usize>> {
+fn every_view(all: Box<dyn Changing>) -> Vec<Vec<usize>> {
     let mut views = vec![
         all.numbers(),
-        sorted(all.clone().extract_if(|_| true).map(|life| *life)),
+        sorted(all.clone().extract_if(&mut |_| true).map(|life| *life)),
         sorted(all.clone().drain().map(|life| *life)),
         sorted(all.clone().into_iter().map(|life| *life)),
     ];
@@ -47,8 +48,8 @@ fn every_view<C: Changing>(all: C) -> Vec<Vec<usize>> {
 }
 
 /// F84: Every iterator visits every live entry exactly once.
-fn every_iterator_visits_every_live_entry_once<C: Changing>() {
-    let (mut all, lives) = numbered::<C>(50);
+fn every_iterator_visits_every_live_entry_once(kit: Kit<dyn Changing>) {
+    let (mut all, lives) = kit.numbered(50);
     let numbers: Vec<_> = (0..50).collect();
     assert!(
         all.look_to_change(&lives[7])
@@ -61,8 +62,8 @@ fn every_iterator_visits_every_live_entry_once<C: Changing>() {
 }
 
 /// F85: No iterator yields a dead entry, nor what it owned.
-fn no_iterator_yields_the_dead<C: Changing>() {
-    let (mut all, mut lives) = numbered::<C>(50);
+fn no_iterator_yields_the_dead(kit: Kit<dyn Changing>) {
+    let (mut all, mut lives) = kit.numbered(50);
     lives.retain(|life| **life % 5 == 0);
     let live: Vec<_> = (0..50).step_by(5).collect();
     assert!(
@@ -76,32 +77,32 @@ fn no_iterator_yields_the_dead<C: Changing>() {
 }
 
 /// F86: A handle that an iterator has yielded is strong: it stays valid while the loop keeps it.
-fn a_yielded_handle_is_strong<C: Single>() {
-    let (all, mut lives) = numbered::<C>(5);
+fn a_yielded_handle_is_strong(kit: Kit) {
+    let (all, mut lives) = kit.numbered(5);
     for life in all.iter() {
         lives.retain(|other| **other != *life);
-        assert_eq!(C::Life::counts(&life).0, 1);
+        assert_eq!(life.counts().0, 1);
         assert!(all.contains(&life));
     }
     assert_eq!((lives.len(), all.len_live()), (0, 0));
 }
 
 /// F87: An iterator keeps nothing alive that it has not yielded.
-fn lives_not_yet_yielded_are_not_kept<C: Single>() {
-    let (all, lives) = numbered::<C>(5);
-    let weak: Vec<_> = lives.iter().map(downgrade).collect();
+fn lives_not_yet_yielded_are_not_kept(kit: Kit) {
+    let (all, lives) = kit.numbered(5);
+    let weak: Vec<_> = lives.iter().map(Handle::downgrade).collect();
     let mut iter = all.iter();
     let first = iter.next();
-    assert!(lives.iter().all(|life| C::Life::counts(life).0 <= 2));
+    assert!(lives.iter().all(|life| life.counts().0 <= 2));
     drop(lives);
-    assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 1);
+    assert_eq!(weak.iter().filter(|weak| weak.is_alive()).count(), 1);
     drop((first, iter));
-    assert!(!weak.iter().any(is_alive));
+    assert!(!weak.iter().any(WeakHandle::is_alive));
 }
 
 /// F88: An entry that dies after the iterator was made is skipped.
-fn lives_that_end_during_iteration_are_skipped<C: Single>() {
-    let (all, mut lives) = numbered::<C>(20);
+fn lives_that_end_during_iteration_are_skipped(kit: Kit) {
+    let (all, mut lives) = kit.numbered(20);
     let (mut iter, mut seen) = (all.iter(), BTreeSet::new());
     for _ in 0..5 {
         seen.insert(*iter.next().unwrap());
@@ -113,19 +114,19 @@ fn lives_that_end_during_iteration_are_skipped<C: Single>() {
 }
 
 /// F90: An entry that `retain` or `extract_if` has removed is not shown again.
-fn an_entry_removed_by_retain_is_not_shown_again<C: Changing>() {
-    let (mut all, _lives) = numbered::<C>(30);
+fn an_entry_removed_by_retain_is_not_shown_again(kit: Kit<dyn Changing>) {
+    let (mut all, _lives) = kit.numbered(30);
     let mut shown = Vec::new();
-    all.retain(|number| {
+    all.retain(&mut |number| {
         shown.push(number);
         number % 3 != 0
     });
     assert_eq!(sorted(shown), (0..30).collect::<Vec<_>>());
-    let taken = all.extract_if(|number| number % 3 == 1);
-    assert_eq!(
-        sorted(taken.map(|life| *life)),
-        (1..30).step_by(3).collect::<Vec<_>>()
+    let taken = sorted(
+        all.extract_if(&mut |number| number % 3 == 1)
+            .map(|life| *life),
     );
+    assert_eq!(taken, (1..30).step_by(3).collect::<Vec<_>>());
     assert_eq!(
         sorted(all.into_iter().map(|life| *life)),
         (2..30).step_by(3).collect::<Vec<_>>()
@@ -133,14 +134,14 @@ fn an_entry_removed_by_retain_is_not_shown_again<C: Changing>() {
 }
 
 /// F92: A loop may drop the handle it was given, even if it is the last.
-fn a_loop_may_drop_the_handle_it_was_given<C: Single>() {
-    let (mut all, mut lives) = numbered::<C>(10);
+fn a_loop_may_drop_the_handle_it_was_given(kit: Kit) {
+    let (mut all, mut lives) = kit.numbered(10);
     let mut loops = 0;
     for life in all.iter() {
         lives.retain(|other| **other != *life);
         let dead = crate::collections::ghost(&life);
         drop(life);
-        assert!(!is_alive(&dead.weak));
+        assert!(!dead.weak.is_alive());
         assert!(!dead.is_in(&all));
         loops += 1;
     }
@@ -150,12 +151,12 @@ fn a_loop_may_drop_the_handle_it_was_given<C: Single>() {
 
 /// F93: The predicate of `retain` may end other lives: what each owns is dropped once, and the dead are not
 /// shown.
-fn retain_may_end_other_lives<C: Changing>() {
+fn retain_may_end_other_lives(kit: Kit<dyn Changing>) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(20);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(20);
+    let mut all = kit.of(&lives, &counted(&counter));
     let mut shown = Vec::new();
-    all.retain(|number| {
+    all.retain(&mut |number| {
         shown.push(number);
         let partner = number ^ 1;
         lives.retain(|other| **other != partner);
@@ -165,12 +166,13 @@ fn retain_may_end_other_lives<C: Changing>() {
     assert!(shown.iter().all(|n| !shown.contains(&(n ^ 1))));
     all.purge();
     let kept = shown.iter().filter(|n| (*n ^ 1) % 4 == 0).count();
-    assert_eq!((all.len(), counter.get()), (kept, C::owned(20 - kept)));
+    assert_eq!((all.len(), counter.get()), (kept, kit.owned(20 - kept)));
 }
 
 /// F94: Two iterators at once show the same items, and neither affects the other.
 fn two_iterators_show_the_same<C: Single>() {
-    let (all, mut lives) = numbered::<C>(20);
+    let mut lives = new_lives::<C::Life>(20);
+    let all = C::of(&lives, &quietly());
     lives.truncate(15);
     let (mut a, mut b) = (all.iter(), all.iter());
     let (first, copy) = (a.next().unwrap(), a.clone());
@@ -182,43 +184,38 @@ fn two_iterators_show_the_same<C: Single>() {
 }
 
 /// F95: Weak sides can be iterated as weak handles: nothing is upgraded.
-fn weak_iterators_upgrade_nothing<C: Changing>() {
-    let (all, mut lives) = numbered::<C>(10);
+fn weak_iterators_upgrade_nothing(kit: Kit<dyn Changing>) {
+    let (all, mut lives) = kit.numbered(10);
     let dead = lives.split_off(5);
     let mut weak = Vec::new();
     for handle in all.weak() {
-        assert!(
-            lives
-                .iter()
-                .chain(&dead)
-                .all(|life| C::Life::counts(life).0 == 1)
-        );
+        assert!(lives.iter().chain(&dead).all(|life| life.counts().0 == 1));
         weak.push(handle);
     }
     drop(dead);
     assert_eq!((weak.len(), all.weak().count()), (10, 5));
-    assert_eq!(weak.iter().filter(|weak| is_alive(*weak)).count(), 5);
+    assert_eq!(weak.iter().filter(|weak| weak.is_alive()).count(), 5);
 }
 
 /// F96: Every iterator may be dropped midway: the collection stays whole. A `drain` removes all entries.
-fn an_iterator_may_be_left_half_way<C: Changing>() {
-    let (mut all, lives) = numbered::<C>(10);
+fn an_iterator_may_be_left_half_way(kit: Kit<dyn Changing>) {
+    let (mut all, lives) = kit.numbered(10);
     assert!(all.iter().nth(3).is_some());
     assert!(all.weak().nth(3).is_some());
-    assert!(all.extract_if(|_| true).nth(1).is_some());
+    assert!(all.extract_if(&mut |_| true).nth(1).is_some());
     assert_eq!((all.len(), all.iter().count()), (8, 8));
     assert!(all.drain().nth(1).is_some());
     assert!(all.is_empty());
-    let mut again = C::of(&lives, &quietly());
+    let mut again = kit.of(&lives, &quietly());
     assert!(again.clone().into_iter().nth(1).is_some());
-    drop(again.extract_if(|_| true));
+    drop(again.extract_if(&mut |_| true));
     again.purge();
     assert!(lives.iter().all(|life| again.contains(life)));
     drop(all);
     assert!(
         lives
             .iter()
-            .all(|life| C::Life::counts(life) == (1, C::WATCHES))
+            .all(|life| life.counts() == (1, again.watches()))
     );
 }
 
@@ -283,17 +280,17 @@ fn memory_of_the_dead_does_not_wait_for_the_iterator<P: Kind>() {
 }
 
 /// F98: `drain` yields all live entries, drops what the dead own, and the collection is empty at once.
-fn drain_yields_all_live_entries_and_empties_the_collection<C: Changing>() {
+fn drain_yields_all_live_entries_and_empties_the_collection(kit: Kit<dyn Changing>) {
     let counter = Counter::default();
-    let mut lives = new_lives::<C::Life>(10);
-    let mut all = C::of(&lives, &counted(&counter));
+    let mut lives = kit.lives(10);
+    let mut all = kit.of(&lives, &counted(&counter));
     lives.truncate(7);
     let drained = sorted(all.drain().map(|life| *life));
     assert_eq!(drained, [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
     // What the live entries owned was dropped with the yielded items.
-    assert_eq!(counter.get(), C::owned(10));
-    all.extend_with(&lives, &counted(&counter));
-    assert_eq!((counter.get(), all.len()), (C::owned(10), 7));
+    assert_eq!(counter.get(), kit.owned(10));
+    all.extend_with(&mut lives.iter(), &counted(&counter));
+    assert_eq!((counter.get(), all.len()), (kit.owned(10), 7));
     assert!(lives.iter().all(|life| all.contains(life)));
 }

@@ -15,7 +15,7 @@ use crate::common::{Counter, Key, Kind, downgrade, is_alive, new, panics, scaled
 use crate::for_each_kind;
 
 for_each_weak_value!(
-    a_dead_value_is_as_if_never_inserted,
+    kit: a_dead_value_is_as_if_never_inserted,
     a_returned_handle_keeps_the_value_alive,
     the_death_of_a_replaced_value_removes_nothing,
     a_value_that_dies_while_it_is_replaced_removes_nothing,
@@ -66,10 +66,10 @@ fn values_are_retained_by_themselves<P: Kind>() {
 }
 
 /// H110: When a value dies, its key reads as one that was never inserted, by every method.
-fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
-    let keys = new_lives::<C::Life>(4);
-    let values = [10, 11].map(C::Life::from);
-    let mut map = C::map(keys.iter().zip(&values));
+fn a_dead_value_is_as_if_never_inserted(kit: Kit<dyn Mapping>) {
+    let keys = kit.lives(4);
+    let values = [10, 11].map(|n| kit.life(n));
+    let mut map = kit.map(keys.iter().zip(&values));
     let [kept, dead] = values;
     drop(dead);
     for absent in [&keys[1], &keys[2]] {
@@ -88,12 +88,12 @@ fn a_dead_value_is_as_if_never_inserted<C: Mapping>() {
 }
 
 /// H111: A lookup returns a strong pointer, which keeps the value alive.
-fn a_returned_handle_keeps_the_value_alive<C: Lookup>() {
-    let key = C::Life::from(1);
-    let value = C::Life::from(10);
-    let mut map = C::map([(&key, &value)]);
+fn a_returned_handle_keeps_the_value_alive(kit: Kit<dyn Lookup>) {
+    let [key, value] = [1, 10].map(|n| kit.life(n));
+    let mut map = kit.empty();
+    map.insert(&key, &value);
     let found = map.strong(&key).unwrap();
-    assert_eq!(C::Life::counts(&value).0, 2);
+    assert_eq!(value.counts().0, 2);
     drop(value);
     map.purge();
     assert_eq!((map.get(&key), map.len()), (Some(10), 1));
@@ -104,33 +104,32 @@ fn a_returned_handle_keeps_the_value_alive<C: Lookup>() {
 
 /// The lookups that return a strong pointer.
 trait Lookup: Mapping {
-    fn strong(&self, key: &Self::Life) -> Option<Self::Life>;
-    fn expected(&self, key: &Self::Life) -> Self::Life;
+    fn strong(&self, key: &Handle) -> Option<Handle>;
+    fn expected(&self, key: &Handle) -> Handle;
 }
 
-impl<K: Life> Lookup for ValueMaps<K> {
-    fn strong(&self, key: &K) -> Option<K> {
-        self.get(&**key)
+impl<K: Known> Lookup for ValueMaps<K> {
+    fn strong(&self, key: &Handle) -> Option<Handle> {
+        self.get(&**key).map(K::handle)
     }
-    fn expected(&self, key: &K) -> K {
-        self.expect(&**key)
+    fn expected(&self, key: &Handle) -> Handle {
+        self.expect(&**key).handle()
     }
 }
 
-impl<K: Life> Lookup for PairsByKey<K> {
-    fn strong(&self, key: &K) -> Option<K> {
-        self.all.get(key)
+impl<K: Known> Lookup for PairsByKey<K> {
+    fn strong(&self, key: &Handle) -> Option<Handle> {
+        self.all.get(K::known(key)).map(K::handle)
     }
-    fn expected(&self, key: &K) -> K {
-        self.all.expect(key)
+    fn expected(&self, key: &Handle) -> Handle {
+        self.all.expect(K::known(key)).handle()
     }
 }
 
 /// H112, C46: The death of a value that was replaced never removes its replacement: not by `insert`, not by an
 /// entry, not if it was removed first.
-fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
-    type Replace<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life);
-    let ways: [Replace<C>; 3] = [
+fn the_death_of_a_replaced_value_removes_nothing(kit: Kit<dyn Mapping>) {
+    let ways: [fn(&mut dyn Mapping, &Handle, &Handle); 3] = [
         |map, key, new| assert_eq!(map.insert(key, new), Some(10)),
         |map, key, new| assert_eq!(map.entry_insert(key, new), Some(10)),
         |map, key, new| {
@@ -139,9 +138,9 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
         },
     ];
     for replace in ways {
-        let [key, old, new] = [1, 10, 20].map(C::Life::from);
-        let mut map = C::map([(&key, &old)]);
-        replace(&mut map, &key, &new);
+        let [key, old, new] = [1, 10, 20].map(|n| kit.life(n));
+        let mut map = kit.map([(&key, &old)]);
+        replace(&mut *map, &key, &new);
         drop(old);
         assert_eq!(
             (map.get(&key), map.len(), map.pending_dead()),
@@ -151,7 +150,7 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
         assert_eq!((map.get(&key), map.len()), (Some(20), 1));
         drop(new);
         assert_eq!((map.get(&key), map.len_live()), (None, 0));
-        assert_eq!(map.pending_dead(), C::notified(1));
+        assert_eq!(map.pending_dead(), kit.notified(1));
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (0, 0));
     }
@@ -159,16 +158,16 @@ fn the_death_of_a_replaced_value_removes_nothing<C: Mapping>() {
 
 /// H112, C46: Nor if the old value dies first, and its notice waits behind others until the replacement is
 /// there.
-fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
-    let [key, old, new] = [100, 10, 20].map(C::Life::from);
-    let (others, values) = (new_lives::<C::Life>(40), new_lives::<C::Life>(40));
-    let mut map = C::map(others.iter().zip(&values));
+fn a_value_that_dies_while_it_is_replaced_removes_nothing(kit: Kit<dyn Mapping>) {
+    let [key, old, new] = [100, 10, 20].map(|n| kit.life(n));
+    let (others, values) = (kit.lives(40), kit.lives(40));
+    let mut map = kit.map(others.iter().zip(&values));
     map.insert(&key, &old);
     drop(old); // the first to die, and the last to be reclaimed
     drop(values);
-    assert_eq!(map.pending_dead(), C::notified(41));
+    assert_eq!(map.pending_dead(), kit.notified(41));
     assert_eq!(map.insert(&key, &new), None);
-    if C::NOTIFIES {
+    if kit.notifies {
         assert_eq!((map.len(), map.pending_dead() > 16), (1, true));
     }
     map.purge();
@@ -177,81 +176,80 @@ fn a_value_that_dies_while_it_is_replaced_removes_nothing<C: Mapping>() {
         (Some(20), 1, 0)
     );
     drop(new);
-    assert_eq!((map.get(&key), map.len()), (None, 1 - C::notified(1)));
+    assert_eq!((map.get(&key), map.len()), (None, 1 - kit.notified(1)));
 }
 
 /// H116: A value made for a key whose value died is made as for an absent one, and counts once.
-fn a_value_made_for_a_dead_one_counts_once<C: Mapping>() {
-    type Make<C> = fn(&mut C, &<C as Subject>::Life, &<C as Subject>::Life) -> usize;
-    let ways: [Make<C>; 5] = [
+fn a_value_made_for_a_dead_one_counts_once(kit: Kit<dyn Mapping>) {
+    let ways: [fn(&mut dyn Mapping, &Handle, &Handle) -> usize; 5] = [
         |map, key, value| map.get_or_insert(key, value),
-        |map, key, value| map.get_or_insert_with(key, || value),
-        |map, key, value| {
-            map.try_get_or_insert_with(key, || Ok::<_, ()>(value))
-                .unwrap()
-        },
+        |map, key, value| map.get_or_insert_with(key, &mut || value),
+        |map, key, value| map.try_get_or_insert_with(key, &mut || Ok(value)).unwrap(),
         |map, key, value| map.entry_or_insert(key, value),
-        |map, key, value| map.entry_or_insert_with(key, || value),
+        |map, key, value| map.entry_or_insert_with(key, &mut || value),
     ];
     for make in ways {
-        let [key, old, new, spare] = [1, 10, 20, 30].map(C::Life::from);
-        let mut map = C::map([(&key, &old)]);
-        assert_eq!(make(&mut map, &key, &spare), 10);
+        let [key, old, new, spare] = [1, 10, 20, 30].map(|n| kit.life(n));
+        let mut map = kit.map([(&key, &old)]);
+        assert_eq!(make(&mut *map, &key, &spare), 10);
         drop(old);
-        assert_eq!(make(&mut map, &key, &new), 20);
+        assert_eq!(make(&mut *map, &key, &new), 20);
         assert_eq!((map.get(&key), map.len(), map.len_live()), (Some(20), 1, 1));
-        assert_eq!(make(&mut map, &key, &spare), 20);
+        assert_eq!(make(&mut *map, &key, &spare), 20);
         map.purge();
         assert_eq!(
             (map.get(&key), map.len(), map.pending_dead()),
             (Some(20), 1, 0)
         );
-        assert_eq!(C::Life::counts(&spare).0, 1);
+        assert_eq!(spare.counts().0, 1);
     }
 }
 
 /// H116, A11: A closure that fails or panics leaves no trace, whether the key is new or its value dead.
-fn a_maker_that_fails_leaves_no_trace<C: Mapping>() {
-    let [key, other, value] = [1, 2, 10].map(C::Life::from);
-    let mut map = C::map([(&other, &value)]);
+fn a_maker_that_fails_leaves_no_trace(kit: Kit<dyn Mapping>) {
+    let [key, other, value] = [1, 2, 10].map(|n| kit.life(n));
+    let mut map = kit.map([(&other, &value)]);
     let capacity = map.capacity();
-    map.insert(&key, &C::Life::from(20)); // dead by now
+    map.insert(&key, &kit.life(20)); // dead by now
     for _ in 0..20 {
-        assert_eq!(map.try_get_or_insert_with(&key, || Err("no")), Err("no"));
+        assert_eq!(
+            map.try_get_or_insert_with(&key, &mut || Err("no")),
+            Err("no")
+        );
         assert!(panics(
-            || _ = map.get_or_insert_with(&key, || panic!("no value"))
+            || _ = map.get_or_insert_with(&key, &mut || panic!("no value"))
         ));
         assert!(panics(
-            || _ = map.entry_or_insert_with(&key, || panic!("no value"))
+            || _ = map.entry_or_insert_with(&key, &mut || panic!("no value"))
         ));
         let left = (map.len(), map.pending_dead(), map.capacity());
         assert_eq!(left, (1, 0, capacity));
         assert_eq!((map.get(&key), map.get(&other)), (None, Some(10)));
     }
-    assert_eq!(C::Life::counts(&key), (1, 0));
-    assert_eq!(map.get_or_insert_with(&key, || &value), 10);
+    assert_eq!(key.counts(), (1, 0));
+    assert_eq!(map.get_or_insert_with(&key, &mut || &value), 10);
     assert_eq!(map.len(), 2);
 }
 
 /// H116, A13: A closure may end the values of other keys: all effects are visible.
-fn a_maker_may_end_the_values_of_others<C: Mapping>() {
-    let (keys, value) = (new_lives::<C::Life>(30), C::Life::from(100));
-    let values = new_lives::<C::Life>(29);
-    let mut map = C::map(keys.iter().zip(&values));
-    let made = map.get_or_insert_with(&keys[29], || {
-        drop(values);
+fn a_maker_may_end_the_values_of_others(kit: Kit<dyn Mapping>) {
+    let (keys, value) = (kit.lives(30), kit.life(100));
+    let mut values = kit.lives(29);
+    let mut map = kit.map(keys.iter().zip(&values));
+    let made = map.get_or_insert_with(&keys[29], &mut || {
+        values.clear();
         &value
     });
     assert_eq!((made, map.len_live(), map.get(&keys[3])), (100, 1, None));
-    assert!(!C::NOTIFIES || (map.len(), map.pending_dead()) == (1, 29));
+    assert!(!kit.notifies || (map.len(), map.pending_dead()) == (1, 29));
     map.purge();
     assert_eq!((map.len(), map.get(&keys[29])), (1, Some(100)));
 }
 
 /// H116: `try_insert` refuses to replace a live value, but not a dead one.
-fn try_insert_over_a_dead_value_inserts<C: Mapping>() {
-    let [key, old, new] = [1, 10, 20].map(C::Life::from);
-    let mut map = C::map([(&key, &old)]);
+fn try_insert_over_a_dead_value_inserts(kit: Kit<dyn Mapping>) {
+    let [key, old, new] = [1, 10, 20].map(|n| kit.life(n));
+    let mut map = kit.map([(&key, &old)]);
     let (present, message) = map.try_insert(&key, &new).unwrap_err();
     assert_eq!(present, 10);
     assert!(message.contains("already has a value"));

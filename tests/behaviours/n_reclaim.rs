@@ -11,40 +11,40 @@ use weakly::Reclaim::{OnRequest, OnUse};
 const MANY: usize = scaled(100, 40);
 
 /// A collection that keeps what the dead own, with the entries `0..n`, and their lives.
-fn on_request<C: Single>(n: usize, ends: &Ends) -> (C, Vec<C::Life>) {
-    let lives = new_lives::<C::Life>(n);
-    let mut all = C::default();
+fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Box<D>, Vec<Handle>) {
+    let lives = kit.lives(n);
+    let mut all = kit.empty();
     all.set_reclaim(OnRequest);
     lives.iter().for_each(|life| _ = all.enter(life, ends));
     (all, lives)
 }
 
 /// `OnUse` by default; a copy has its original's policy.
-fn a_copy_has_the_same_policy<C: Changing>() {
-    let (mut all, lives) = numbered::<C>(2);
+fn a_copy_has_the_same_policy(kit: Kit<dyn Changing>) {
+    let (mut all, lives) = kit.numbered(2);
     assert_eq!((all.reclaim(), all.clone().reclaim()), (OnUse, OnUse));
     all.set_reclaim(OnRequest);
     let mut copy = all.clone();
     assert_eq!((all.reclaim(), copy.reclaim()), (OnRequest, OnRequest));
     drop(lives);
-    copy.enter(&C::Life::from(2), &quietly());
+    copy.enter(&kit.life(2), &quietly());
     all.set_reclaim(OnUse);
     assert_eq!((all.reclaim(), copy.reclaim()), (OnUse, OnRequest));
 }
 
 /// Whatever is kept, the dead are not found, not shown, and do not count.
-fn the_dead_are_dead_under_either_policy<C: Single>() {
-    let (mut all, mut lives) = on_request::<C>(MANY, &quietly());
+fn the_dead_are_dead_under_either_policy(kit: Kit) {
+    let (mut all, mut lives) = on_request(kit, MANY, &quietly());
     let dead: Vec<_> = lives.split_off(MANY / 2);
     let ghosts: Vec<_> = dead.iter().map(ghost).collect();
     drop(dead);
     for round in 0..4 {
         let live: Vec<_> = (0..MANY / 2).collect();
         assert_eq!((all.numbers(), all.len_live()), (live, MANY / 2));
-        assert!(!C::NOTIFIES || all.len() == MANY / 2);
+        assert!(!kit.notifies || all.len() == MANY / 2);
         assert!(lives.iter().all(|life| all.contains(life)));
         assert!(!ghosts.iter().any(|dead| dead.is_in(&all)));
-        assert!(!C::NOTIFIES || all.pending_dead() == MANY - MANY / 2);
+        assert!(!kit.notifies || all.pending_dead() == MANY - MANY / 2);
         match round {
             // An operation that reclaims a few, and one that reclaims all.
             0 => lives
@@ -64,25 +64,25 @@ fn the_dead_are_dead_under_either_policy<C: Single>() {
 }
 
 /// Lives come and go without any request: entries do not accumulate, only what they own does.
-fn the_table_does_not_grow_for_the_dead<C: Single>() {
+fn the_table_does_not_grow_for_the_dead(kit: Kit) {
     let counter = Counter::default();
-    let (mut all, _) = on_request::<C>(0, &quietly());
+    let (mut all, _) = on_request(kit, 0, &quietly());
     let many = scaled(2_000, 200);
     for number in 0..many {
-        all.enter(&C::Life::from(number), &counted(&counter));
+        all.enter(&kit.life(number), &counted(&counter));
         assert!(all.capacity() <= 56, "{} of {}", all.len(), all.capacity());
     }
     assert_eq!(counter.get(), 0);
     all.purge();
-    assert_eq!((counter.get(), all.len()), (C::owned(many), 0));
+    assert_eq!((counter.get(), all.len()), (kit.owned(many), 0));
 }
 
 /// One name over and over: the dead of that name do not accumulate and slow down the next.
-fn the_dead_of_one_name_do_not_pile_up<C: Single>() {
-    let (mut all, _) = on_request::<C>(0, &quietly());
+fn the_dead_of_one_name_do_not_pile_up(kit: Kit) {
+    let (mut all, _) = on_request(kit, 0, &quietly());
     let many = scaled(2_000, 200);
     for _ in 0..many {
-        let life = C::Life::from(7);
+        let life = kit.life(7);
         all.enter(&life, &quietly());
         assert!(all.contains(&life));
         assert!(all.capacity() <= 56, "{} of {}", all.len(), all.capacity());
@@ -92,17 +92,17 @@ fn the_dead_of_one_name_do_not_pile_up<C: Single>() {
 }
 
 /// Everything that may reclaim some, or all, except the operations that are meant to drop.
-fn no_other_operation_destroys<C: Owning>() {
+fn no_other_operation_destroys(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
     let ends = counted(&counter);
-    let (mut all, lives) = on_request::<C>(MANY, &ends);
+    let (mut all, lives) = on_request(kit, MANY, &ends);
     drop(lives);
     // In the places of the dead, most of which are still there: at their addresses, with their names.
-    let mut lives = new_lives::<C::Life>(MANY);
+    let mut lives = kit.lives(MANY);
     lives.iter().for_each(|life| _ = all.enter(life, &ends));
     assert_eq!(counter.get(), 0, "replaced");
     // More, so that the table grows with dead ones in it.
-    let more: Vec<_> = (MANY..5 * MANY).map(C::Life::from).collect();
+    let more: Vec<_> = (MANY..5 * MANY).map(|n| kit.life(n)).collect();
     more.iter().for_each(|life| _ = all.enter(life, &ends));
     let ghosts: Vec<_> = more.iter().map(ghost).collect();
     drop(more);
@@ -114,24 +114,24 @@ fn no_other_operation_destroys<C: Owning>() {
     assert_eq!((counter.get(), all.len()), (0, MANY), "shrunk");
 
     let mut removed = 0;
-    let mut step = |change: &mut dyn FnMut(&mut C), goes: usize| {
+    let mut step = |change: &mut dyn FnMut(&mut dyn Owning), goes: usize| {
         lives.retain(|life| all.contains(life));
         lives.pop();
-        change(&mut all);
+        change(&mut *all);
         removed += goes;
         assert_eq!(counter.get(), removed, "only what lived");
     };
-    let dead = |all: &mut C| {
+    let dead = |all: &mut dyn Owning| {
         assert!(
             !ghosts
                 .iter()
-                .any(|dead| all.leaves(&dead.number, &dead.weak))
+                .any(|dead| all.leaves(dead.number, &dead.weak))
         )
     };
     step(&mut |all| dead(all), 0);
     step(&mut |all| drop(all.pop()), 1);
-    step(&mut |all| all.retain(|_| true), 0);
-    step(&mut |all| all.extract_if(|_| false).for_each(drop), 0);
+    step(&mut |all| all.retain(&mut |_| true), 0);
+    step(&mut |all| all.extract_if(&mut |_| false).for_each(drop), 0);
     step(&mut |all| drop(all.drain_dead()), 0);
     step(&mut |all| drop(all.drain()), MANY - 7);
     assert_eq!((all.reclaim(), all.len()), (OnRequest, 0));
@@ -144,9 +144,9 @@ fn no_other_operation_destroys<C: Owning>() {
 }
 
 /// What an operation has kept, what no operation has found yet, and what dies meanwhile.
-fn drain_dead_hands_out_all<C: Owning>() {
+fn drain_dead_hands_out_all(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
-    let (mut all, mut lives) = on_request::<C>(3 * MANY, &counted(&counter));
+    let (mut all, mut lives) = on_request(kit, 3 * MANY, &counted(&counter));
     lives.truncate(2 * MANY);
     all.shrink_to_fit();
     lives.truncate(MANY);
@@ -162,9 +162,9 @@ fn drain_dead_hands_out_all<C: Owning>() {
 }
 
 /// What it has not yielded stays, even if it is forgotten.
-fn drain_dead_may_stop_or_be_forgotten<C: Owning>() {
+fn drain_dead_may_stop_or_be_forgotten(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
-    let (mut all, lives) = on_request::<C>(3 * MANY, &counted(&counter));
+    let (mut all, lives) = on_request(kit, 3 * MANY, &counted(&counter));
     drop(lives);
     all.shrink_to_fit();
     drop(all.drain_dead().next());
@@ -177,8 +177,8 @@ fn drain_dead_may_stop_or_be_forgotten<C: Owning>() {
 }
 
 /// `clear`, the end of the collection (by drop or as an iterator), and the end of the policy.
-fn its_end_drops_what_is_kept<C: Owning>() {
-    let ways: [fn(C); 6] = [
+fn its_end_drops_what_is_kept(kit: Kit<dyn Owning>) {
+    let ways: [fn(Box<dyn Owning>); 6] = [
         drop,
         |mut all| {
             all.clear();
@@ -203,11 +203,11 @@ fn its_end_drops_what_is_kept<C: Owning>() {
     ];
     for end in ways {
         let counter = Counter::default();
-        let (mut all, mut lives) = on_request::<C>(3 * MANY, &counted(&counter));
+        let (mut all, mut lives) = on_request(kit, 3 * MANY, &counted(&counter));
         lives.truncate(2 * MANY);
         all.shrink_to_fit();
         lives.truncate(MANY);
-        if !C::NOTIFIES {
+        if !kit.notifies {
             all.shrink_to_fit(); // else some are not found
         }
         assert_eq!((counter.get(), all.pending_dead()), (0, 2 * MANY));
@@ -217,24 +217,27 @@ fn its_end_drops_what_is_kept<C: Owning>() {
 }
 
 /// What was kept is dropped when the policy ends, and what has died since and sends notices; from then on any operation drops.
-fn on_use_again<C: Owning>() {
+fn on_use_again(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
     let ends = counted(&counter);
-    let (mut all, mut lives) = on_request::<C>(4, &ends);
+    let (mut all, mut lives) = on_request(kit, 4, &ends);
     lives.pop();
     all.shrink_to_fit();
     lives.pop();
     assert_eq!(counter.get(), 0);
     all.set_reclaim(OnUse);
-    assert_eq!((counter.get(), all.pending_dead()), (1 + C::notified(1), 0));
+    assert_eq!(
+        (counter.get(), all.pending_dead()),
+        (1 + kit.notified(1), 0)
+    );
     lives.pop();
     all.reserve(1_000);
     assert_eq!(counter.get(), 3);
 }
 
 /// A destructor uses the collection, which is in a `RefCell`, and never runs while that is borrowed.
-fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
-    let shared = Rc::new(RefCell::new(C::default()));
+fn a_destructor_may_use_its_collection_in_a_ref_cell(kit: Kit<dyn Owning>) {
+    let shared = Rc::new(RefCell::new(kit.empty()));
     let runs = Rc::new(Cell::new(0));
     let (this, count) = (Rc::downgrade(&shared), runs.clone());
     let late = Cell::new(1_000);
@@ -242,14 +245,14 @@ fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
         let Some(this) = this.upgrade() else { return };
         let mut all = this.borrow_mut(); // or panics
         late.set(late.get() + 1);
-        let life = C::Life::from(late.get());
+        let life = kit.life(late.get());
         all.enter(&life, &quietly());
         assert!(all.contains(&life));
         count.set(count.get() + 1);
     });
 
     // As under `OnUse`.
-    let lives = new_lives::<C::Life>(2);
+    let lives = kit.lives(2);
     shared.borrow_mut().enter(&lives[0], &uses);
     drop(lives);
     assert!(panics(|| shared.borrow_mut().reserve(1_000)));
@@ -257,7 +260,7 @@ fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
 
     shared.borrow_mut().set_reclaim(OnRequest);
     for number in 0..MANY {
-        let life = C::Life::from(number);
+        let life = kit.life(number);
         shared.borrow_mut().enter(&life, &uses);
     }
     assert_eq!(runs.get(), 0);
@@ -269,13 +272,13 @@ fn a_destructor_may_use_its_collection_in_a_ref_cell<C: Owning + 'static>() {
 }
 
 /// Entries each of which owns the life of the next: one purge, and no deep recursion.
-fn a_chain_goes_with_one_purge<C: Owning>() {
+fn a_chain_goes_with_one_purge(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
     let many = scaled(400, 40);
-    let (mut all, head) = chain::<C>(many, &counted(&counter));
+    let (mut all, head) = chain(kit, many, &counted(&counter));
     all.set_reclaim(OnRequest);
     drop(head);
-    all.enter(&C::Life::from(many), &quietly());
+    all.enter(&kit.life(many), &quietly());
     all.shrink_to_fit();
     assert_eq!(
         (counter.get(), all.len()),
@@ -285,7 +288,7 @@ fn a_chain_goes_with_one_purge<C: Owning>() {
     all.purge();
     assert_eq!((counter.get(), all.len(), all.pending_dead()), (many, 0, 0));
 
-    let (mut all, head) = chain::<C>(many, &counted(&counter));
+    let (mut all, head) = chain(kit, many, &counted(&counter));
     all.set_reclaim(OnRequest);
     drop(head);
     assert_eq!(
@@ -298,11 +301,11 @@ fn a_chain_goes_with_one_purge<C: Owning>() {
 
 /// A destructor that panics prevents no other drop, and leaves the policy unchanged. The next call goes on with the rest; but
 /// `clear` has dropped all.
-fn destructors_may_panic<C: Owning>() {
-    let ways: [(fn(&mut C), usize); 3] = [
+fn destructors_may_panic(kit: Kit<dyn Owning>) {
+    let ways: [(fn(&mut dyn Owning), usize); 3] = [
         (|all| _ = all.purge(), 1),
         (|all| all.set_reclaim(OnUse), 1),
-        (C::clear, MANY),
+        (|all| all.clear(), MANY),
     ];
     for (way, dropped) in ways {
         let counter = Counter::default();
@@ -314,15 +317,15 @@ fn destructors_may_panic<C: Owning>() {
                 quiet_panic();
             }
         });
-        let (mut all, lives) = on_request::<C>(MANY, &bomb);
+        let (mut all, lives) = on_request(kit, MANY, &bomb);
         drop(lives);
         all.shrink_to_fit();
         fuse.set(true);
-        assert!(panics(|| way(&mut all)));
+        assert!(panics(|| way(&mut *all)));
         assert_eq!((counter.get(), all.reclaim()), (dropped, OnRequest));
         assert_eq!(all.pending_dead(), MANY - dropped);
-        all.enter(&C::Life::from(0), &bomb);
-        way(&mut all);
+        all.enter(&kit.life(0), &bomb);
+        way(&mut *all);
         all.purge();
         assert_eq!(
             (counter.get(), all.len(), all.pending_dead()),
@@ -338,7 +341,7 @@ fn destructors_may_panic<C: Owning>() {
             quiet_panic();
         }
     });
-    let (mut all, lives) = on_request::<C>(MANY, &bomb);
+    let (mut all, lives) = on_request(kit, MANY, &bomb);
     drop(lives);
     all.shrink_to_fit();
     assert!(panics(|| drop(all)));
@@ -346,15 +349,15 @@ fn destructors_may_panic<C: Owning>() {
 }
 
 for_each_collection!(
-    the_dead_are_dead_under_either_policy,
+    kit: the_dead_are_dead_under_either_policy,
     the_table_does_not_grow_for_the_dead,
     the_dead_of_one_name_do_not_pile_up,
 );
 
-for_each_changing!(a_copy_has_the_same_policy);
+for_each_changing!(kit: a_copy_has_the_same_policy);
 
 for_each_owning!(
-    no_other_operation_destroys,
+    kit: no_other_operation_destroys,
     drain_dead_hands_out_all,
     drain_dead_may_stop_or_be_forgotten,
     its_end_drops_what_is_kept,

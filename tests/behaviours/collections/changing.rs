@@ -1,50 +1,90 @@
 //! What the collections of one owner, from which entries can be taken, have besides.
 
+use std::any::Any;
 use std::iter::FusedIterator;
 use std::ops::Deref;
 
-use weakly::reference::{WeakKey, WeakRef};
+use weakly::reference::WeakRef;
 
-use crate::common::downgrade;
 use crate::common::subject::single::*;
-use crate::common::subject::{Life, Owned, Single, sorted};
+use crate::common::subject::{Owned, Single, sorted};
+
+pub(crate) type Lives<'a> = Box<dyn Iterator<Item = Handle> + 'a>;
 
 /// A collection from which entries can be removed.
-pub(crate) trait Changing: Single + Clone + PartialEq {
+pub(crate) trait Changing: Collection {
     /// How many watches it has on a life.
-    const WATCHES: usize = 1;
+    fn watches(&self) -> usize {
+        1
+    }
     /// Whether each has keys of its own: no two that were made separately are equal.
-    const LONE: bool = false;
+    fn is_lone(&self) -> bool {
+        false
+    }
 
-    fn pop(&mut self) -> Option<Self::Life>;
-    fn retain(&mut self, keep: impl FnMut(usize) -> bool);
-    fn extract_if(&mut self, take: impl FnMut(usize) -> bool) -> impl Iterator<Item = Self::Life>;
-    fn drain(&mut self) -> impl Iterator<Item = Self::Life>;
-    fn into_iter(self) -> impl Iterator<Item = Self::Life>;
+    fn pop(&mut self) -> Option<Handle>;
+    fn retain(&mut self, keep: &mut dyn FnMut(usize) -> bool);
+    fn extract_if<'a>(&'a mut self, take: &'a mut dyn FnMut(usize) -> bool) -> Lives<'a>;
+    fn drain(&mut self) -> Lives<'_>;
+    fn into_iter(self: Box<Self>) -> Lives<'static>;
     /// By its `Extend`.
-    fn extend_with<'a>(&mut self, lives: impl IntoIterator<Item = &'a Self::Life>, ends: &Ends);
+    fn extend_with(&mut self, lives: &mut dyn Iterator<Item = &Handle>, ends: &Ends);
     /// By its `Extend`, from another.
-    fn extend_from(&mut self, other: Self);
+    fn extend_from(&mut self, other: Box<dyn Changing>);
     /// The numbers of all entries, in order, by each of its other iterators.
-    fn views(self) -> Vec<Vec<usize>>;
+    fn views(self: Box<Self>) -> Vec<Vec<usize>>;
     /// The lives, or all the weak sides, as weak handles.
-    fn weak(&self) -> impl Iterator<Item = <Self::Life as WeakKey>::Weak>;
+    fn weak(&self) -> Box<dyn Iterator<Item = WeakHandle> + '_>;
+    /// By its `Clone`.
+    fn copy(&self) -> Box<dyn Changing>;
+    /// By its `==`, with a collection of the same type.
+    fn equals(&self, other: &dyn Any) -> bool;
+    fn as_any(&self) -> &dyn Any;
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 
     /// The numbers that are shown by each of its ways to change a value in place, the last of which is a lookup.
-    fn look_to_change(&mut self, _: &Self::Life) -> Vec<Vec<usize>> {
+    fn look_to_change(&mut self, _: &Handle) -> Vec<Vec<usize>> {
         Vec::new()
     }
 
     /// By a weak handle, where keys are by identity.
-    fn drop_out(&mut self, life: &Self::Life) -> bool {
-        self.leaves(life, &downgrade(life))
+    fn drop_out(&mut self, life: &Handle) -> bool {
+        self.leaves(**life, &life.downgrade())
     }
 }
 
 /// A collection that owns something of each entry, and returns it when the entry is dead.
 pub(crate) trait Owning: Changing {
-    fn drain_dead(&mut self) -> impl FusedIterator<Item = Owned<Ends>>;
+    fn drain_dead(&mut self) -> Box<dyn FusedIterator<Item = Owned<Ends>> + '_>;
 }
+
+/// The `Clone` and the `==` of collections, for the objects of a trait that has its own `copy`.
+macro_rules! copied {
+    ($trait:ident::$copy:ident) => {
+        impl Clone for Box<dyn $trait> {
+            fn clone(&self) -> Self {
+                self.$copy()
+            }
+        }
+
+        impl PartialEq for dyn $trait {
+            fn eq(&self, other: &Self) -> bool {
+                self.equals(other.as_any())
+            }
+        }
+
+        // Where there is only one, the compiler moves the right side of `==` (rust-lang/rust#31740).
+        impl PartialEq<&Self> for Box<dyn $trait> {
+            fn eq(&self, other: &&Self) -> bool {
+                **self == ***other
+            }
+        }
+    };
+}
+
+pub(crate) use copied;
+
+copied!(Changing::copy);
 
 fn payload<W: WeakRef<Strong: Deref<Target = usize>>>(weak: W) -> usize {
     *weak.upgrade().unwrap()
@@ -62,42 +102,44 @@ macro_rules! changing {
         from |$other:ident| $extend:expr;
         {$($more:tt)*}
     )*) => {$(
-        impl<K: Life $($generics)*> Changing for $subject {
-            fn pop(&mut self) -> Option<K> {
+        impl<K: Known $($generics)*> Changing for $subject {
+            fn pop(&mut self) -> Option<Handle> {
                 let $all = self;
-                $place.pop().map(|$item| $of_item)
+                $place.pop().map(|$item| $of_item.handle())
             }
-            fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
+            fn retain(&mut self, keep: &mut dyn FnMut(usize) -> bool) {
                 let $all = self;
                 $place.retain(|$($shown),*| keep(**$of_shown));
             }
-            fn extract_if(&mut self, mut take: impl FnMut(usize) -> bool) -> impl Iterator<Item = K> {
+            fn extract_if<'a>(&'a mut self, take: &'a mut dyn FnMut(usize) -> bool) -> Lives<'a> {
                 let $all = self;
-                $place.extract_if(move |$($shown),*| take(**$of_shown)).map(|$item| $of_item)
+                let taken = $place.extract_if(move |$($shown),*| take(**$of_shown));
+                Box::new(taken.map(|$item| $of_item.handle()))
             }
-            fn drain(&mut self) -> impl Iterator<Item = K> {
+            fn drain(&mut self) -> Lives<'_> {
                 let $all = self;
-                $place.drain().map(|$item| $of_item)
+                Box::new($place.drain().map(|$item| $of_item.handle()))
             }
-            fn into_iter(mut self) -> impl Iterator<Item = K> {
-                let $all = &mut self;
+            fn into_iter(mut self: Box<Self>) -> Lives<'static> {
+                let $all = &mut *self;
                 // The other sides must live as long as the iterator.
                 let (inner, partners) = (std::mem::take(&mut $place), $kept);
-                IntoIterator::into_iter(inner).map(move |$item| {
+                Box::new(IntoIterator::into_iter(inner).map(move |$item| {
                     let _ = &partners;
-                    $of_item
-                })
+                    $of_item.handle()
+                }))
             }
-            fn extend_with<'a>(&mut self, lives: impl IntoIterator<Item = &'a K>, $ends: &Ends) {
+            fn extend_with(&mut self, lives: &mut dyn Iterator<Item = &Handle>, $ends: &Ends) {
                 let $all = self;
-                Extend::extend(&mut $place, lives.into_iter().map(|$life| $gives));
+                Extend::extend(&mut $place, lives.map(K::known).map(|$life| $gives));
             }
-            fn extend_from(&mut self, $other: Self) {
+            fn extend_from(&mut self, other: Box<dyn Changing>) {
                 let $all = self;
+                let $other = *other.into_any().downcast::<Self>().unwrap();
                 $extend
             }
-            fn views(mut self) -> Vec<Vec<usize>> {
-                let $all = &mut self;
+            fn views(mut self: Box<Self>) -> Vec<Vec<usize>> {
+                let $all = &mut *self;
                 let $inner = $place.clone();
                 vec![
                     sorted((&$inner).into_iter().map(|$item| *$of_item)),
@@ -108,9 +150,21 @@ macro_rules! changing {
                     sorted(IntoIterator::into_iter($inner).map(|$numbered| $number)),
                 ]
             }
-            fn weak(&self) -> impl Iterator<Item = K::Weak> {
+            fn weak(&self) -> Box<dyn Iterator<Item = WeakHandle> + '_> {
                 let $all = self;
-                $place.iter_weak().map(|$item| $of_item)
+                Box::new($place.iter_weak().map(|$item| K::weak_handle($of_item)))
+            }
+            fn copy(&self) -> Box<dyn Changing> {
+                Box::new(self.clone())
+            }
+            fn equals(&self, other: &dyn Any) -> bool {
+                self == other.downcast_ref::<Self>().unwrap()
+            }
+            fn as_any(&self) -> &dyn Any {
+                self
+            }
+            fn into_any(self: Box<Self>) -> Box<dyn Any> {
+                self
             }
             $($more)*
         }
@@ -139,7 +193,8 @@ macro_rules! owned_values {
             ];
             from |other| Extend::extend(all, other);
             {
-                fn look_to_change(&mut self, $life: &K) -> Vec<Vec<usize>> {
+                fn look_to_change(&mut self, $life: &Handle) -> Vec<Vec<usize>> {
+                    let $life = K::known($life);
                     vec![
                         sorted(self.iter_mut().map(|(_, value)| value.number)),
                         sorted(self.values_mut().map(|value| value.number)),
@@ -237,7 +292,9 @@ macro_rules! paired {
             gives |life| (life.clone(), life.clone());
             from |other| Extend::extend(all, other);
             {
-                const WATCHES: usize = 2;
+                fn watches(&self) -> usize {
+                    2
+                }
             }
 
             // One value for all.
@@ -254,9 +311,11 @@ macro_rules! paired {
             [] $by_value<K>, |all| all.all, std::mem::take(&mut all.partners);
             |(_, life)| life;
             gives |life| (all.partners.of(**life), life.clone());
-            from |other| other.iter().for_each(|life| _ = all.enter(&life, &quietly()));
+            from |other| Single::iter(&other).for_each(|life| _ = Single::enter(all, &life, &quietly()));
             {
-                const LONE: bool = $lone;
+                fn is_lone(&self) -> bool {
+                    $lone
+                }
             }
         }
     )*};
@@ -269,9 +328,9 @@ paired! {
 
 macro_rules! owning {
     ($($subject:ty),*) => {$(
-        impl<K: Life> Owning for $subject {
-            fn drain_dead(&mut self) -> impl FusedIterator<Item = Owned<Ends>> {
-                self.drain_dead()
+        impl<K: Known> Owning for $subject {
+            fn drain_dead(&mut self) -> Box<dyn FusedIterator<Item = Owned<Ends>> + '_> {
+                Box::new(self.drain_dead())
             }
         }
     )*};

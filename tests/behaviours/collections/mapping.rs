@@ -9,52 +9,62 @@ use super::*;
 /// A map. A key is given by its object, whatever the map makes of it; a value is given by an object, and
 /// returned as its number.
 pub(crate) trait Mapping: Changing {
-    fn insert(&mut self, key: &Self::Life, value: &Self::Life) -> Option<usize>;
-    fn get(&self, key: &Self::Life) -> Option<usize>;
-    fn get_key_value(&self, key: &Self::Life) -> Option<(usize, usize)>;
-    fn contains_key(&self, key: &Self::Life) -> bool;
+    fn insert(&mut self, key: &Handle, value: &Handle) -> Option<usize>;
+    fn get(&self, key: &Handle) -> Option<usize>;
+    fn get_key_value(&self, key: &Handle) -> Option<(usize, usize)>;
+    fn contains_key(&self, key: &Handle) -> bool;
     /// The number of the value if there is one, or the text of the error.
-    fn try_insert(&mut self, key: &Self::Life, value: &Self::Life) -> Result<(), (usize, String)>;
-    fn remove(&mut self, key: &Self::Life) -> Option<usize>;
-    fn remove_entry(&mut self, key: &Self::Life) -> Option<(usize, usize)>;
+    fn try_insert(&mut self, key: &Handle, value: &Handle) -> Result<(), (usize, String)>;
+    fn remove(&mut self, key: &Handle) -> Option<usize>;
+    fn remove_entry(&mut self, key: &Handle) -> Option<(usize, usize)>;
     /// `wanted` is shown the number of the value.
-    fn remove_if(&mut self, key: &Self::Life, wanted: impl FnOnce(usize) -> bool) -> Option<usize>;
-    fn get_or_insert(&mut self, key: &Self::Life, value: &Self::Life) -> usize;
+    fn remove_if(&mut self, key: &Handle, wanted: &mut dyn FnMut(usize) -> bool) -> Option<usize>;
+    fn get_or_insert(&mut self, key: &Handle, value: &Handle) -> usize;
     fn get_or_insert_with<'v>(
         &mut self,
-        key: &Self::Life,
-        make: impl FnOnce() -> &'v Self::Life,
+        key: &Handle,
+        make: &mut dyn FnMut() -> &'v Handle,
     ) -> usize;
-    fn try_get_or_insert_with<'v, E>(
+    fn try_get_or_insert_with<'v>(
         &mut self,
-        key: &Self::Life,
-        make: impl FnOnce() -> Result<&'v Self::Life, E>,
-    ) -> Result<usize, E>;
-    fn entry_or_insert(&mut self, key: &Self::Life, value: &Self::Life) -> usize;
+        key: &Handle,
+        make: &mut dyn FnMut() -> Result<&'v Handle, &'static str>,
+    ) -> Result<usize, &'static str>;
+    fn entry_or_insert(&mut self, key: &Handle, value: &Handle) -> usize;
     fn entry_or_insert_with<'v>(
         &mut self,
-        key: &Self::Life,
-        make: impl FnOnce() -> &'v Self::Life,
+        key: &Handle,
+        make: &mut dyn FnMut() -> &'v Handle,
     ) -> usize;
     /// The value of an occupied entry.
-    fn entry_look(&mut self, key: &Self::Life) -> Option<usize>;
+    fn entry_look(&mut self, key: &Handle) -> Option<usize>;
     /// Inserts by the entry, occupied or vacant.
-    fn entry_insert(&mut self, key: &Self::Life, value: &Self::Life) -> Option<usize>;
+    fn entry_insert(&mut self, key: &Handle, value: &Handle) -> Option<usize>;
     /// Inserts by the entry, and returns what the entry shows then, and what it removes: key and value.
     fn entry_insert_entry(
         &mut self,
-        key: &Self::Life,
-        value: &Self::Life,
+        key: &Handle,
+        value: &Handle,
         removes: bool,
     ) -> [(usize, usize); 2];
     /// Removes by the entry, if it is occupied; returns the number of the given key, and the value's.
-    fn entry_remove(&mut self, key: &Self::Life) -> Option<(usize, usize)>;
+    fn entry_remove(&mut self, key: &Handle) -> Option<(usize, usize)>;
     /// The value that `and_modify` shows.
-    fn entry_modify(&mut self, key: &Self::Life) -> Option<usize>;
+    fn entry_modify(&mut self, key: &Handle) -> Option<usize>;
 
+    /// By its `Clone`.
+    fn copy_map(&self) -> Box<dyn Mapping>;
+}
+
+copied!(Mapping::copy_map);
+
+impl Kit<dyn Mapping> {
     /// A map of these pairs.
-    fn map<'a>(pairs: impl IntoIterator<Item = (&'a Self::Life, &'a Self::Life)>) -> Self {
-        let mut map = Self::default();
+    pub(crate) fn map<'a>(
+        self,
+        pairs: impl IntoIterator<Item = (&'a Handle, &'a Handle)>,
+    ) -> Box<dyn Mapping> {
+        let mut map = self.empty();
         for (key, value) in pairs {
             map.insert(key, value);
         }
@@ -83,45 +93,45 @@ impl<L: Deref<Target = usize>> Numbered for L {
 /// a value by name, `$made` for one that it is given.
 macro_rules! mappings {
     ($($name:ident $(.$field:ident)?, $entries:ident, |$k:ident| $key:expr, $by:expr, |$v:ident| $value:expr, $made:expr;)*) => {$(
-        impl<K: Life> Mapping for $name<K> {
-            fn insert(&mut self, $k: &K, $v: &K) -> Option<usize> {
+        impl<K: Known> Mapping for $name<K> {
+            fn insert(&mut self, $k: &Handle, $v: &Handle) -> Option<usize> {
                 self$(.$field)?.insert($key, $value).map(|old| old.number())
             }
-            fn get(&self, $k: &K) -> Option<usize> {
+            fn get(&self, $k: &Handle) -> Option<usize> {
                 self$(.$field)?.get($by).map(|value| value.number())
             }
-            fn get_key_value(&self, $k: &K) -> Option<(usize, usize)> {
+            fn get_key_value(&self, $k: &Handle) -> Option<(usize, usize)> {
                 let found = self$(.$field)?.get_key_value($by);
                 found.map(|(key, value)| (key.number(), value.number()))
             }
-            fn contains_key(&self, $k: &K) -> bool {
+            fn contains_key(&self, $k: &Handle) -> bool {
                 self$(.$field)?.contains_key($by)
             }
-            fn try_insert(&mut self, $k: &K, $v: &K) -> Result<(), (usize, String)> {
+            fn try_insert(&mut self, $k: &Handle, $v: &Handle) -> Result<(), (usize, String)> {
                 match self$(.$field)?.try_insert($key, $value) {
                     Ok(_) => Ok(()),
                     Err(error) => Err((error.entry.get().number(), error.to_string())),
                 }
             }
-            fn remove(&mut self, $k: &K) -> Option<usize> {
+            fn remove(&mut self, $k: &Handle) -> Option<usize> {
                 self$(.$field)?.remove($by).map(|value| value.number())
             }
-            fn remove_entry(&mut self, $k: &K) -> Option<(usize, usize)> {
+            fn remove_entry(&mut self, $k: &Handle) -> Option<(usize, usize)> {
                 let removed = self$(.$field)?.remove_entry($by);
                 removed.map(|(key, value)| (key.number(), value.number()))
             }
             fn remove_if(
                 &mut self,
-                $k: &K,
-                wanted: impl FnOnce(usize) -> bool,
+                $k: &Handle,
+                wanted: &mut dyn FnMut(usize) -> bool,
             ) -> Option<usize> {
                 let removed = self$(.$field)?.remove_if($by, |value| wanted(value.number()));
                 removed.map(|value| value.number())
             }
-            fn get_or_insert(&mut self, $k: &K, $v: &K) -> usize {
+            fn get_or_insert(&mut self, $k: &Handle, $v: &Handle) -> usize {
                 self$(.$field)?.get_or_insert($key, $made).number()
             }
-            fn get_or_insert_with<'v>(&mut self, $k: &K, make: impl FnOnce() -> &'v K) -> usize {
+            fn get_or_insert_with<'v>(&mut self, $k: &Handle, make: &mut dyn FnMut() -> &'v Handle) -> usize {
                 self$(.$field)?
                     .get_or_insert_with($key, |_| {
                         let $v = make();
@@ -129,25 +139,25 @@ macro_rules! mappings {
                     })
                     .number()
             }
-            fn try_get_or_insert_with<'v, E>(
+            fn try_get_or_insert_with<'v>(
                 &mut self,
-                $k: &K,
-                make: impl FnOnce() -> Result<&'v K, E>,
-            ) -> Result<usize, E> {
+                $k: &Handle,
+                make: &mut dyn FnMut() -> Result<&'v Handle, &'static str>,
+            ) -> Result<usize, &'static str> {
                 let value = self$(.$field)?.try_get_or_insert_with($key, |_| make().map(|$v| $made));
                 value.map(|value| value.number())
             }
-            fn entry_or_insert(&mut self, $k: &K, $v: &K) -> usize {
+            fn entry_or_insert(&mut self, $k: &Handle, $v: &Handle) -> usize {
                 self$(.$field)?.entry($key).or_insert($made).number()
             }
-            fn entry_or_insert_with<'v>(&mut self, $k: &K, make: impl FnOnce() -> &'v K) -> usize {
+            fn entry_or_insert_with<'v>(&mut self, $k: &Handle, make: &mut dyn FnMut() -> &'v Handle) -> usize {
                 let value = self$(.$field)?.entry($key).or_insert_with(|| {
                     let $v = make();
                     $made
                 });
                 value.number()
             }
-            fn entry_look(&mut self, $k: &K) -> Option<usize> {
+            fn entry_look(&mut self, $k: &Handle) -> Option<usize> {
                 match self$(.$field)?.entry($key) {
                     $entries::Occupied(entry) => Some(entry.get().number()),
                     $entries::Vacant(entry) => {
@@ -157,7 +167,7 @@ macro_rules! mappings {
                 }
             }
             #[allow(unused_mut)] // of an owned value
-            fn entry_insert(&mut self, $k: &K, $v: &K) -> Option<usize> {
+            fn entry_insert(&mut self, $k: &Handle, $v: &Handle) -> Option<usize> {
                 match self$(.$field)?.entry($key) {
                     $entries::Occupied(mut entry) => Some(entry.insert($value).number()),
                     $entries::Vacant(entry) => {
@@ -168,8 +178,8 @@ macro_rules! mappings {
             }
             fn entry_insert_entry(
                 &mut self,
-                $k: &K,
-                $v: &K,
+                $k: &Handle,
+                $v: &Handle,
                 removes: bool,
             ) -> [(usize, usize); 2] {
                 let entry = self$(.$field)?.entry($key).insert_entry($made);
@@ -180,7 +190,7 @@ macro_rules! mappings {
                 let (key, value) = entry.remove_entry();
                 [shown, (key.number(), value.number())]
             }
-            fn entry_remove(&mut self, $k: &K) -> Option<(usize, usize)> {
+            fn entry_remove(&mut self, $k: &Handle) -> Option<(usize, usize)> {
                 match self$(.$field)?.entry($key) {
                     $entries::Occupied(entry) => {
                         let (key, value) = entry.remove_entry();
@@ -189,22 +199,27 @@ macro_rules! mappings {
                     $entries::Vacant(_) => None,
                 }
             }
-            fn entry_modify(&mut self, $k: &K) -> Option<usize> {
+            fn entry_modify(&mut self, $k: &Handle) -> Option<usize> {
                 let mut shown = None;
                 let _entry = self$(.$field)?.entry($key).and_modify(|value| shown = Some(value.number()));
                 shown
+            }
+            fn copy_map(&self) -> Box<dyn Mapping> {
+                Box::new(self.clone())
             }
         }
     )*};
 }
 
 mappings! {
-    Maps, Entry, |key| key, key,
+    Maps, Entry, |key| K::known(key), K::known(key),
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
-    HashMaps, Entry, |key| key, &**key,
+    HashMaps, Entry, |key| K::known(key), &**key,
         |value| Owned::new(**value, &quietly()), Owned::new(**value, &quietly());
     ValueMaps, WeakEntry, |key| Owned::new(**key, &quietly()), &**key,
-        |value| value, value.clone();
-    PairsByKey.all, WeakEntry, |key| key, key, |value| value, value.clone();
-    HashPairsByKey.all, WeakEntry, |key| key, &**key, |value| value, value.clone();
+        |value| K::known(value), K::known(value).clone();
+    PairsByKey.all, WeakEntry, |key| K::known(key), K::known(key),
+        |value| K::known(value), K::known(value).clone();
+    HashPairsByKey.all, WeakEntry, |key| K::known(key), &**key,
+        |value| K::known(value), K::known(value).clone();
 }

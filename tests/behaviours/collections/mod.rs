@@ -7,15 +7,16 @@ mod changing;
 mod mapping;
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::rc::Rc;
 
-pub(crate) use changing::{Changing, Owning};
+pub(crate) use changing::{Changing, Owning, copied};
 pub(crate) use mapping::Mapping;
 
 pub(crate) use crate::common::subject::single::*;
-pub(crate) use crate::common::subject::{Life, Single, Subject, new_lives, sorted};
+pub(crate) use crate::common::subject::{Single, new_lives, sorted};
 
-use crate::common::{Counter, downgrade, subject};
+use crate::common::{Counter, subject};
 
 /// The counter counts.
 pub(crate) fn counted(counter: &Counter) -> Ends {
@@ -27,46 +28,40 @@ pub(crate) fn counted(counter: &Counter) -> Ends {
 pub(crate) type Owned = subject::Owned<Ends>;
 
 /// What an entry can still be looked up by after its life.
-pub(crate) struct Ghost<L: Life> {
+pub(crate) struct Ghost {
     pub(crate) number: usize,
-    pub(crate) weak: L::Weak,
+    pub(crate) weak: WeakHandle,
 }
 
-pub(crate) fn ghost<L: Life>(life: &L) -> Ghost<L> {
+pub(crate) fn ghost(life: &Handle) -> Ghost {
     Ghost {
         number: **life,
-        weak: downgrade(life),
+        weak: life.downgrade(),
     }
 }
 
-impl<L: Life> Ghost<L> {
-    pub(crate) fn is_in(&self, all: &impl Subject<Life = L>) -> bool {
-        all.finds(&self.number, &self.weak)
+impl Ghost {
+    pub(crate) fn is_in(&self, all: &impl Deref<Target: Collection>) -> bool {
+        all.finds(self.number, &self.weak)
     }
 }
 
 /// How often "a million times" is; it is a million, in an optimised build, for one of the collections over the table that all
 /// of them share.
-pub(crate) fn often<C: Subject>() -> usize {
-    if C::OWNS && !C::BY_CONTENT && !cfg!(debug_assertions) {
+pub(crate) fn often<D: ?Sized>(kit: Kit<D>) -> usize {
+    if kit.owns && !kit.by_content && !cfg!(debug_assertions) {
         1_000_000
     } else {
         20_000
     }
 }
 
-/// A collection with the entries `0..n`, and their lives.
-pub(crate) fn numbered<C: Single>(n: usize) -> (C, Vec<C::Life>) {
-    let lives = new_lives(n);
-    (C::of(&lives, &quietly()), lives)
-}
-
 /// A chain of entries, each of which owns the life of the next, and the life of the first.
-pub(crate) fn chain<C: Owning>(n: usize, ends: &Ends) -> (C, C::Life) {
-    let mut all = C::default();
+pub(crate) fn chain(kit: Kit<dyn Owning>, n: usize, ends: &Ends) -> (Box<dyn Owning>, Handle) {
+    let mut all = kit.empty();
     let mut head = None;
     for n in 0..n {
-        let life = C::Life::from(n);
+        let life = kit.life(n);
         let (next, ends) = (Cell::new(head.replace(life.clone())), ends.clone());
         let last: Ends = Rc::new(move |number| {
             drop(next.take());
