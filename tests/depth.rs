@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
@@ -223,4 +224,46 @@ fn of_values_in_maps() {
     nested_to(half, |last, bottom| {
         *load(&WeakValueMap::new(), last.size, bottom)
     });
+}
+
+/// 368: A chain of objects, each the only owner of the next, is dropped by recursion. A level takes a fraction of the stack of
+/// 2 MiB that a thread has, with entries and finalizers too.
+#[test]
+fn of_owners() {
+    struct Owner {
+        bottom: Arc<AtomicUsize>,
+        _owned: Option<Strong<Owner>>,
+    }
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.bottom.store(here(), Relaxed);
+        }
+    }
+    let level = |each: &mut dyn FnMut(&Strong<Owner>)| {
+        let bottom = Arc::new(AtomicUsize::new(0));
+        let mut last = None;
+        for _ in 0..100 {
+            let new = Strong::new(Owner {
+                bottom: bottom.clone(),
+                _owned: last.take(),
+            });
+            each(&new);
+            last = Some(new);
+        }
+        let top = here();
+        drop(last);
+        (top - bottom.load(Relaxed)) / 100
+    };
+    let (mut one, shared) = (weakly::WeakMap::new(), WeakMap::new());
+    let most = [
+        level(&mut |_| ()),
+        level(&mut |new| _ = one.insert(new, 1)),
+        level(&mut |new| _ = shared.insert(new, 1)),
+        level(&mut |new| {
+            _ = (one.insert(new, 1), shared.insert(new, 1));
+            Strong::finalize(new, || ()).detach();
+        }),
+    ];
+    let allowed = if cfg!(debug_assertions) { 900 } else { 160 };
+    assert!(most.iter().all(|level| *level <= allowed), "{most:?}");
 }

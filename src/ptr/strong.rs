@@ -309,14 +309,14 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         Some(unsafe { this.ptr.as_mut() })
     }
 
-    #[inline(always)]
+    #[inline]
     fn layout(&self) -> Layout {
         // SAFETY: the payload is alive, or at least still in its memory. (A constant if its type is
         // sized.)
         Layout::for_value(unsafe { self.ptr.as_ref() })
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn block(&self) -> Block<F> {
         // SAFETY: a strong pointer keeps the block.
         unsafe { Block::of(self.ptr.cast(), self.layout()) }
@@ -324,7 +324,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
 
     /// Returns the pointer that weak pointers and entries keep: the place of an inline payload in
     /// the block, with our metadata.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn place(&self) -> NonNull<T> {
         if is_apart(self.layout()) {
             with_address(self.ptr, self.block().place())
@@ -337,7 +337,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     ///
     /// # Safety
     /// `block` is the block of `place`, its object is alive, and has counted this pointer.
-    #[inline(always)]
+    #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     pub(crate) unsafe fn from_place(place: NonNull<T>, block: Block<F>) -> Self {
         let ptr = match block.payload_if_apart() {
@@ -364,7 +364,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     }
 
     /// Gives up this pointer's count. Returns true if the pointer was the last.
-    #[inline(always)]
+    #[inline]
     fn release(&self) -> bool {
         let count = &self.block().header().count;
         // Release: our uses of the object happen before its end. (The result has no other use, so
@@ -383,7 +383,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     /// # Safety
     /// `claim` or `release` has returned true. The payload is dropped or moved before the guard is
     /// dropped.
-    #[inline(always)]
+    #[inline]
     unsafe fn reclaim(&self) -> Disposal<F> {
         Disposal {
             block: self.block(),
