@@ -170,7 +170,7 @@ impl Domain {
     #[cold]
     #[inline(never)]
     fn make_rest(&self, make: MakeRest) -> *const Rest {
-        let new = make();
+        let new = make.make();
         // Release: with `rest`: the new rest is initialised.
         // Acquire on failure: with the winner: its rest is initialised.
         let there = self

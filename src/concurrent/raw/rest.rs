@@ -26,9 +26,21 @@ pub(super) struct Rest {
     free: unsafe fn(*mut Rest),
 }
 
-/// A function that makes a rest, with the context of a table. All calls of a domain pass the same
-/// function.
-pub(super) type MakeRest = fn() -> *mut Rest;
+/// Makes a rest, with a context of a type. All operations of a domain pass the same.
+#[derive(Clone, Copy)]
+pub(super) struct MakeRest(fn() -> *mut Rest);
+
+impl MakeRest {
+    pub(super) const fn with_context<C: Default>() -> Self {
+        MakeRest(Rest::new::<C>)
+    }
+
+    /// Returns a rest, which the caller frees.
+    #[inline]
+    pub(super) fn make(self) -> *mut Rest {
+        (self.0)()
+    }
+}
 
 const LINES: usize = 128;
 /// Under loom, whose types are larger, the places do not matter.
@@ -44,8 +56,7 @@ struct WithContext<C> {
 const _: () = assert!(align_of::<WithContext<()>>() == LINES);
 
 impl Rest {
-    /// Makes a rest with a context.
-    pub(super) fn new<C: Default>() -> *mut Rest {
+    fn new<C: Default>() -> *mut Rest {
         Box::into_raw(Box::new(WithContext {
             rest: Rest {
                 deferred: DeferredList::new(),
@@ -66,7 +77,7 @@ impl Rest {
     /// Returns the context.
     ///
     /// # Safety
-    /// `rest` was made by [`new`](Self::new) with the same `C`, and lasts as long as the reference.
+    /// `rest` was made [with](MakeRest::with_context) the same `C`, and lasts as long as the reference.
     #[inline]
     pub(super) unsafe fn context<'r, C>(rest: *const Rest) -> &'r C {
         // SAFETY: the caller's promise.
@@ -76,7 +87,7 @@ impl Rest {
     /// Returns a pointer to the context, whose type the caller does not know.
     ///
     /// # Safety
-    /// `rest` was made by [`new`](Self::new), and has not been freed.
+    /// `rest` was made by a [`MakeRest`], and has not been freed.
     pub(super) unsafe fn context_ptr(rest: *const Rest) -> *const () {
         // SAFETY: the caller's promise, and `new` stores the offset.
         unsafe { rest.byte_add((*rest).context).cast() }
@@ -85,7 +96,7 @@ impl Rest {
     /// Drops the rest and its context.
     ///
     /// # Safety
-    /// `rest` was made by [`new`](Self::new), and no thread uses it any more.
+    /// `rest` was made by a [`MakeRest`], and no thread uses it any more.
     pub(super) unsafe fn free(rest: *mut Rest) {
         // SAFETY: the caller's promise.
         unsafe { ((*rest).free)(rest) }

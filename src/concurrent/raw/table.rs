@@ -40,7 +40,7 @@ unsafe impl<N: Entry<Context: Send + Sync> + Send + Sync> Sync for RawTable<N> {
 
 impl<N: Entry> RawTable<N> {
     /// Makes the rest of the domain, with the context of the entries.
-    pub(super) const REST: MakeRest = Rest::new::<N::Context>;
+    pub(super) const REST: MakeRest = MakeRest::with_context::<N::Context>();
 
     const_fn! {
         pub(in super::super) fn new() -> RawTable<N> {

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use super::super::domain::FEW;
-use super::super::rest::{MakeRest, Rest};
+use super::super::rest::MakeRest;
 use super::super::retired::Retire;
 use super::*;
 
@@ -13,7 +13,7 @@ use super::*;
 mod watchdog;
 
 /// The tables have no context.
-const REST: MakeRest = Rest::new::<()>;
+const REST: MakeRest = MakeRest::with_context::<()>();
 
 /// An object without contents.
 struct Nothing;

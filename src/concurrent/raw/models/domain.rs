@@ -7,7 +7,7 @@ use loom::thread::JoinHandle;
 
 use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
-use super::super::rest::{MakeRest, Rest};
+use super::super::rest::MakeRest;
 use super::super::retired::{Retire, Retired};
 use super::spawn;
 use crate::panics::FirstPanic;
@@ -15,7 +15,7 @@ use crate::sync::{Live, models};
 use crate::thread::ThreadNumber;
 
 /// The worlds have no context.
-const REST: MakeRest = Rest::new::<()>;
+const REST: MakeRest = MakeRest::with_context::<()>();
 
 /// Three things, of which one can be found at a time. A thread gathers `BATCH` things before it
 /// reads the participants.
