@@ -1,6 +1,8 @@
 //! What a memo must do. Each test's comment begins with the number of the behaviour it shows: those of section M
 //! that are about memos are 172 to 177.
 
+#[path = "memo/asked.rs"]
+mod asked;
 mod common;
 #[path = "memo/cycles.rs"]
 mod cycles;

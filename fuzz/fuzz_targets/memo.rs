@@ -2,10 +2,14 @@
 
 #![no_main]
 
+#[path = "../../tests/memo/asked.rs"]
+mod asked;
 #[path = "../../tests/common/mod.rs"]
 mod common;
 #[path = "../../tests/memo/script.rs"]
 mod script;
+#[path = "../../tests/memo/tools.rs"]
+mod tools;
 
 use libfuzzer_sys::fuzz_target;
 

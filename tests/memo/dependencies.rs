@@ -5,13 +5,14 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
+use weakly::Strong;
 use weakly::concurrent::SharedKey;
 use weakly::memo::Many;
-use weakly::{Memo, Strong};
 
+use crate::asked::Memo;
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer};
+use crate::tools::{Count, Pointer, Witness};
 
 for_each_pointer!(
     a_dependency_ends_the_result,
@@ -112,15 +113,15 @@ fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
 
 /// 172: Naming it changes nothing.
 fn a_dependency_is_an_input_too<P: Pointer>() {
-    let (memo, results) = (Memo::<(P, Strong<usize>), _>::new(), Count::default());
+    let (memo, results) = (Memo::<(Strong<usize>, P), _>::new(), Count::default());
     let (first, second) = (P::from(1), Strong::new(2));
-    drop(memo.get_or_compute((&first, &second), |cx| {
+    drop(memo.get_or_compute((&second, &first), |cx| {
         cx.depends_on(&first);
         cx.depends_on(&first);
         cx.depends_on(&second);
         results.witness()
     }));
-    assert!(memo.get((&first, &second)).is_some());
+    assert!(memo.get((&second, &first)).is_some());
     drop(first);
     memo.purge();
     assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
@@ -136,7 +137,7 @@ fn in_turns(n: usize, rounds: usize) -> impl Iterator<Item = usize> {
 
 /// 172: However often an object is declared, and with however many others, it has one registration.
 fn is_registered_once<P: SharedKey + From<usize> + 'static>(weak_count: fn(&P) -> usize) {
-    let memo = Memos::new();
+    let memo = Memos::<usize>::new();
     let input = Strong::new(1);
     for distinct in [1, 2, 5, 16, 17, 18, 33, 100, scaled(3_000, 200)] {
         // Seven divides none of them.
@@ -181,7 +182,7 @@ fn an_object_of_several_handles_is_registered_once() {
     #[derive(Clone)]
     struct NumberRef(std::sync::Weak<usize>);
     weakly::impl_handle!(Number(Arc<usize>), NumberRef(std::sync::Weak<usize>));
-    let (memo, input) = (Memos::new(), Strong::new(1));
+    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
     let (text, number) = (Strong::<str>::from("text"), Arc::new(1));
     let (named, numbered) = (Name(text.clone()), Number(number.clone()));
     let anchors = [weakly::Anchor::new(), weakly::Anchor::new()];
@@ -208,7 +209,7 @@ fn an_object_of_several_handles_is_registered_once() {
 /// 172: An object of the key that is declared, too, has one registration besides that of the key. A key may have many objects.
 #[test]
 fn an_input_that_is_declared_is_registered_once_more() {
-    let memo = Memo::<Many<Strong<usize>>, usize>::new();
+    let memo = Memo::<Many<Strong<usize>>, Witness>::new();
     for (parts, others) in [(1, 0), (1, 3), (4, 20), (40, 1), (40, 40), (100, 200)] {
         let key: Vec<_> = (0..parts).map(Strong::new).collect();
         let besides: Vec<_> = (0..others).map(Strong::new).collect();
@@ -217,7 +218,7 @@ fn an_input_that_is_declared_is_registered_once_more() {
             let declared = declared.map(|(_, object)| object).chain(&besides);
             let twice = declared.clone().rev().chain(declared);
             twice.for_each(|object| cx.depends_on(object));
-            1
+            Witness::idle()
         });
         for (at, object) in key.iter().enumerate() {
             assert_eq!(Strong::weak_count(object), if at % 3 == 1 { 1 } else { 2 });

@@ -1,38 +1,23 @@
 //! Destructors of results that use the memo that drops them, and destructors that panic.
 
-use std::sync::{Arc, Barrier, Mutex, OnceLock, Weak, mpsc};
+use std::sync::{Arc, Barrier, OnceLock, Weak, mpsc};
 use std::thread;
 
-use weakly::{Memo, Reclaim, Strong};
+use weakly::{Reclaim, Strong};
 
+use crate::asked::Memo;
 use crate::common::{panics, quiet_panic, watchdog::watched};
 use crate::tools::{Count, Witness};
 
-type Shared<V> = Arc<Memo<Strong<usize>, V>>;
-
-/// A result whose first clone, which is the memo's, runs an action when it is dropped.
-#[derive(Default)]
-struct Kept(Mutex<Option<Witness>>);
-
-impl Kept {
-    fn new(end: Witness) -> Self {
-        Kept(Mutex::new(Some(end)))
-    }
-}
-
-impl Clone for Kept {
-    fn clone(&self) -> Self {
-        Kept(Mutex::new(self.0.lock().unwrap().take()))
-    }
-}
+type Shared = Arc<Memo<Strong<usize>, Witness>>;
 
 /// A memo with one result, stored only there, that depends on an `Arc` (so that its death must be polled), and
 /// runs an action when it is dropped.
 fn memo_with(
     input: &Strong<usize>,
     end: impl FnOnce(&Memo<Strong<usize>, Witness>, &Strong<usize>) + Send + Sync + 'static,
-) -> (Shared<Witness>, Arc<str>) {
-    let memo = Shared::<Witness>::default();
+) -> (Shared, Arc<str>) {
+    let memo = Shared::default();
     let dependency: Arc<str> = "dependency".into();
     let (weak, key) = (Arc::downgrade(&memo), input.clone());
     let result = memo.get_or_compute(input, |cx| {
@@ -102,42 +87,24 @@ fn a_stale_result_panics() {
 /// same key: the computation is over by then.
 #[test]
 fn a_result_that_is_not_kept_asks_for_its_own_key() {
-    let (memo, input) = (Shared::<Kept>::default(), Strong::new(1));
+    let (memo, input) = (Shared::default(), Strong::new(1));
     let again = Count::default();
     drop(memo.get_or_compute(&input, |cx| {
         let dependency = Strong::new(2);
         cx.depends_on(&dependency);
         let (memo, input, again) = (Arc::downgrade(&memo), input.clone(), again.clone());
-        Kept::new(Witness::new(move || {
+        Witness::new(move || {
             let memo = memo.upgrade().expect("the memo is in use");
             drop(memo.get_or_compute(&input, |_| {
                 again.add();
-                Kept::default()
+                Witness::idle()
             }));
-        }))
+        })
+        .of_the_memo()
     }));
     assert_eq!((again.get(), memo.len()), (1, 1));
     let statistics = memo.statistics();
     assert_eq!((statistics.misses, statistics.invalidated), (2, 1));
-}
-
-/// A result whose clones, once it is armed, are made by all readers at the same time.
-struct Slow {
-    kept: Kept,
-    inside: Arc<OnceLock<[Barrier; 2]>>,
-}
-
-impl Clone for Slow {
-    fn clone(&self) -> Self {
-        if let Some([come, go]) = self.inside.get() {
-            come.wait();
-            go.wait();
-        }
-        Slow {
-            kept: self.kept.clone(),
-            inside: Arc::clone(&self.inside),
-        }
-    }
 }
 
 /// 175: While very many threads are inside, a purge leaves a removed result to the last of them that leaves. If its
@@ -145,20 +112,25 @@ impl Clone for Slow {
 #[test]
 fn a_destructor_panics_when_the_last_reader_leaves() {
     const READERS: usize = 20;
-    let memo = Memo::<Strong<usize>, Slow>::new();
+    let memo = Memo::<Strong<usize>, Witness>::new();
     let [read, removed, wanted] = [1, 2, 3].map(Strong::new);
-    let slow = |kept| {
-        let inside = Arc::default();
-        Slow { kept, inside }
-    };
+    // Once it is armed, the clones of a result are made by all readers at the same time.
+    let inside = Arc::new(OnceLock::<[Barrier; 2]>::new());
+    let armed = Arc::clone(&inside);
+    let slow = Witness::idle().cloning(move || {
+        if let Some([come, go]) = armed.get() {
+            come.wait();
+            go.wait();
+        }
+    });
     let end = Count::default();
-    let inside = memo.get_or_compute(&read, |_| slow(Kept::default())).inside;
+    drop(memo.get_or_compute(&read, |_| slow));
     drop(memo.get_or_compute(&removed, |_| {
         let end = end.clone();
-        slow(Kept::new(Witness::new(move || {
+        Witness::new(move || {
             end.add();
             quiet_panic()
-        })))
+        })
     }));
     let barriers = [(); 2].map(|()| Barrier::new(READERS + 1));
     let [come, go] = inside.get_or_init(|| barriers);
@@ -181,7 +153,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
     thread::scope(|scope| {
         let mut waiter = None;
         let failed = memo.try_get_or_compute(&wanted, |_| {
-            waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| slow(Kept::default()))));
+            waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| Witness::idle())));
             // (Perhaps it waits for this thread by now: it continues in any case.)
             thread::yield_now();
             Err(())
@@ -198,20 +170,20 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
 /// the statistics are the same as without.
 #[test]
 fn results_of_the_dead_are_kept_on_request() {
-    let (memo, destroyed) = (Memo::<Strong<usize>, Kept>::new(), Count::default());
+    let (memo, destroyed) = (Memo::<Strong<usize>, Witness>::new(), Count::default());
     assert_eq!(memo.reclaim(), Reclaim::OnUse);
     memo.set_reclaim(Reclaim::OnRequest);
     assert_eq!(memo.reclaim(), Reclaim::OnRequest);
     for input in 0..100 {
         let input = Strong::new(input);
-        memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+        memo.get_or_compute(&input, |_| destroyed.witness());
     }
     let input = Strong::new(0);
     for _ in 0..3 {
         let dependency: Arc<str> = "polled for its death".into();
         memo.get_or_compute(&input, |cx| {
             cx.depends_on(&dependency);
-            Kept::new(destroyed.witness())
+            destroyed.witness()
         });
     }
     assert_eq!(destroyed.get(), 0);
@@ -227,10 +199,10 @@ fn results_of_the_dead_are_kept_on_request() {
     );
     assert_eq!(memo.statistics().invalidated, 103);
 
-    memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+    memo.get_or_compute(&input, |_| destroyed.witness());
     assert!(memo.remove(&input));
     assert_eq!(destroyed.get(), 104, "it was not a dead one's");
-    memo.get_or_compute(&input, |_| Kept::new(destroyed.witness()));
+    memo.get_or_compute(&input, |_| destroyed.witness());
     drop(input);
     memo.clear();
     assert_eq!(destroyed.get(), 105);
@@ -241,21 +213,22 @@ fn results_of_the_dead_are_kept_on_request() {
 #[test]
 fn a_removed_result_is_dropped_without_any_lock() {
     let _watched = watched("a removed result");
-    let memo = Shared::<Kept>::default();
+    let memo = Shared::default();
     let (input, dependency) = (Strong::new(1), Strong::new(2));
     let (purged, was_purged) = mpsc::channel();
     let result = memo.get_or_compute(&input, |cx| {
         cx.depends_on(&dependency);
         memo.remove(&input);
         let memo = Arc::clone(&memo);
-        Kept::new(Witness::new(move || {
+        Witness::new(move || {
             let (done, is_done) = mpsc::channel();
             thread::spawn(move || {
                 memo.purge();
                 done.send(()).unwrap();
             });
             _ = purged.send(is_done.recv());
-        }))
+        })
+        .of_the_memo()
     });
     drop(result);
     assert_eq!(was_purged.recv(), Ok(Ok(())), "the purge goes on");

@@ -4,8 +4,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weakly::Memo;
-
+use crate::asked::Memo;
 use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer};

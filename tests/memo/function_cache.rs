@@ -1,10 +1,11 @@
 //! A function cache as JAX has it (`weakref_lru_cache`), written by a user: some arguments weak, the others by value.
 
 use weakly::Memo;
-use weakly::memo::{Many, MemoKey, MemoQuery, Statistics, Value};
+use weakly::memo::{MemoKey, MemoQuery, Statistics, Value};
 
+use crate::asked::Parts;
 use crate::for_each_pointer;
-use crate::tools::{Pointer, objects};
+use crate::tools::{Pointer, Witness, objects};
 
 // All that the user writes.
 
@@ -40,66 +41,64 @@ for_each_pointer!(
     results_go_with_any_of_several,
 );
 
-type Options<'a> = (usize, &'a str);
-
-fn eval<P: Pointer>((object, &(number, text)): (&P, &Options<'_>)) -> String {
-    format!("{object:?} {number} {text}")
+fn eval<P: Pointer>((object, text): (&P, &str)) -> Witness {
+    (10 * **object + text.len()).into()
 }
 
 /// 172, 177, 200: The first argument by identity, the others by value. Clearing sets the counts back, too.
 fn equal_arguments_hit<P: Pointer>() {
     let text = String::from("a"); // equal to another, at another place
-    let mut cached = Cached::<(P, Value<Options<'_>>), _, _>(eval, Memo::new());
+    let mut cached = Cached::<(P, Value<String>), _, _>(eval, Memo::new());
     let [one, other] = [7, 7].map(P::from);
-    assert_eq!(cached.call((&one, &(1, "a"))), eval((&one, &(1, "a"))));
-    cached.call((&one, &(1, text.as_str())));
+    assert_eq!(cached.call((&one, "a")), eval((&one, "a")).number);
+    cached.call((&one, text.as_str()));
     assert_eq!(info(&cached), [1, 1, 1]);
-    cached.call((&one, &(2, "a")));
-    cached.call((&one, &(1, "b")));
-    cached.call((&other, &(1, "a")));
+    cached.call((&one, ""));
+    cached.call((&one, "b"));
+    cached.call((&other, "a"));
     assert_eq!(info(&cached), [1, 4, 4]);
     cached.cache_clear();
     assert_eq!(info(&cached), [0, 0, 0]);
-    cached.call((&one, &(1, "a")));
+    cached.call((&one, "a"));
     assert_eq!(info(&cached), [0, 1, 1]);
 }
 
 /// 172, 200: Whatever the other arguments are.
 fn results_go_with_the_weak_argument<P: Pointer>() {
-    let cached = Cached::<(P, Value<Options<'_>>), _, _>(eval, Memo::new());
+    let cached = Cached::<(P, Value<String>), _, _>(eval, Memo::new());
     let [one, other] = [1, 2].map(P::from);
     for object in [&one, &other] {
-        for number in 0..3 {
-            cached.call((object, &(number, "")));
+        for text in ["", "a", "b"] {
+            cached.call((object, text));
         }
     }
     drop(one);
     assert_eq!(info(&cached), [0, 6, 3]);
-    cached.call((&other, &(0, "")));
+    cached.call((&other, ""));
     assert_eq!(info(&cached), [1, 6, 3]);
 }
 
-fn longer<P: Pointer>((one, many, &twice): (&P, &[P], &bool)) -> usize {
+fn longer<P: Pointer>((many, text, one, &times): (&[P], &str, &P, &usize)) -> Witness {
     let sum: usize = many.iter().map(|it| **it).sum();
-    (**one + sum) * (1 + usize::from(twice))
+    ((**one + sum) * times + text.len()).into()
 }
 
 /// 172, 200: As in `multi_weakref_lru_cache`, and where one of them is a list.
 fn results_go_with_any_of_several<P: Pointer>() {
-    let cached = Cached::<(P, Many<P>, Value<bool>), _, _>(longer, Memo::new());
+    let cached = Cached::<Parts<P>, _, _>(longer, Memo::new());
     let (one, mut many) = (P::from(1), objects::<P>(4));
-    for twice in [false, true] {
+    for times in [1, 2] {
         assert_eq!(
-            cached.call((&one, &many[..], &twice)),
-            [7, 14][usize::from(twice)]
+            cached.call((&many[..], "text", &one, &times)),
+            [11, 18][times - 1]
         );
-        cached.call((&one, &many[..2], &twice));
-        cached.call((&many[0], &many[..2], &twice));
+        cached.call((&many[..2], "text", &one, &times));
+        cached.call((&many[..2], "text", &many[0], &times));
     }
     assert_eq!(info(&cached), [0, 6, 6]);
     drop(many.pop());
     assert_eq!(info(&cached), [0, 6, 4]);
-    assert_eq!(cached.call((&one, &many[..2], &true)), 4);
+    assert_eq!(cached.call((&many[..2], "text", &one, &2)), 8);
     drop(one);
     assert_eq!(info(&cached), [1, 6, 2]);
     drop(many);

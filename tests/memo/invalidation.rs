@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use weakly::memo::{Many, Value};
-use weakly::{Anchor, Memo, Strong};
+use weakly::memo::Value;
+use weakly::{Anchor, Strong};
 
+use crate::asked::{Memo, Parts};
 use crate::common::scaled;
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
@@ -21,13 +22,12 @@ for_each_pointer!(
 
 /// 201: As any part of the key, in a list, or declared; each once, and no other.
 fn each_result_of_the_object_goes<P: Pointer>() {
-    type Key<P> = (Many<P>, Value<usize>, P);
-    let (memo, results) = (Memo::<Key<P>, Witness>::new(), Count::default());
+    let (memo, results) = (Memo::<Parts<P>, Witness>::new(), Count::default());
     let all = objects::<P>(4);
     let [object, a, b, c] = [&all[0], &all[1], &all[2], &all[3]];
     assert_eq!(memo.invalidate(object), 0);
     let compute = |list: &[&P], parameter: usize, last: &P, declared: &[&P]| {
-        drop(memo.get_or_compute((list, &parameter, last), |cx| {
+        drop(memo.get_or_compute((list, "text", last, &parameter), |cx| {
             declared.iter().for_each(|object| cx.depends_on(*object));
             results.witness()
         }));
@@ -43,8 +43,8 @@ fn each_result_of_the_object_goes<P: Pointer>() {
     assert_eq!((memo.len(), results.get()), (18, 0));
     assert_eq!(memo.invalidate(object), 12);
     assert_eq!((memo.len(), results.get()), (6, 12));
-    assert!(memo.get((&[object], &0, c)).is_none());
-    assert!(memo.get((&[a, b], &0, c)).is_some());
+    assert!(memo.get((&[object], "text", c, &0)).is_none());
+    assert!(memo.get((&[a, b], "text", c, &0)).is_some());
     let statistics = memo.statistics();
     assert_eq!((statistics.discarded, statistics.invalidated), (12, 0));
     assert_eq!((memo.invalidate(object), memo.invalidate(b)), (0, 3));
@@ -87,7 +87,8 @@ fn a_computation_under_way_is_delivered<P: Pointer>() {
 /// 201: In another memo with the same object, and with all other objects.
 fn results_of_others_stay<P: Pointer>() {
     let count = scaled(1000, 20);
-    let (memo, twin) = (Memo::<(P, Value<usize>), usize>::new(), Memo::new());
+    let memo = Memo::<(P, Value<usize>), usize>::new();
+    let twin = Memo::<P, usize>::new();
     let all = objects::<P>(10);
     for object in &all {
         for parameter in 0..count {
@@ -107,19 +108,23 @@ fn results_of_others_stay<P: Pointer>() {
 
 /// 201, 13: What a result owns is destroyed when all are removed; its destructor may ask, insert and invalidate.
 fn a_destructor_may_ask_again<P: Pointer>() {
-    type Results<P> = Memo<(P, Value<usize>), Witness>;
+    type Results<P> = Memo<(P, Value<String>), Witness>;
     let (memo, ends) = (Arc::new(Results::<P>::new()), Count::default());
     let object = P::from(1);
-    for parameter in 0..3 {
+    for (parameter, other) in [("0", "3"), ("1", "4"), ("2", "5")] {
         let (within, ends, its) = (Arc::downgrade(&memo), ends.clone(), object.clone());
         let end = move || {
             let memo = within.upgrade().expect("it is in use");
-            assert!((0..3).all(|at| memo.get((&its, &at)).is_none()));
-            drop(memo.insert((&its, &(parameter + 3)), Witness::idle()));
+            assert!(
+                ["0", "1", "2"]
+                    .iter()
+                    .all(|at| memo.get((&its, *at)).is_none())
+            );
+            drop(memo.insert((&its, other), Witness::idle()));
             memo.invalidate(&its);
             ends.add();
         };
-        drop(memo.get_or_compute((&object, &parameter), |_| Witness::new(end)));
+        drop(memo.get_or_compute((&object, parameter), |_| Witness::new(end)));
     }
     assert_eq!(memo.invalidate(&object), 3);
     assert_eq!((ends.get(), memo.len()), (3, 0));
@@ -128,10 +133,10 @@ fn a_destructor_may_ask_again<P: Pointer>() {
 /// 201: An anchor that nothing knows, and one that is a key.
 #[test]
 fn anchors_are_invalidated() {
-    let memo = Memo::<(Anchor, Value<usize>), usize>::new();
+    let memo = Memo::<Anchor, usize>::new();
     let anchor = Anchor::new();
     assert_eq!(memo.invalidate(&anchor), 0);
-    memo.insert((&anchor, &1), 1);
+    memo.insert(&anchor, 1);
     assert_eq!((memo.invalidate(&Anchor::new()), memo.len()), (0, 1));
     assert_eq!((memo.invalidate(&anchor), memo.len()), (1, 0));
 }
@@ -140,26 +145,28 @@ fn anchors_are_invalidated() {
 /// result that is older than a change which is told.
 #[test]
 fn nothing_old_is_found_after_a_change() {
-    type Object = Strong<Mutex<usize>>;
-    let memo = Memo::<(Object, Value<usize>), [usize; 2]>::new();
-    let [key, declared] = [0, 0].map(|version| Object::new(Mutex::new(version)));
+    let memo = Memo::<(Strong<usize>, Value<usize>), usize>::new();
+    // Two objects, and what they contain.
+    let [key, declared] = [0, 1].map(Strong::new);
+    let versions = [0, 0].map(Mutex::new);
     let barrier = Barrier::new(4);
     let ask = |parameter: usize| {
-        memo.get_or_compute((&key, &parameter), |cx| {
-            let of_key = *key.lock().unwrap();
+        let of_both = memo.get_or_compute((&key, &parameter), |cx| {
+            let of_key = *versions[0].lock().unwrap();
             thread::yield_now();
             cx.depends_on(&declared);
             thread::yield_now();
-            [of_key, *declared.lock().unwrap()]
-        })
+            1_000 * of_key + *versions[1].lock().unwrap()
+        });
+        [of_both / 1_000, of_both % 1_000]
     };
-    let (ask, memo, barrier) = (&ask, &memo, &barrier);
+    let (ask, memo, barrier, versions) = (&ask, &memo, &barrier, &versions);
     thread::scope(|scope| {
         for (which, changed) in [&key, &declared].into_iter().enumerate() {
             scope.spawn(move || {
                 barrier.wait();
                 for version in 1..=scaled(400, 10) {
-                    *changed.lock().unwrap() = version;
+                    *versions[which].lock().unwrap() = version;
                     memo.invalidate(changed);
                     for parameter in 0..3 {
                         assert_eq!(ask(parameter)[which], version);

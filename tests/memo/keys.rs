@@ -1,12 +1,11 @@
 //! What a memo says of its keys.
 
-use std::sync::Arc;
-
 use weakly::memo::{Many, Value};
 use weakly::reference::WeakRef;
-use weakly::{Anchor, ByIdentity, Memo, Strong};
+use weakly::{Anchor, ByIdentity, Strong};
 
-use super::tools::{Pointer, objects};
+use super::asked::Memo;
+use super::tools::{Count, Pointer, Witness, objects};
 use crate::common::pointers::for_each_pointer;
 
 for_each_pointer!(
@@ -17,22 +16,27 @@ for_each_pointer!(
 
 /// 290: Whether there is a result, by each kind of key; neither a hit nor a miss, and no clone of the result.
 fn contains_key_is_no_hit<P: Pointer>() {
-    struct NoClone;
     let [a, b] = [1, 2].map(P::from);
-    let memo = Memo::<(P, Value<String>), Arc<NoClone>>::new();
+    let (memo, cloned) = (Memo::<(P, Value<String>), Witness>::new(), Count::default());
     assert!(!memo.contains_key((&a, "x")));
-    let result = memo.get_or_compute((&a, "x"), |_| Arc::new(NoClone));
+    let counts = cloned.clone();
+    memo.get_or_compute((&a, "x"), |_| {
+        Witness::idle().cloning(move || _ = counts.add())
+    });
+    assert_eq!(cloned.get(), 1);
     assert!(memo.contains_key((&a, "x")) && !memo.contains_key((&a, "y")));
     assert!(!memo.contains_key((&b, Value(String::from("x")))));
-    assert_eq!(Arc::strong_count(&result), 2);
+    assert_eq!(cloned.get(), 1);
     let statistics = memo.statistics();
     assert_eq!((statistics.hits, statistics.misses), (0, 1));
 
-    // Results that are no `Clone`.
-    let of_one = Memo::<P, NoClone>::new();
-    assert!(!of_one.contains_key(&a));
-    let lists = Memo::<Many<P>, usize>::new();
-    lists.insert(&[&a, &b], 1);
+    /// Results that are no `Clone`.
+    fn has<P: Pointer, V>(memo: &weakly::Memo<P, V>, key: &P) -> bool {
+        memo.contains_key(key)
+    }
+    assert!(!has(&Memo::<P, usize>::new(), &a));
+    let lists = Memo::<Many<P>, Witness>::new();
+    lists.insert(&[&a, &b], Witness::idle());
     assert!(lists.contains_key(&[&a, &b]) && !lists.contains_key(&[&b, &a]));
 
     let dependent = Memo::<P, usize>::new();
@@ -80,17 +84,17 @@ fn keys_are_those_of_live_results<P: Pointer>() {
 
 /// 290: The closure sees each result once, with its key, and what it does not want goes.
 fn retain_sees_each_once<P: Pointer>() {
-    let memo = Memo::<(P, P), usize>::new();
+    let memo = Memo::<(P, P), Witness>::new();
     let all = objects::<P>(3);
     for one in &all {
         for other in &all {
-            memo.insert((one, other), 10 * **one + **other);
+            memo.insert((one, other), (10 * **one + **other).into());
         }
     }
     let mut seen = Vec::new();
     memo.retain(|(one, other), value| {
         let at = 10 * *one.upgrade().unwrap() + *other.upgrade().unwrap();
-        assert_eq!(at, *value);
+        assert_eq!(*value, at);
         seen.push(at);
         ByIdentity(one.clone()) == ByIdentity(other.clone())
     });
@@ -101,7 +105,7 @@ fn retain_sees_each_once<P: Pointer>() {
     assert_eq!(memo.statistics().discarded, 6);
     // It may use the memo.
     memo.retain(|_, _| {
-        memo.insert((&all[0], &all[1]), 5);
+        memo.insert((&all[0], &all[1]), Witness::idle());
         memo.remove((&all[2], &all[2]));
         true
     });
@@ -115,23 +119,23 @@ fn retain_sees_each_once<P: Pointer>() {
 /// 290: Of a single key the weak handle alone; that of an anchor, too.
 #[test]
 fn keys_of_other_kinds() {
-    let memo = Memo::<Anchor, u8>::new();
+    let memo = Memo::<Anchor, usize>::new();
     let anchor = Anchor::new();
     memo.insert(&anchor, 1);
     assert!(memo.keys().all(|key| key.is(&anchor)));
     memo.retain(|key, value| key.is(&anchor) && *value == 1);
     assert!(memo.contains_key(&anchor));
 
-    let texts = Memo::<Many<Strong<str>>, u8>::new();
-    let all = ["a", "b"].map(Strong::from);
-    texts.insert(&all, 1);
-    let keys: Vec<_> = texts.keys().collect();
+    let lists = Memo::<Many<Strong<usize>>, Witness>::new();
+    let all = [1, 2].map(Strong::new);
+    lists.insert(&all, Witness::idle());
+    let keys: Vec<_> = lists.keys().collect();
     assert_eq!(keys.len(), 1);
     assert!(
         keys[0]
             .iter()
             .zip(&all)
-            .all(|(key, text)| *key == Strong::downgrade(text))
+            .all(|(key, object)| *key == Strong::downgrade(object))
     );
-    assert!(format!("{:?}", texts.keys()).starts_with("Map"));
+    assert!(format!("{:?}", lists.keys()).starts_with("Map"));
 }

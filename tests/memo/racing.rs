@@ -5,9 +5,9 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weakly::Memo;
 use weakly::memo::{Computation, Value};
 
+use crate::asked::Memo;
 use crate::common::{quiet_panic, scaled, watchdog};
 use crate::for_each_pointer;
 use crate::tools::{Pointer, objects};
@@ -25,6 +25,9 @@ fn race<P: Pointer>(
     key: &P,
     compute: impl FnOnce(&Computation<'_>) -> usize,
 ) -> usize {
+    let mut compute = Some(compute);
+    let compute: &mut dyn FnMut(&Computation<'_>) -> usize =
+        &mut |cx| compute.take().expect("it is called once")(cx);
     memo.get_or_compute_racing(key, compute)
 }
 

@@ -4,11 +4,12 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::{
-    Memo, Strong,
-    memo::{Many, Rewritten, Value},
+    Strong,
+    memo::Rewritten,
     reference::{StrongRef, WeakRef},
 };
 
+use crate::asked::{Memo, Parts};
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, objects};
@@ -105,11 +106,11 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
 /// 173, 200: Also of a list, whatever values are beside it: those are no inputs.
 fn any_input_of_a_list_may_be_the_result<P: Pointer>() {
     for result in 0..3 {
-        let memo = Memo::<(Many<P>, Value<usize>, P), Rewritten<P>>::new();
+        let memo = Memo::<Parts<P>, Rewritten<P>>::new();
         let inputs = objects::<P>(3);
         let weak = P::downgrade(&inputs[result]);
         for _ in 0..2 {
-            let key = (&inputs[..2], &7, &inputs[2]);
+            let key = (&inputs[..2], "text", &inputs[2], &7);
             let given = memo.get_or_rewrite(key, |_| inputs[result].clone());
             assert!(same(&given, &inputs[result]));
         }

@@ -15,9 +15,11 @@ use std::sync::{Arc, Mutex};
 use weakly::concurrent::{KeepAlive, WeakValueMap};
 use weakly::keep::{Gone, Limit};
 use weakly::memo::Computation;
-use weakly::{Memo, Reclaim, Strong, Weak};
+use weakly::{Reclaim, Strong, Weak};
 
+use crate::asked::Memo;
 use crate::common::{quiet_panic, unless_panics};
+use crate::tools::Witness;
 
 pub(crate) use keys::{Lists, One, Shape, Two};
 
@@ -63,21 +65,9 @@ enum Event {
 
 type Log = Arc<Mutex<Vec<Event>>>;
 
-/// What a memo returns: clones are the same one.
-#[derive(Clone)]
-struct Result(Arc<Made>);
-
-struct Made {
-    id: usize,
-    weight: usize,
-    _owns: Option<Object>,
-    log: Log,
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        self.log.lock().unwrap().push(Event::Ended(self.id));
-    }
+/// What a result weighs, of which this is the number.
+fn weight_of_result(result: usize) -> usize {
+    [0, 1, 2, 7, 30][result % 5]
 }
 
 #[derive(Clone, Copy)]
@@ -119,11 +109,11 @@ fn weight_of(object: usize) -> usize {
     [0, 1, 2, 9][object % 4]
 }
 
-struct World<S: Shape, I> {
-    choices: RefCell<I>,
+struct World<S: Shape> {
+    choices: RefCell<Box<dyn Iterator<Item = usize>>>,
     depth: Cell<usize>,
     log: Log,
-    memo: Memo<S::Key, Result>,
+    memo: Memo<S::Key, Witness>,
     entries: RefCell<Vec<Entry>>,
     running: RefCell<Vec<Running>>,
     bounds: Cell<Option<Bounds>>,
@@ -146,15 +136,15 @@ struct World<S: Shape, I> {
 }
 
 /// Runs a script, until there are no more choices.
-pub(crate) fn run<S: Shape>(choices: impl Iterator<Item = usize>) {
+pub(crate) fn run<S: Shape>(choices: impl Iterator<Item = usize> + 'static) {
     let log = Log::default();
     let floor_bounds = Bounds {
         entries: 3,
         weight: 20,
         generations: Some(2),
     };
-    let world = World::<S, _> {
-        choices: RefCell::new(choices),
+    let world = World::<S> {
+        choices: RefCell::new(Box::new(choices)),
         depth: Cell::new(0),
         log: log.clone(),
         memo: Memo::new(),
@@ -193,7 +183,7 @@ pub(crate) fn run<S: Shape>(choices: impl Iterator<Item = usize>) {
     assert!(objects.iter().all(Weak::is_expired));
 }
 
-impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
+impl<S: Shape> World<S> {
     fn choice(&self) -> Option<usize> {
         self.choices.borrow_mut().next()
     }
@@ -276,7 +266,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
             }
             14 | 15 => self.ask(|asked| {
                 let (found, there) = (self.get(&asked)?, self.find(&asked.1));
-                assert_eq!(found.map(|found| found.0.id), there);
+                assert_eq!(found.map(|found| found.number), there);
                 Some(())
             })?,
             16..23 => self.ask(|asked| self.compute(&asked))?,
@@ -412,10 +402,11 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
 
     /// From now on the memo has a limit, and tells.
     fn listen(&self) -> Bounds {
-        self.memo.set_ceiling(Limit::none(), |value| value.0.weight);
+        self.memo
+            .set_ceiling(Limit::none(), |value| weight_of_result(value.number));
         let hears = self.log.clone();
         self.memo.set_listener(move |_, value, why| {
-            hears.lock().unwrap().push(Event::Told(value.0.id, why));
+            hears.lock().unwrap().push(Event::Told(value.number, why));
         });
         // What was gone before is not told.
         self.removed.borrow_mut().clear();
@@ -451,7 +442,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
         act((objects, asked))
     }
 
-    fn get(&self, (objects, asked): &(Vec<Object>, Asked)) -> Option<Option<Result>> {
+    fn get(&self, (objects, asked): &(Vec<Object>, Asked)) -> Option<Option<Witness>> {
         self.touch(asked);
         Some(self.memo.get(S::query(objects, asked.text)))
     }
@@ -500,32 +491,31 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
         its.for_each(|running| running.is_spoilt = true);
     }
 
-    fn insert_entry(&self, asked: &Asked, declared: Vec<usize>, value: &Result) {
+    fn insert_entry(&self, asked: &Asked, declared: Vec<usize>, value: &Witness) {
         self.entries.borrow_mut().push(Entry {
             asked: asked.clone(),
             declared,
-            result: value.0.id,
-            weight: value.0.weight,
+            result: value.number,
+            weight: weight_of_result(value.number),
             used: self.generation.get(),
         });
     }
 
     /// A new result.
-    fn make(&self) -> Option<Result> {
+    fn make(&self) -> Option<Witness> {
         let owns = match self.below(3 * SLOTS)? {
             owner if owner < SLOTS => self.users.borrow()[owner].clone(),
             _ => None,
         };
-        let weight = [0, 1, 2, 7, 30][self.below(5)?];
-        let id = self.made.replace(self.made.get() + 1);
+        let id = 5 * self.made.replace(self.made.get() + 1) + self.below(5)?;
         let owned = owns.as_deref().copied();
         self.owned.borrow_mut().insert(id, owned);
-        Some(Result(Arc::new(Made {
-            id,
-            weight,
-            _owns: owns,
-            log: self.log.clone(),
-        })))
+        let log = self.log.clone();
+        let end = move || {
+            log.lock().unwrap().push(Event::Ended(id));
+            drop(owns);
+        };
+        Some(Witness::new(end).numbered(id))
     }
 
     fn compute(&self, asked: &(Vec<Object>, Asked)) -> Option<()> {
@@ -553,14 +543,14 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
                 let value = unless_panics(|| self.computation(cx));
                 let running = self.running.borrow_mut().pop().expect("it is there");
                 let value = value.unwrap_or_else(|| quiet_panic())?;
-                made = Some(value.0.id);
+                made = Some(value.number);
                 let inputs_live = running.declared.iter().all(|input| self.lives(*input));
                 if inputs_live && !running.is_spoilt {
                     self.insert_entry(asked, running.declared, &value);
                 }
                 Ok::<_, ()>(value)
             });
-            found.ok().map(|found| found.0.id)
+            found.ok().map(|found| found.number)
         });
         assert_eq!(computed, there.is_none());
         assert_eq!(found.flatten(), there.or(made));
@@ -568,7 +558,7 @@ impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
     }
 
     /// What a computation does.
-    fn computation(&self, cx: &Computation<'_>) -> std::result::Result<Result, ()> {
+    fn computation(&self, cx: &Computation<'_>) -> Result<Witness, ()> {
         let mut steps = self.below(4).ok_or(())?;
         while steps > 0 {
             steps -= 1;
@@ -617,7 +607,7 @@ pub(crate) fn run_bytes(bytes: &[u8]) {
     let Some((&kind, script)) = bytes.split_first() else {
         return;
     };
-    let choices = script.iter().map(|&byte| usize::from(byte));
+    let choices = Vec::from(script).into_iter().map(usize::from);
     match kind % 3 {
         0 => run::<One>(choices),
         1 => run::<Two>(choices),

@@ -3,9 +3,9 @@
 use std::thread;
 
 use proptest::prelude::*;
-use weakly::Memo;
 use weakly::memo::{Computation, Statistics};
 
+use crate::asked::Memo;
 use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, Witness, objects};
@@ -90,12 +90,9 @@ impl Model {
     }
 }
 
-/// The result of a computation: its number, and a witness of its drop.
-type Made = (usize, Witness);
-
 /// A memo, its model, and the objects, each with a number that no other has had.
 struct World<P: Pointer> {
-    memo: Memo<(P, P), Made>,
+    memo: Memo<(P, P), Witness>,
     places: Vec<(P, usize)>,
     model: Model,
     /// Objects and results so far.
@@ -152,13 +149,13 @@ impl<P: Pointer> World<P> {
                     End::Panics => quiet_panic(),
                     End::Removed => assert!(!self.memo.remove(self.key(at))),
                 }
-                Ok((number, self.destroyed.witness()))
+                Ok(self.destroyed.witness().numbered(number))
             };
             let answer = match races {
                 true => self.memo.try_get_or_compute_racing(self.key(at), compute),
                 false => self.memo.try_get_or_compute(self.key(at), compute),
             };
-            got = answer.ok().map(|made| made.0);
+            got = answer.ok().map(|made| made.number);
         });
         assert_eq!(computed, there.is_none());
         let statistics = &mut self.model.statistics;
@@ -194,7 +191,7 @@ impl<P: Pointer> World<P> {
         match op {
             Op::Ask(at, besides, end, races) => self.ask(at, besides, end, races),
             Op::Get(at) => {
-                let got = self.memo.get(self.key(at)).map(|made| made.0);
+                let got = self.memo.get(self.key(at)).map(|made| made.number);
                 let wanted = self.model.find(self.named(at));
                 assert_eq!(got, wanted.map(|at| self.model.kept[at].2));
             }
@@ -257,7 +254,7 @@ for_each_pointer!(agrees_with_the_model, threads_leave_sums_that_agree);
 /// 177: After all threads have finished. Objects die, results fail and are removed, on all threads at once.
 fn threads_leave_sums_that_agree<P: Pointer>() {
     let threads = scaled(4, 2);
-    let (memo, destroyed) = (Memo::<P, (usize, Witness)>::new(), Count::default());
+    let (memo, destroyed) = (Memo::<P, Witness>::new(), Count::default());
     let (calls, computed, cycles) = (Count::default(), Count::default(), Count::default());
     let common = objects::<P>(scaled(16, 4));
     thread::scope(|scope| {
@@ -295,12 +292,12 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
                                     match kind {
                                         4 => quiet_panic(),
                                         5 => Err(()),
-                                        6 | 7 => Ok((step, destroyed.witness())),
+                                        6 | 7 => Ok(destroyed.witness()),
                                         _ => {
                                             // It lives as long as the result.
                                             let end = destroyed.clone();
                                             let keeps = move || drop((other, end.add()));
-                                            Ok((step, Witness::new(keeps)))
+                                            Ok(Witness::new(keeps))
                                         }
                                     }
                                 });

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use weakly::{Memo, Reclaim, Strong};
+use weakly::{Reclaim, Strong};
 
+use crate::asked::Memo;
 use crate::common::scaled;
 use crate::tools::{Count, Pointer, Witness, objects};
 

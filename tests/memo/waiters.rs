@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::thread;
 
-use weakly::Memo;
-
+use crate::asked::Memo;
 use crate::common::panics;
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer};

@@ -4,7 +4,7 @@ use weakly::keep::Gone;
 
 use super::*;
 
-impl<S: Shape, I: Iterator<Item = usize>> World<S, I> {
+impl<S: Shape> World<S> {
     /// Takes what was logged.
     pub(super) fn digest(&self) {
         loop {

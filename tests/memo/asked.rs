@@ -1,0 +1,182 @@
+//! A memo, and parameters of its keys, which most tests share: so the library is compiled once for each memo, and not for
+//! each closure and parameter.
+
+#![allow(dead_code)] // the fuzzer uses a part of it
+
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Rewritten, Value};
+use weakly::reference::StrongRef;
+
+use crate::tools::Witness;
+
+/// A key with all kinds of parts.
+pub(crate) type Parts<P> = (Many<P>, Value<String>, P, Value<usize>);
+
+/// A memo whose computations all have one type.
+pub(crate) struct Memo<K: MemoKey, V>(weakly::Memo<K, V>);
+
+impl<K: MemoKey, V> Memo<K, V> {
+    pub(crate) const fn new() -> Self {
+        Memo(weakly::Memo::new())
+    }
+
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Memo(weakly::Memo::with_capacity(capacity))
+    }
+}
+
+impl<K: MemoKey, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: MemoKey, V> Deref for Memo<K, V> {
+    type Target = weakly::Memo<K, V>;
+
+    fn deref(&self) -> &weakly::Memo<K, V> {
+        &self.0
+    }
+}
+
+/// A closure that is called at most once, as one that may be called again.
+macro_rules! many_times {
+    ($compute:ident) => {{
+        let mut compute = Some($compute);
+        move |cx: &Computation<'_>| compute.take().expect("the memo calls it once")(cx)
+    }};
+}
+
+/// A closure that may fail, as one whose error has the same type for all.
+macro_rules! of_one_error {
+    ($compute:ident, |$given:ident| $result:expr) => {{
+        let (mut compute, mut error) = (many_times!($compute), None);
+        let $given: &mut dyn FnMut(&Computation<'_>) -> Result<_, ()> =
+            &mut |cx| compute(cx).map_err(|its| error = Some(its));
+        $result.map_err(|()| error.expect("it is its own"))
+    }};
+}
+
+impl<K: MemoKey, V: Clone> Memo<K, V> {
+    #[track_caller]
+    pub(crate) fn get_or_compute(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> V,
+    ) -> V {
+        let compute: &mut dyn FnMut(&Computation<'_>) -> V = &mut many_times!(compute);
+        self.0.get_or_compute(key, compute)
+    }
+
+    #[track_caller]
+    pub(crate) fn try_get_or_compute<E>(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
+        of_one_error!(compute, |compute| self.0.try_get_or_compute(key, compute))
+    }
+
+    #[track_caller]
+    pub(crate) fn try_get_or_compute_racing<E>(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
+        of_one_error!(compute, |compute| self
+            .0
+            .try_get_or_compute_racing(key, compute))
+    }
+}
+
+impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
+    #[track_caller]
+    pub(crate) fn get_or_rewrite(
+        &self,
+        key: impl MemoQuery<K>,
+        rewrite: impl FnOnce(&Computation<'_>) -> R,
+    ) -> R {
+        let rewrite: &mut dyn FnMut(&Computation<'_>) -> R = &mut many_times!(rewrite);
+        self.0.get_or_rewrite(key, rewrite)
+    }
+
+    #[track_caller]
+    pub(crate) fn try_get_or_rewrite<E>(
+        &self,
+        key: impl MemoQuery<K>,
+        rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        of_one_error!(rewrite, |rewrite| self.0.try_get_or_rewrite(key, rewrite))
+    }
+}
+
+/// What happens to a parameter. The numbers are its own and the other's, and what the hasher says.
+pub(crate) enum Call {
+    Eq(usize, usize),
+    Hash(u64),
+    Clone,
+}
+
+/// Runs at each call, and may say whether the two are equal.
+pub(crate) type Run<'a> = dyn Fn(Call) -> Option<bool> + Sync + 'a;
+
+/// A parameter with a number, whose drop may be seen, and which may run other code. The hash of all that run code is the
+/// same.
+pub(crate) struct Parameter<'a> {
+    pub(crate) number: usize,
+    pub(crate) witness: Witness,
+    pub(crate) run: Option<&'a Run<'a>>,
+}
+
+impl From<usize> for Parameter<'_> {
+    fn from(number: usize) -> Self {
+        Parameter {
+            number,
+            witness: Witness::idle(),
+            run: None,
+        }
+    }
+}
+
+impl<'a> Parameter<'a> {
+    pub(crate) fn running(number: usize, run: &'a Run<'a>) -> Self {
+        let run = Some(run);
+        Parameter {
+            run,
+            ..number.into()
+        }
+    }
+
+    fn called(&self, call: Call) -> Option<bool> {
+        self.run.and_then(|run| run(call))
+    }
+}
+
+impl PartialEq for Parameter<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.called(Call::Eq(self.number, other.number))
+            .unwrap_or(self.number == other.number)
+    }
+}
+
+impl Eq for Parameter<'_> {}
+
+impl Hash for Parameter<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let number = if self.run.is_some() { 1 } else { self.number };
+        number.hash(state);
+        self.called(Call::Hash(state.finish()));
+    }
+}
+
+impl Clone for Parameter<'_> {
+    fn clone(&self) -> Self {
+        self.called(Call::Clone);
+        let witness = self.witness.clone();
+        Parameter { witness, ..*self }
+    }
+}
+
+weakly::impl_trace!(['a] Parameter<'a>: witness);
