@@ -18,6 +18,7 @@ pub mod pointers;
 pub mod random;
 pub mod subject;
 pub mod watchdog;
+pub mod wild;
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -26,6 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 
 use weakly::{
     Anchor, Finalizer, Strong, WeakMap, WeakSet, local,
@@ -285,8 +287,11 @@ impl Log {
 
 /// `mem::forget`, but into a global list that is reachable, so that leak checkers report only other leaks.
 pub fn forget<T>(value: T) {
+    reach(Box::into_raw(Box::new(value)).cast());
+}
+
+fn reach(memory: *mut ()) {
     static FORGOTTEN: Mutex<Vec<AtomicPtr<()>>> = Mutex::new(Vec::new());
-    let memory = Box::into_raw(Box::new(value)).cast();
     FORGOTTEN.lock().unwrap().push(AtomicPtr::new(memory));
 }
 
@@ -323,8 +328,15 @@ pub const fn sized(full: usize, part: usize, small: usize) -> usize {
 
 /// Runs something on a stack of `size` bytes.
 pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
-    let thread = std::thread::Builder::new().stack_size(size);
-    thread.spawn(f).unwrap().join().unwrap()
+    let mut result = None;
+    let thread = Builder::new().stack_size(size);
+    on_a_thread(thread, Box::new(|| result = Some(f()))).unwrap();
+    result.unwrap()
+}
+
+/// What threads need is compiled once, and not for each closure.
+fn on_a_thread(thread: Builder, f: Box<dyn FnOnce() + Send + '_>) -> std::thread::Result<()> {
+    std::thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join())
 }
 
 /// Runs something that may never end, on a thread of its own; if it hangs, the whole program fails, before it has used
@@ -332,6 +344,8 @@ pub fn on_a_stack_of<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Sen
 pub fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     let name = std::thread::current().name().unwrap_or("?").to_owned();
     let _watched = watchdog::watched(name);
-    let body = std::thread::spawn(f);
-    body.join().unwrap_or_else(|panic| resume_unwind(panic))
+    let mut result = None;
+    on_a_thread(Builder::new(), Box::new(|| result = Some(f())))
+        .unwrap_or_else(|panic| resume_unwind(panic));
+    result.unwrap()
 }

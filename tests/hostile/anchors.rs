@@ -11,7 +11,10 @@ use weakly::{Anchor, Reclaim, ReferenceQueue, WeakMap, ptr};
 #[cfg(feature = "std")]
 use weakly::{Attribute, concurrent};
 
-use crate::common::{Count, Counter, OnDrop, Own, forget, panics, quiet_panic, scaled};
+use crate::common::subject::Owned;
+use crate::common::subject::single::{Ends, counting};
+use crate::common::wild::{self, Wild};
+use crate::common::{Count, OnDrop, Own, forget, panics, quiet_panic, scaled};
 use crate::for_each_flavour;
 
 for_each_flavour!(
@@ -21,6 +24,14 @@ for_each_flavour!(
     an_arena_whose_nodes_panic,
     a_map_that_ends_in_a_destructor_of_its_value,
 );
+
+type Map<F> = WeakMap<ptr::Anchor<F>, Owned<Ends, Wild>>;
+
+/// A value that calls this when it is dropped.
+fn ending(end: impl FnMut() + 'static) -> Owned<Ends, Wild> {
+    let end = RefCell::new(end);
+    wild::owned(0, &(Rc::new(move |_| end.borrow_mut()()) as Ends))
+}
 
 fn anchors<F: Own>(n: usize) -> Vec<ptr::Anchor<F>> {
     (0..n).map(|_| ptr::Anchor::new()).collect()
@@ -45,14 +56,16 @@ fn forgotten_maps_and_iterators<F: Own>() {
 
 /// Each value's destructor drops another anchor of the same map, and inserts a new one.
 fn destructors_that_use_their_own_map<F: Own>() {
-    type Map<F> = RefCell<WeakMap<ptr::Anchor<F>, OnDrop>>;
     type Anchors<F> = Rc<RefCell<Vec<ptr::Anchor<F>>>>;
-    let (map, all) = (Rc::new(Map::<F>::default()), Anchors::<F>::default());
+    let (map, all) = (
+        Rc::new(RefCell::new(Map::<F>::new())),
+        Anchors::<F>::default(),
+    );
     map.borrow_mut().set_reclaim(Reclaim::OnRequest);
     let born = Count::default();
     for anchor in anchors(scaled(40, 10)) {
         let (weak_map, others, born) = (Rc::downgrade(&map), all.clone(), born.clone());
-        let value = OnDrop::new(move || {
+        let value = ending(move || {
             let last = others.borrow_mut().pop();
             drop(last);
             let Some(map) = weak_map.upgrade() else {
@@ -61,7 +74,7 @@ fn destructors_that_use_their_own_map<F: Own>() {
             let new = ptr::Anchor::new();
             let count = born.clone();
             map.borrow_mut()
-                .insert(&new, OnDrop::new(move || _ = count.add()));
+                .insert(&new, ending(move || _ = count.add()));
             // The new one dies here.
         });
         map.borrow_mut().insert(&anchor, value);
@@ -110,11 +123,12 @@ fn finalizers_that_watch_and_kill_others() {
 /// Closures that run in the middle of a change end the lives of other keys, not yet visited ones included.
 fn closures_that_kill_other_entries<F: Own>() {
     let n = scaled(60, 12);
-    let counter = Counter::default();
+    let counter = Count::default();
+    let value = || wild::owned(0, &counting(&counter));
     let all = RefCell::new(anchors::<F>(n));
-    let mut map = WeakMap::new();
+    let mut map = Map::<F>::new();
     for anchor in &*all.borrow() {
-        map.insert(anchor, counter.witness());
+        map.insert(anchor, value());
     }
     let mut visits = 0;
     map.retain_values(|_| {
@@ -127,7 +141,7 @@ fn closures_that_kill_other_entries<F: Own>() {
     let kept = ptr::Anchor::<F>::new();
     map.entry(&kept).or_insert_with(|| {
         all.borrow_mut().clear();
-        counter.witness()
+        value()
     });
     assert_eq!((map.len(), map.len_live()), (1, 1));
     map.purge();
@@ -157,17 +171,12 @@ fn an_arena_whose_nodes_panic<F: Own>() {
 
 /// The last owner of the map is a value in it, and so is the anchor.
 fn a_map_that_ends_in_a_destructor_of_its_value<F: Own>() {
-    type Shared<F> = Rc<RefCell<WeakMap<ptr::Anchor<F>, Owner<F>>>>;
-    struct Owner<F: Own> {
-        _map: Shared<F>,
-        _other: ptr::Anchor<F>,
-    }
-    let map = Shared::<F>::default();
+    let map = Rc::new(RefCell::new(Map::<F>::new()));
     map.borrow_mut().set_reclaim(Reclaim::OnRequest);
-    let (anchor, _other) = (ptr::Anchor::new(), ptr::Anchor::new());
-    let weak = _other.downgrade();
-    let _map = map.clone();
-    map.borrow_mut().insert(&anchor, Owner { _map, _other });
+    let [anchor, other] = [0; 2].map(|_| ptr::Anchor::<F>::new());
+    let weak = other.downgrade();
+    let owned = (map.clone(), other);
+    map.borrow_mut().insert(&anchor, ending(move || _ = &owned));
     drop(anchor);
     let dead: Vec<_> = map.borrow_mut().drain_dead().collect();
     drop(map);
@@ -180,7 +189,7 @@ fn a_map_that_ends_in_a_destructor_of_its_value<F: Own>() {
 #[cfg(feature = "std")]
 #[test]
 fn an_anchor_in_a_thread_local() {
-    static NAMES: Attribute<Anchor, &str> = Attribute::new();
+    static NAMES: Attribute<Anchor, usize> = Attribute::new();
     thread_local! {
         static BEFORE: Anchor = const { Anchor::new() };
         static AFTER: RefCell<Vec<Anchor>> = const { RefCell::new(Vec::new()) };
@@ -189,12 +198,12 @@ fn an_anchor_in_a_thread_local() {
     let other = queue.clone();
     thread::spawn(move || {
         BEFORE.with(|anchor| {
-            NAMES.insert(anchor, "before");
+            NAMES.insert(anchor, 1);
             other.register_anchor(anchor, 1);
         });
         AFTER.with_borrow_mut(|anchors| {
             anchors.push(Anchor::new());
-            NAMES.insert(&anchors[0], "after");
+            NAMES.insert(&anchors[0], 2);
             other.register_anchor(&anchors[0], 2);
         });
         assert_eq!((NAMES.len(), other.len()), (2, 0));

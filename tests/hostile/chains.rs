@@ -1,12 +1,13 @@
 //! Deaths that cause deaths, on a small stack.
 
 use std::cell::Cell;
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, new, on_a_stack_of, scaled, sized};
+use crate::common::subject::{Life, Single, single};
+use crate::common::wild::{Code, Wild};
+use crate::common::{Kind, on_a_stack_of, scaled, sized};
 use crate::for_each_kind;
-use weakly::{WeakHashMap, WeakMap, WeakValueMap, local};
+use weakly::local;
 
 /// If a link took a frame, the stack would end after some thousand.
 const LINKS: usize = sized(1_000_000, 100_000, 24);
@@ -16,90 +17,32 @@ fn on_a_small_stack(f: fn()) {
     on_a_stack_of(512 << 10, f);
 }
 
-/// An object identified by a number.
-struct Linked {
-    number: usize,
-    _witness: Witness,
+type Link<P> = <P as Kind>::Strong<Wild>;
+
+thread_local! {
+    static DEATHS: Cell<usize> = const { Cell::new(0) };
 }
 
-impl PartialEq for Linked {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
+/// Counts its end.
+struct Linked;
+
+impl Code for Linked {
+    fn drop(&self, _: &Wild) {
+        DEATHS.set(DEATHS.get() + 1);
     }
 }
-
-impl Eq for Linked {}
-
-impl Hash for Linked {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-type Link<P> = <P as Kind>::Strong<Linked>;
 
 /// A collection in which the entry of one object owns the next.
-trait Chain<P: Kind>: Default {
+trait Chain: Single<Wild> {
     const LINKS: usize;
-    fn link(&mut self, from: &Link<P>, to: Option<Link<P>>);
-    /// A lookup that finds nothing, and reclaims some of the dead.
-    fn look_up(&mut self, absent: &Link<P>);
-    /// `(len, len_live, pending_dead)`
-    fn counts(&self) -> (usize, usize, usize);
-    fn purge(&mut self);
-    fn clear(&mut self);
     fn drop_drain(&mut self);
 }
 
-/// As the value of a weak key.
-type Map<P> = WeakMap<Link<P>, Option<Link<P>>>;
-/// As the key of a weak value.
-type Values<P> = WeakValueMap<Owner<P>, Link<P>>;
-/// As the value of a weak key by content.
-type HashMap<P> = WeakHashMap<Link<P>, Option<Link<P>>>;
-
-/// A key that owns.
-struct Owner<P: Kind> {
-    number: usize,
-    _next: Option<Link<P>>,
-}
-
-impl<P: Kind> PartialEq for Owner<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl<P: Kind> Eq for Owner<P> {}
-
-impl<P: Kind> Hash for Owner<P> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
 macro_rules! chains {
-    ($($chain:ident[$links:expr]: |$this:ident, $from:ident, $to:ident| $link:expr, $look:expr;)*) => {$(
-        impl<P: Kind> Chain<P> for $chain<P> {
+    ($($chain:ident: $links:expr;)*) => {$(
+        impl<K: Life<Wild>> Chain for single::$chain<K> {
             const LINKS: usize = $links;
 
-            fn link(&mut self, $from: &Link<P>, $to: Option<Link<P>>) {
-                let $this = self;
-                $link;
-            }
-            fn look_up(&mut self, $from: &Link<P>) {
-                let $this = self;
-                $look;
-            }
-            fn counts(&self) -> (usize, usize, usize) {
-                (self.len(), self.len_live(), self.pending_dead())
-            }
-            fn purge(&mut self) {
-                self.purge();
-            }
-            fn clear(&mut self) {
-                self.clear();
-            }
             fn drop_drain(&mut self) {
                 drop(self.drain());
             }
@@ -107,108 +50,103 @@ macro_rules! chains {
     )*};
 }
 
+// As the value of a weak key, as the same by content, and as the key of a weak value.
 chains! {
-    Map[LINKS]: |map, from, to| map.insert(from, to), map.remove(from);
-    HashMap[FEWER_LINKS]: |map, from, to| map.insert(from, to), map.remove(&**from);
-    Values[FEWER_LINKS]: |map, from, to|
-        map.insert(Owner { number: from.number, _next: to }, from),
-        map.remove(&Owner { number: from.number, _next: None });
+    Maps: LINKS;
+    HashMaps: FEWER_LINKS;
+    ValueMaps: FEWER_LINKS;
 }
 
-fn chain<P: Kind, C: Chain<P>>(links: usize, deaths: &Counter) -> (C, Link<P>) {
+fn linked<L: From<Wild>>(number: usize) -> L {
+    Wild::with(&Linked, number, 0).into()
+}
+
+fn chain<C: Chain>(links: usize) -> (C, C::Life) {
     let mut map = C::default();
-    let linked = |number| {
-        new::<P, _>(Linked {
-            number,
-            _witness: deaths.witness(),
-        })
-    };
-    let mut head = linked(0);
-    map.link(&head, None);
+    let mut head = linked::<C::Life>(0);
+    map.enter(&head, &single::quietly());
     for number in 1..links {
         let next = linked(number);
-        map.link(&next, Some(head));
+        let owned = head;
+        map.enter(&next, &(Rc::new(move |_| _ = &owned) as single::Ends));
         head = next;
     }
-    assert_eq!(map.counts().0, links);
+    assert_eq!(map.len(), links);
+    DEATHS.set(0);
     (map, head)
 }
 
-fn purged<P: Kind, C: Chain<P>>() {
+fn purged<C: Chain>() {
     on_a_small_stack(|| {
         // Without notices, each round of a purge finds only those links that lie ahead of it: in a random order
         // that is O(links * capacity).
-        let links = if P::NOTIFIES {
+        let links = if C::Life::NOTIFIES {
             C::LINKS
         } else {
             scaled(2_000, 24)
         };
-        let deaths = Counter::default();
-        let (mut map, head) = chain::<P, C>(links, &deaths);
+        let (mut map, head) = chain::<C>(links);
         drop(head);
-        assert_eq!(deaths.get(), 1);
+        assert_eq!(DEATHS.get(), 1);
         map.purge();
-        assert_eq!((map.counts(), deaths.get()), ((0, 0, 0), links));
+        assert_eq!((map.counts(), DEATHS.get()), ((0, 0, 0), links));
     });
 }
 
 /// By the map's other operations, sixteen at a time.
-fn tidied<P: Kind, C: Chain<P>>() {
+fn tidied<C: Chain>() {
     on_a_small_stack(|| {
-        let links = if P::NOTIFIES { scaled(20_000, 24) } else { 24 };
-        let deaths = Counter::default();
-        let (mut map, head) = chain::<P, C>(links, &deaths);
-        let absent = new::<P, _>(Linked {
-            number: links,
-            _witness: Counter::default().witness(),
-        });
+        let links = if C::Life::NOTIFIES {
+            scaled(20_000, 24)
+        } else {
+            24
+        };
+        let (mut map, head) = chain::<C>(links);
+        let absent = Wild::new(links).into();
         drop(head);
-        while map.counts().1 > 0 {
-            let before = deaths.get();
-            map.look_up(&absent);
-            let reclaimed = deaths.get() - before;
+        while map.len_live() > 0 {
+            let before = DEATHS.get();
+            map.leave(&absent);
+            let reclaimed = DEATHS.get() - before;
             assert!(reclaimed <= 16, "{reclaimed} at once");
-            if P::NOTIFIES && map.counts().0 > 1_000 {
+            if C::Life::NOTIFIES && map.len() > 1_000 {
                 assert_eq!(reclaimed, 16);
                 // `len_live` is O(capacity).
                 for _ in 0..links / 100 {
-                    map.look_up(&absent);
+                    map.leave(&absent);
                 }
             }
         }
-        assert_eq!(deaths.get(), links);
+        assert_eq!(DEATHS.get(), links);
     });
 }
 
-fn with_the_map<P: Kind, C: Chain<P>>() {
+fn with_the_map<C: Chain>() {
     on_a_small_stack(|| {
-        let deaths = Counter::default();
-        let (map, head) = chain::<P, C>(C::LINKS, &deaths);
+        let (map, head) = chain::<C>(C::LINKS);
         drop(map);
-        assert_eq!(deaths.get(), C::LINKS - 1);
+        assert_eq!(DEATHS.get(), C::LINKS - 1);
         drop(head);
     });
     on_a_small_stack(|| {
-        let deaths = Counter::default();
-        let (map, head) = chain::<P, C>(C::LINKS / 10, &deaths);
+        let (map, head) = chain::<C>(C::LINKS / 10);
         drop(head);
         drop(map);
-        assert_eq!(deaths.get(), C::LINKS / 10);
+        assert_eq!(DEATHS.get(), C::LINKS / 10);
     });
 }
 
-fn cleared<P: Kind, C: Chain<P>>() {
+fn cleared<C: Chain>() {
     on_a_small_stack(|| {
-        let deaths = Counter::default();
         let links = C::LINKS / 10;
-        let (mut map, head) = chain::<P, C>(links, &deaths);
+        let (mut map, head) = chain::<C>(links);
         drop(head);
         map.clear();
-        assert_eq!((map.counts(), deaths.get()), ((0, 0, 0), links));
-        let (mut map, head) = chain::<P, C>(links, &deaths);
+        assert_eq!((map.counts(), DEATHS.get()), ((0, 0, 0), links));
+        let (mut map, head) = chain::<C>(links);
         drop(head);
         map.drop_drain();
-        assert_eq!(deaths.get(), 2 * links);
+        assert_eq!(DEATHS.get(), links);
     });
 }
 
@@ -216,17 +154,29 @@ macro_rules! for_each_chain {
     ($($name:ident: $chain:ident;)*) => {$(
         mod $name {
             use super::*;
-            fn purged<P: Kind>() {
-                super::purged::<P, $chain<P>>();
+            fn purged<P: Kind>()
+            where
+                Link<P>: Life<Wild>,
+            {
+                super::purged::<single::$chain<Link<P>>>();
             }
-            fn tidied<P: Kind>() {
-                super::tidied::<P, $chain<P>>();
+            fn tidied<P: Kind>()
+            where
+                Link<P>: Life<Wild>,
+            {
+                super::tidied::<single::$chain<Link<P>>>();
             }
-            fn with_the_map<P: Kind>() {
-                super::with_the_map::<P, $chain<P>>();
+            fn with_the_map<P: Kind>()
+            where
+                Link<P>: Life<Wild>,
+            {
+                super::with_the_map::<single::$chain<Link<P>>>();
             }
-            fn cleared<P: Kind>() {
-                super::cleared::<P, $chain<P>>();
+            fn cleared<P: Kind>()
+            where
+                Link<P>: Life<Wild>,
+            {
+                super::cleared::<single::$chain<Link<P>>>();
             }
             for_each_kind!(purged, tidied, with_the_map, cleared);
         }
@@ -234,9 +184,9 @@ macro_rules! for_each_chain {
 }
 
 for_each_chain! {
-    map: Map;
-    hash_map: HashMap;
-    values: Values;
+    map: Maps;
+    hash_map: HashMaps;
+    values: ValueMaps;
 }
 
 /// A finalizer that owns the next object runs that one's finalizers inside its own call, as the destructor of a

@@ -1,11 +1,11 @@
 //! Contents with arbitrary `Hash` and `Eq`: they change, lie, panic or kill.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use crate::common::subject::single::quietly;
-use crate::common::subject::{Content, Life, Single, Subject};
+use crate::common::subject::{Life, Single, Subject};
+use crate::common::wild::{Code, Wild};
 use crate::common::{downgrade, is_alive, panics, quiet_panic, scaled};
 use crate::lists::for_each_by_content;
 use crate::rest;
@@ -14,7 +14,7 @@ const MANY: usize = scaled(200, 5);
 
 /// How contents answer, and what they do besides: can be changed while they are in a collection.
 #[derive(Default)]
-pub(crate) struct Mood {
+struct Mood {
     /// Mixed into every hash.
     salt: Cell<usize>,
     /// The state of the dice, if equality is random.
@@ -57,64 +57,59 @@ fn act(place: &RefCell<Option<Box<dyn FnOnce()>>>) {
     }
 }
 
-/// A number with a mood.
-#[derive(Clone)]
-pub(crate) struct Moody {
-    number: usize,
-    mood: Rc<Mood>,
+/// A number with a mood: its mark is the place of that among the moods of its thread.
+struct Moody;
+
+thread_local! {
+    static MOODS: RefCell<Vec<Rc<Mood>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Hash for Moody {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.mood.wear();
-        let hash = self.number ^ self.mood.salt.get();
+fn mood(of: &Wild) -> Rc<Mood> {
+    MOODS.with_borrow(|moods| moods[of.mark].clone())
+}
+
+impl Code for Moody {
+    fn hash(&self, of: &Wild) -> usize {
+        let mood = mood(of);
+        mood.wear();
+        let hash = of.number ^ mood.salt.get();
         // When they lie, use few hashes, so that unequal ones collide.
-        let few = if self.mood.dice.get().is_some() {
-            8
-        } else {
-            usize::MAX
-        };
-        (hash % few).hash(state);
-    }
-}
-
-impl PartialEq for Moody {
-    fn eq(&self, other: &Self) -> bool {
-        self.mood.wear();
-        act(&self.mood.on_eq);
-        match self.mood.roll(2) {
-            Some(equal) => equal == 1,
-            None => self.number == other.number,
+        match mood.dice.get() {
+            Some(_) => hash % 8,
+            None => hash,
         }
     }
-}
 
-impl Eq for Moody {}
+    fn eq(&self, one: &Wild, other: &Wild) -> bool {
+        let mood = mood(one);
+        mood.wear();
+        act(&mood.on_eq);
+        match mood.roll(2) {
+            Some(equal) => equal == 1,
+            None => one.number == other.number,
+        }
+    }
 
-impl Drop for Moody {
-    fn drop(&mut self) {
-        act(&self.mood.on_drop);
+    fn clone(&self, of: &Wild) -> Wild {
+        Wild::with(&Moody, of.number, of.mark)
+    }
+
+    fn drop(&self, of: &Wild) {
+        act(&mood(of).on_drop);
     }
 }
 
-impl Content for Moody {
-    fn number(&self) -> usize {
-        self.number
-    }
-}
-
-fn moody<L: Life<Moody>>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<L> {
-    let object = |number| {
-        L::from(Moody {
-            number,
-            mood: mood.clone(),
-        })
-    };
+fn moody<L: Life<Wild>>(mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<L> {
+    let mark = MOODS.with_borrow_mut(|moods| {
+        moods.push(mood.clone());
+        moods.len() - 1
+    });
+    let object = |number| L::from(Wild::with(&Moody, number, mark));
     numbers.map(object).collect()
 }
 
 /// Its counts are right and it takes new entries, now that all answers are honest and all the objects are dead.
-fn assert_usable<F: Single<Moody>>(face: &mut F) {
+fn assert_usable<F: Single<Wild>>(face: &mut F) {
     assert_eq!(rest(face), (0, 0, 0));
     let objects = moody::<F::Life>(&Rc::default(), 0..MANY);
     for object in &objects {
@@ -127,7 +122,7 @@ fn assert_usable<F: Single<Moody>>(face: &mut F) {
 }
 
 /// Whatever its hash is by now, its notice finds its entry: growth moves the entries.
-fn hash_that_changes<F: Single<Moody>>() {
+fn hash_that_changes<F: Single<Wild>>() {
     let mood = Rc::<Mood>::default();
     let objects = moody::<F::Life>(&mood, 0..MANY);
     let mut face = F::default();
@@ -146,7 +141,7 @@ fn hash_that_changes<F: Single<Moody>>() {
 
 /// Both at random, while objects come and go. (But the hash stays the same during an operation: an interner
 /// detects a change, and panics.)
-fn hash_and_eq_that_lie<F: Single<Moody>>() {
+fn hash_and_eq_that_lie<F: Single<Wild>>() {
     for seed in 0..scaled(16, 1) as u64 {
         let mood = Rc::<Mood>::default();
         mood.dice.set(Some(seed));
@@ -173,8 +168,8 @@ fn hash_and_eq_that_lie<F: Single<Moody>>() {
 }
 
 /// Wherever the panic comes, the collection is unchanged, except for the dead it has reclaimed.
-fn hash_and_eq_that_panic<F: Single<Moody>>() {
-    type Act<F> = fn(&mut F, &[<F as Subject<Moody>>::Life]);
+fn hash_and_eq_that_panic<F: Single<Wild>>() {
+    type Act<F> = fn(&mut F, &[<F as Subject<Wild>>::Life]);
     let acts: [Act<F>; 5] = [
         |face, objects| _ = face.enter(&objects[MANY], &quietly()),
         |face, objects| _ = face.enter(&objects[0], &quietly()),
@@ -205,16 +200,16 @@ fn hash_and_eq_that_panic<F: Single<Moody>>() {
 /// `Eq` drops the last handles of all objects, including the one it compares: that one dies at the end of the
 /// lookup, or during it. Its destructor then runs an action. Returns the collection, and whether anything
 /// panicked.
-fn killed_by_eq<F: Single<Moody>>(lookup: Lookup<F>, end: impl Fn() + 'static) -> (F, bool) {
+fn killed_by_eq<F: Single<Wild>>(lookup: Lookup<F>, end: Box<dyn Fn()>) -> (F, bool) {
     let object = |number| moody::<F::Life>(&Rc::default(), number..number + 1).remove(0);
     let objects: Vec<_> = (0..MANY).map(object).collect();
     let mut face = F::of(&objects, &quietly());
     let weak: Vec<_> = objects.iter().map(downgrade).collect();
     let (target, same) = (&objects[3], object(3));
-    *target.mood.on_drop.borrow_mut() = Some(Box::new(end));
+    *mood(target).on_drop.borrow_mut() = Some(end);
     let killed = Rc::new(Cell::new(Some(objects)));
     let kill = killed.clone();
-    *same.mood.on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
+    *mood(&same).on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
     let panicked = panics(|| lookup(&mut face, &same));
     assert!(killed.take().is_none(), "nothing was compared");
     assert!(!weak.iter().any(is_alive));
@@ -223,9 +218,9 @@ fn killed_by_eq<F: Single<Moody>>(lookup: Lookup<F>, end: impl Fn() + 'static) -
     (face, panicked)
 }
 
-type Lookup<F> = fn(&mut F, &<F as Subject<Moody>>::Life);
+type Lookup<F> = fn(&mut F, &<F as Subject<Wild>>::Life);
 
-fn lookups<F: Single<Moody>>() -> [Lookup<F>; 3] {
+fn lookups<F: Single<Wild>>() -> [Lookup<F>; 3] {
     [
         |face, same| _ = face.has(same),
         |face, same| _ = face.leave(same),
@@ -233,38 +228,41 @@ fn lookups<F: Single<Moody>>() -> [Lookup<F>; 3] {
     ]
 }
 
-fn eq_that_kills<F: Single<Moody>>() {
+fn eq_that_kills<F: Single<Wild>>() {
     for lookup in lookups::<F>() {
-        let (mut face, panicked) = killed_by_eq(lookup, || ());
+        let (mut face, panicked) = killed_by_eq(lookup, Box::new(|| ()));
         assert!(!panicked);
         assert_usable(&mut face);
     }
 }
 
 /// The handle that a lookup owns turns out to be the last, and the destructor panics.
-fn death_at_the_end_of_a_lookup_panics<F: Single<Moody>>() {
+fn death_at_the_end_of_a_lookup_panics<F: Single<Wild>>() {
     for lookup in lookups::<F>() {
-        let (mut face, panicked) = killed_by_eq(lookup, || quiet_panic());
+        let (mut face, panicked) = killed_by_eq(lookup, Box::new(|| quiet_panic()));
         assert!(panicked);
         assert_usable(&mut face);
     }
 }
 
 /// As before, and the destructor changes other collections.
-fn death_at_the_end_of_a_lookup_uses_others<F: Single<Moody> + 'static>() {
+fn death_at_the_end_of_a_lookup_uses_others<F: Single<Wild> + 'static>() {
     for lookup in lookups::<F>() {
         let others = moody::<F::Life>(&Rc::default(), 0..MANY);
         let other = Rc::new(RefCell::new(F::of(&others[1..], &quietly())));
         let (theirs, used) = (other.clone(), Rc::new(Cell::new(0)));
         let count = used.clone();
         let others = RefCell::new(others);
-        let (mut face, panicked) = killed_by_eq(lookup, move || {
-            let mut other = theirs.borrow_mut();
-            assert!(other.enter(&others.borrow()[0], &quietly()));
-            others.take();
-            other.purge();
-            count.set(count.get() + 1);
-        });
+        let (mut face, panicked) = killed_by_eq(
+            lookup,
+            Box::new(move || {
+                let mut other = theirs.borrow_mut();
+                assert!(other.enter(&others.borrow()[0], &quietly()));
+                others.take();
+                other.purge();
+                count.set(count.get() + 1);
+            }),
+        );
         assert!(!panicked);
         assert_eq!(used.get(), 1);
         assert_usable(&mut face);
@@ -273,7 +271,7 @@ fn death_at_the_end_of_a_lookup_uses_others<F: Single<Moody> + 'static>() {
 }
 
 for_each_by_content!(
-    <super::super::Moody>
+    <crate::common::wild::Wild>
     hash_that_changes,
     hash_and_eq_that_lie,
     hash_and_eq_that_panic,

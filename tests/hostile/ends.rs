@@ -1,27 +1,61 @@
 //! 182: The end of a collection where everything panics that it owns: the first panic goes on, the others are dropped, and the
 //! process is not aborted.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Wake, Waker};
 
 use weakly::keep::{self, Limit};
-use weakly::{
-    AttributeKey, Attributes, Interner, Memo, Reclaim, ReferenceQueue, Strong, WeakHashMap,
-    WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap, concurrent,
-};
+use weakly::memo::Value;
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, ReferenceQueue, Strong, concurrent};
+
+use crate::common::subject::{Owned, Shared, Single, Subject, Upkeep, shared, single};
+use crate::common::wild::{self, Wild, wilds};
+
+type Kept = Arc<Owned<shared::Ends, Wild>>;
 
 /// Each of its parts panics when it is dropped, with its number.
-#[derive(Clone, Default)]
-struct Bombs(Arc<AtomicUsize>);
+#[derive(Default)]
+struct Bombs {
+    exploded: Arc<AtomicUsize>,
+    made: Cell<usize>,
+}
 
-#[derive(Debug)]
 struct Bomb(Arc<AtomicUsize>);
 
 impl Bombs {
+    fn part(&self) -> Arc<AtomicUsize> {
+        self.made.set(self.made.get() + 1);
+        self.exploded.clone()
+    }
+
     fn bomb(&self) -> Bomb {
-        Bomb(self.0.clone())
+        Bomb(self.part())
+    }
+
+    /// Of what a collection of one owner has: they panic when that is dropped.
+    fn single(&self) -> single::Ends {
+        let exploded = self.part();
+        Rc::new(move |_| explode(&exploded))
+    }
+
+    fn shared(&self) -> shared::Ends {
+        let exploded = self.part();
+        Arc::new(move |_| explode(&exploded))
+    }
+
+    /// What threads share, and drop.
+    fn kept(&self, number: usize) -> Kept {
+        Arc::new(wild::owned(number, &self.shared()))
+    }
+
+    /// An object.
+    fn object(&self) -> Strong<Wild> {
+        let bomb = self.bomb();
+        Strong::new(Wild::ending(0, move |_| _ = &bomb))
     }
 
     fn waker(&self) -> Waker {
@@ -37,108 +71,92 @@ impl Bombs {
         }
     }
 
-    /// Ends something: the first panic goes on, and none is left that has not been dropped.
+    /// Ends something: the first panic goes on, and each part has been dropped, and has panicked.
     #[track_caller]
     fn ends(&self, end: impl FnOnce()) {
-        let first = self.0.load(SeqCst);
+        let first = self.exploded.load(SeqCst);
         let panic = catch_unwind(AssertUnwindSafe(end)).expect_err("it panics");
         assert_eq!(panic.downcast_ref(), Some(&first));
-        assert_eq!(Arc::strong_count(&self.0), 1);
+        assert_eq!(Arc::strong_count(&self.exploded), 1);
+        assert_eq!(self.exploded.load(SeqCst), self.made.get());
     }
 }
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        resume_unwind(Box::new(self.0.fetch_add(1, SeqCst)));
+        explode(&self.0);
     }
+}
+
+fn explode(exploded: &AtomicUsize) {
+    resume_unwind(Box::new(exploded.fetch_add(1, SeqCst)));
 }
 
 impl Wake for Bomb {
     fn wake(self: Arc<Self>) {}
 }
 
-impl PartialEq for Bomb {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
+/// Ends a collection with six entries, of which three are dead, and kept if that is asked for; and with a waker.
+fn ends<F: Upkeep + Default>(enter: impl Fn(&mut F, &Strong<Wild>, &Bombs), more: &[fn(F)]) {
+    for (way, kept) in (0..6).flat_map(|way| [(way, false), (way, true)]) {
+        let bombs = Bombs::default();
+        let mut keys = wilds(0..6);
+        let mut all = F::default();
+        keys.iter().for_each(|key| enter(&mut all, key, &bombs));
+        all.set_waker(Some(bombs.waker()));
+        if kept {
+            all.set_reclaim(Reclaim::OnRequest);
+        }
+        keys.truncate(3);
+        if kept {
+            all.shrink_to_fit();
+        }
+        bombs.ends(|| match way {
+            1 => all.clear(),
+            2 => all.set_reclaim(Reclaim::OnUse),
+            3 => _ = all.purge(),
+            _ => more.get(way % 4).unwrap_or(&(drop as fn(F)))(all),
+        });
     }
 }
 
-impl Eq for Bomb {}
-
-impl std::hash::Hash for Bomb {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-}
-
-/// Of a collection with six entries, of which three are dead, and kept if that is asked for; and with a waker.
-macro_rules! ends {
-    ($($name:ident: $ways:ident, $all:ident => $new:expr, |$bombs:ident, $key:ident| $insert:expr;)*) => {$(
+macro_rules! each_ends {
+    ($lists:ident $($name:ident: $all:ident [$($more:expr),*];)*) => {$(
         #[test]
         fn $name() {
-            for (way, kept) in (0..6).flat_map(|way| [(way, false), (way, true)]) {
-                let $bombs = Bombs::default();
-                let mut keys: Vec<_> = (0..6).map(Strong::new).collect();
-                #[allow(unused_mut)]
-                let mut $all = $new;
-                for $key in &keys {
-                    _ = $insert;
-                }
-                $all.set_waker(Some($bombs.waker()));
-                if kept {
-                    $all.set_reclaim(Reclaim::OnRequest);
-                }
-                keys.truncate(3);
-                if kept {
-                    $all.shrink_to_fit();
-                }
-                $bombs.ends(|| $ways!($all, way));
-            }
+            type All = $lists::$all<Strong<Wild>>;
+            let ends_of = |bombs: &Bombs| if All::OWNS { bombs.$lists() } else { $lists::quietly() };
+            ends::<All>(|all, key, bombs| _ = all.enter(key, &ends_of(bombs)), &[$($more),*]);
         }
     )*};
 }
 
-/// The ways in which a collection ends, or all that it has.
-macro_rules! shared {
-    ($all:ident, $way:ident) => {
-        match $way {
-            1 => $all.clear(),
-            2 => $all.set_reclaim(Reclaim::OnUse),
-            3 => _ = $all.purge(),
-            _ => drop($all),
-        }
-    };
+each_ends! {
+    single
+    map: Maps [|all| drop(all.into_iter()), |mut all| drop(all.drain())];
+    hash_map: HashMaps [|all| drop(all.into_iter()), |mut all| drop(all.drain())];
+    value_map: ValueMaps [|all| drop(all.into_iter()), |mut all| drop(all.drain())];
+    set: Sets [];
+    hash_set: HashSets [];
+    pair_map: PairsTwice [];
+    hash_pair_map: HashPairsTwice [];
+    interner: Interners [];
 }
 
-macro_rules! single {
-    ($all:ident, $way:ident) => {
-        match $way {
-            4 => drop($all.into_iter()),
-            5 => drop($all.drain()),
-            _ => shared!($all, $way),
-        }
-    };
-}
-
-ends! {
-    map: single, all => WeakMap::new(), |bombs, key| all.insert(key, bombs.bomb());
-    hash_map: single, all => WeakHashMap::new(), |bombs, key| all.insert(key, bombs.bomb());
-    value_map: single, all => WeakValueMap::new(), |bombs, key| all.insert(bombs.bomb(), key);
-    set: shared, all => WeakSet::new(), |bombs, key| all.insert(key);
-    hash_set: shared, all => WeakHashSet::new(), |bombs, key| all.insert(key);
-    pair_map: shared, all => WeakPairMap::new(), |bombs, key| all.insert(key, key);
-    hash_pair_map: shared, all => WeakHashPairMap::new(), |bombs, key| all.insert(key, key);
-    interner: shared, all => Interner::<Strong<usize>>::new(), |bombs, key| all.intern(**key);
-    shared_map: shared, all => concurrent::WeakMap::new(), |bombs, key| all.insert(key, bombs.bomb());
-    shared_hash_map: shared, all => concurrent::WeakHashMap::new(), |bombs, key| all.insert(key, bombs.bomb());
-    shared_value_map: shared, all => concurrent::WeakValueMap::new(), |bombs, key| all.insert(bombs.bomb(), key);
-    shared_set: shared, all => concurrent::WeakSet::new(), |bombs, key| all.insert(key);
-    shared_hash_set: shared, all => concurrent::WeakHashSet::new(), |bombs, key| all.insert(key);
-    shared_pair_map: shared, all => concurrent::WeakPairMap::new(), |bombs, key| all.insert(key, key);
-    shared_interner: shared, all => concurrent::Interner::<Strong<usize>>::new(), |bombs, key| all.intern(**key);
+each_ends! {
+    shared
+    shared_map: Maps [];
+    shared_hash_map: HashMaps [];
+    shared_value_map: ValueMaps [];
+    shared_set: Sets [];
+    shared_hash_set: HashSets [];
+    shared_pair_map: PairsTwice [];
+    shared_interner: Interners [];
 }
 
 #[test]
 fn keep_alive() {
-    type Kept = keep::KeepAlive<Strong<Bomb>>;
+    type Kept = keep::KeepAlive<Strong<Wild>>;
     let ways: [fn(Kept); 6] = [
         drop,
         |mut kept| kept.clear(),
@@ -152,7 +170,7 @@ fn keep_alive() {
     for way in ways {
         let bombs = Bombs::default();
         let mut kept = Kept::new(Limit::none().generations(0).count_live());
-        (0..6).for_each(|_| assert!(kept.keep(&Strong::new(bombs.bomb()), 1)));
+        (0..6).for_each(|_| assert!(kept.keep(&bombs.object(), 1)));
         bombs.ends(|| way(kept));
     }
 }
@@ -163,18 +181,18 @@ fn shared_keep_alive() {
     let kept = concurrent::KeepAlive::weighing(Limit::none().count_live(), bombs.weight());
     let bomb = bombs.bomb();
     kept.set_listener(move |_, _| _ = &bomb);
-    (0..6).for_each(|_| assert!(kept.keep(&Strong::new(bombs.bomb()), 1)));
+    (0..6).for_each(|_| assert!(kept.keep(&bombs.object(), 1)));
     bombs.ends(|| drop(kept));
 }
 
 #[test]
 fn floor() {
     let bombs = Bombs::default();
-    let map = concurrent::WeakValueMap::new();
+    let map = shared::ValueMaps::new();
     let kept = map.set_keep_alive(Limit::none().count_live(), bombs.weight());
     let bomb = bombs.bomb();
     kept.set_listener(move |_, _| _ = &bomb);
-    (0..6).for_each(|_| drop(map.insert(bombs.bomb(), &Strong::new(bombs.bomb()))));
+    (0..6).for_each(|n| drop(map.insert(bombs.kept(n), &bombs.object())));
     map.set_waker(Some(bombs.waker()));
     drop(kept);
     bombs.ends(|| drop(map));
@@ -183,13 +201,13 @@ fn floor() {
 #[test]
 fn ceiling() {
     let bombs = Bombs::default();
-    let map = concurrent::WeakMap::new();
-    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    let map = shared::Maps::new();
+    let keys = wilds::<Strong<Wild>>(0..6);
     map.set_ceiling(Limit::none().count_live(), bombs.weight());
     let bomb = bombs.bomb();
     map.set_listener(move |_: &_, _: &_, _| _ = &bomb);
     keys.iter()
-        .for_each(|key| assert!(map.insert(key, bombs.bomb())));
+        .for_each(|key| assert!(map.insert(key, bombs.kept(0))));
     map.set_waker(Some(bombs.waker()));
     bombs.ends(|| drop(map));
 }
@@ -197,13 +215,13 @@ fn ceiling() {
 #[test]
 fn memo() {
     let bombs = Bombs::default();
-    let memo = Memo::<Strong<usize>, Arc<Bomb>>::new();
-    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    let memo = Memo::<(Strong<Wild>, Value<Wild>), Kept>::new();
+    let keys = wilds::<Strong<Wild>>(0..6);
     memo.set_ceiling(Limit::none().count_live(), bombs.weight());
     let bomb = bombs.bomb();
     memo.set_listener(move |_: &_, _: &_, _| _ = &bomb);
     keys.iter()
-        .for_each(|key| drop(memo.insert(key, Arc::new(bombs.bomb()))));
+        .for_each(|key| drop(memo.insert((key, &Wild::new(0)), bombs.kept(0))));
     memo.set_waker(Some(bombs.waker()));
     bombs.ends(|| drop(memo));
 }
@@ -213,17 +231,17 @@ fn attributes() {
     struct One;
     struct Other;
     impl AttributeKey for One {
-        type Value = Arc<Bomb>;
+        type Value = Kept;
     }
     impl AttributeKey for Other {
-        type Value = Arc<Bomb>;
+        type Value = Kept;
     }
     let bombs = Bombs::default();
     let all = Attributes::new();
-    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    let keys = wilds::<Strong<Wild>>(0..6);
     for key in &keys {
-        all.insert(key, One, Arc::new(bombs.bomb()));
-        all.insert(key, Other, Arc::new(bombs.bomb()));
+        all.insert(key, One, bombs.kept(0));
+        all.insert(key, Other, bombs.kept(0));
     }
     all.set_waker(Some(bombs.waker()));
     bombs.ends(|| drop(all));
@@ -233,7 +251,7 @@ fn attributes() {
 fn queue() {
     let bombs = Bombs::default();
     let queue = ReferenceQueue::new();
-    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    let keys = wilds::<Strong<Wild>>(0..6);
     keys.iter()
         .for_each(|key| drop(queue.register(key, bombs.bomb())));
     drop(keys);

@@ -1,10 +1,9 @@
 //! Thousands of contents with equal hash, and one content that comes and goes: slower, but it terminates, and
 //! the dead do not accumulate.
 
-use std::hash::{Hash, Hasher};
-
+use crate::common::subject::Single;
 use crate::common::subject::single::quietly;
-use crate::common::subject::{Content, Single};
+use crate::common::wild::{Code, Wild};
 use crate::common::{in_time, scaled};
 use crate::lists::{for_each_by_content, for_each_subject};
 use crate::rest;
@@ -12,27 +11,30 @@ use crate::rest;
 const MANY: usize = scaled(1_000, 30);
 
 /// All have the same hash.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Colliding(usize);
+struct Colliding;
 
-impl Hash for Colliding {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
+impl Code for Colliding {
+    fn hash(&self, _: &Wild) -> usize {
+        0
+    }
 
-impl Content for Colliding {
-    fn number(&self) -> usize {
-        self.0
+    fn clone(&self, of: &Wild) -> Wild {
+        colliding(of.number)
     }
 }
 
-for_each_by_content!(<super::super::Colliding> thousands_of_equal_hashes);
-for_each_subject!(<super::super::Colliding> one_content_comes_and_goes);
+fn colliding(number: usize) -> Wild {
+    Wild::with(&Colliding, number, 0)
+}
+
+for_each_by_content!(<crate::common::wild::Wild> thousands_of_equal_hashes);
+for_each_subject!(<crate::common::wild::Wild> one_content_comes_and_goes);
 
 /// E79: Each is found, and removed.
-fn thousands_of_equal_hashes<F: Single<Colliding> + 'static>() {
+fn thousands_of_equal_hashes<F: Single<Wild> + 'static>() {
     in_time(|| {
         let mut face = F::default();
-        let objects: Vec<F::Life> = (0..MANY).map(|n| Colliding(n).into()).collect();
+        let objects: Vec<F::Life> = (0..MANY).map(|n| colliding(n).into()).collect();
         for object in &objects {
             assert!(face.enter(object, &quietly()));
         }
@@ -44,16 +46,16 @@ fn thousands_of_equal_hashes<F: Single<Colliding> + 'static>() {
 }
 
 /// H117: A dead object makes room for the next of the same content, or for any.
-fn one_content_comes_and_goes<F: Single<Colliding> + 'static>() {
+fn one_content_comes_and_goes<F: Single<Wild> + 'static>() {
     in_time(|| {
         for others in [0, 20] {
             let mut face = F::default();
-            let kept: Vec<F::Life> = (1..=others).map(|n| Colliding(n).into()).collect();
+            let kept: Vec<F::Life> = (1..=others).map(|n| colliding(n).into()).collect();
             for object in &kept {
                 face.enter(object, &quietly());
             }
             for _ in 0..MANY {
-                let object = F::Life::from(Colliding(0));
+                let object = F::Life::from(colliding(0));
                 assert!(face.enter(&object, &quietly()));
                 drop(object);
                 let dead = face.len().saturating_sub(face.len_live()) + face.pending_dead();

@@ -2,33 +2,33 @@
 
 use std::mem::take;
 
-use crate::common::subject::single::{Ends, quietly};
-use crate::common::subject::{Life, Owned, Single, new_lives};
-use crate::common::{Counter, Kind, Witness, forget, new, scaled};
+use crate::common::subject::single::{Ends, Maps, counting, quietly};
+use crate::common::subject::{Life, Owned, Single};
+use crate::common::wild::{self, Wild, wilds};
+use crate::common::{Count, Kind, forget, new, scaled};
 use crate::lists::{self, for_each_with_guards};
 use crate::{for_each_kind, rest};
-use weakly::{WeakMap, WeakSet, collections::weak_map};
+use weakly::{WeakSet, collections::weak_map};
 
 const MANY: usize = scaled(100, 20);
 /// For tests of many operations.
 const FEW: usize = scaled(16, 4);
 
-type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Witness>;
+type Map<P> = Maps<<P as Kind>::Strong<Wild>>;
 
 /// Passes a map, half of whose keys are dead, to `hostile`; then all the keys die, and the map's counts must be
 /// right and it must be usable.
 fn survives<P: Kind>(hostile: impl FnOnce(&mut Map<P>)) {
-    let counter = Counter::default();
-    let mut keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
-    let mut map: Map<P> = keys.iter().map(|key| (key, counter.witness())).collect();
+    let mut keys = wilds::<P::Strong<Wild>>(0..MANY);
+    let mut map: Map<P> = keys.iter().map(|key| (key, owned(0))).collect();
     keys.truncate(MANY / 2);
     hostile(&mut map);
     assert!(map.len_live() <= MANY / 2);
     drop(keys);
     assert_eq!(map.len_live(), 0);
-    let others: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let others = wilds::<P::Strong<Wild>>(0..MANY);
     for other in &others {
-        assert!(map.insert(other, counter.witness()).is_none());
+        assert!(map.insert(other, owned(0)).is_none());
     }
     map.purge();
     assert_eq!(
@@ -80,14 +80,14 @@ fn borrowing_iterators<P: Kind>() {
 
 fn entries<P: Kind>() {
     survives::<P>(|map| {
-        let (old, key) = (map.keys().next().unwrap(), new::<P, usize>(7));
+        let (old, key) = (map.keys().next().unwrap(), new::<P, _>(Wild::new(7)));
         match map.entry(&key) {
             weak_map::Entry::Vacant(entry) => forget(entry),
             weak_map::Entry::Occupied(_) => panic!("it is new"),
         }
         forget(map.entry(&old));
-        forget(map.try_insert(&old, Counter::default().witness()));
-        forget(map.entry(&key).insert_entry(Counter::default().witness()));
+        forget(map.try_insert(&old, owned(0)));
+        forget(map.entry(&key).insert_entry(owned(0)));
         assert!(map.contains_key(&key));
         drop(key);
         assert!(map.contains_key(&old));
@@ -96,9 +96,9 @@ fn entries<P: Kind>() {
 
 /// The map itself is leaked too.
 fn into_iter<P: Kind>() {
-    let counter = Counter::default();
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
-    let map = || -> Map<P> { keys.iter().map(|key| (key, counter.witness())).collect() };
+    let (count, keys) = (Count::default(), wilds::<P::Strong<Wild>>(0..MANY));
+    let value = || wild::owned(0, &counting(&count));
+    let map = || -> Map<P> { keys.iter().map(|key| (key, value())).collect() };
     forget(map());
     forget(map().into_iter());
     forget(map().into_keys());
@@ -108,7 +108,7 @@ fn into_iter<P: Kind>() {
     let set: WeakSet<_> = keys.iter().collect();
     forget(set.into_iter());
     drop(keys);
-    assert_eq!(counter.get(), 1);
+    assert_eq!(count.get(), 1);
 }
 
 for_each_kind!(
@@ -124,13 +124,13 @@ for_each_kind!(
 type Way<F> = (usize, fn(&mut F));
 
 /// All guards and iterators of a collection.
-trait Openings: Single + 'static {
+trait Openings: Single<Wild> + 'static {
     const WAYS: &'static [Way<Self>];
 }
 
 macro_rules! openings {
     ($($face:ident: |$this:ident| {$($kept:literal: $open:expr),* $(,)?})*) => {$(
-        impl<K: Life> Openings for lists::$face<K> {
+        impl<K: Life<Wild>> Openings for lists::$face<K> {
             const WAYS: &'static [Way<Self>] = &[$(($kept, |$this| $open)),*];
         }
     )*};
@@ -142,8 +142,8 @@ fn begun<I: Iterator>(mut iter: I) -> I {
     iter
 }
 
-fn owned(number: usize) -> Owned<Ends> {
-    Owned::new(number, &quietly())
+fn owned(number: usize) -> Owned<Ends, Wild> {
+    wild::owned(number, &quietly())
 }
 
 openings! {
@@ -160,7 +160,7 @@ openings! {
         // A vacant entry; one of a live value, which it keeps alive; and one that a dead value has left.
         0: forget(map.entry(owned(999))),
         1: forget(map.entry(owned(0))),
-        1: forget(map.try_insert(owned(0), &K::from(7))),
+        1: forget(map.try_insert(owned(0), &K::from(Wild::new(7)))),
         0: forget(map.entry(owned(FEW - 1))),
     }
     HashMaps: |map| {
@@ -174,12 +174,12 @@ openings! {
         0: forget(begun(take(map).into_keys())),
         0: forget(begun(take(map).into_values())),
         0: forget(take(map)),
-        0: forget(map.entry(&K::from(999))),
-        0: forget(map.entry(&K::from(0))),
-        0: forget(map.entry(&K::from(FEW - 1))),
-        0: forget(map.try_insert(&K::from(0), owned(1))),
+        0: forget(map.entry(&K::from(Wild::new(999)))),
+        0: forget(map.entry(&K::from(Wild::new(0)))),
+        0: forget(map.entry(&K::from(Wild::new(FEW - 1)))),
+        0: forget(map.try_insert(&K::from(Wild::new(0)), owned(1))),
         // Its key, which is not that of the existing entry, takes over and dies.
-        0: forget(map.entry(&K::from(0)).insert_entry(owned(1))),
+        0: forget(map.entry(&K::from(Wild::new(0))).insert_entry(owned(1))),
     }
     HashSets: |set| {
         0: forget(begun(set.drain())),
@@ -224,19 +224,19 @@ openings_of_pairs! {
     PairValues: 1, |pairs| pairs.all;
 }
 
-for_each_with_guards!(whatever_is_open);
+for_each_with_guards!(<crate::common::wild::Wild> whatever_is_open);
 
 /// Half of the objects are dead when a guard is opened and forgotten; then the others die.
 fn whatever_is_open<F: Openings>() {
     for (kept, open) in F::WAYS {
-        let mut objects = new_lives::<F::Life>(FEW);
+        let mut objects = wilds::<F::Life>(0..FEW);
         let mut face = F::of(&objects, &quietly());
         objects.truncate(FEW / 2);
         open(&mut face);
         assert!(face.len_live() <= FEW / 2);
         drop(objects);
         assert_eq!(face.len_live(), *kept);
-        let others: Vec<F::Life> = (FEW..2 * FEW).map(Into::into).collect();
+        let others = wilds::<F::Life>(FEW..2 * FEW);
         for other in &others {
             assert!(face.enter(other, &quietly()));
         }

@@ -6,32 +6,46 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::common::{Key, Kind, keys, new, panics, quiet_panic, scaled};
+use crate::common::subject::Owned;
+use crate::common::subject::single::{Ends, PairsTwice, ValueMaps, quietly};
+use crate::common::wild::{self, Wild, wilds};
+use crate::common::{Kind, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
-use weakly::{Interner, Strong, WeakPairMap, WeakValueMap, local};
+use weakly::{Interner, Strong, local};
 
 const MANY: usize = scaled(60, 12);
 
+type Object<P> = <P as Kind>::Strong<Wild>;
+
+fn owned(number: usize) -> Owned<Ends, Wild> {
+    wild::owned(number, &quietly())
+}
+
+fn values<P: Kind>(objects: &[Object<P>]) -> ValueMaps<Object<P>> {
+    let named = objects.iter().map(|object| (owned(object.number), object));
+    named.collect()
+}
+
 /// After each of these the map is as before.
 fn makers_that_panic<P: Kind>() {
-    let (objects, key) = (keys::<P>(MANY), new::<P, _>(MANY));
-    let mut values: WeakValueMap<usize, Key<P>> =
-        objects.iter().map(|object| (**object, object)).collect();
+    let objects = wilds::<Object<P>>(0..MANY);
+    let key = new::<P, _>(Wild::new(MANY));
+    let mut values = values::<P>(&objects);
     assert!(panics(|| drop(
-        values.get_or_insert_with(MANY, |_| quiet_panic())
+        values.get_or_insert_with(owned(MANY), |_| quiet_panic())
     )));
     assert!(panics(|| drop(
-        values.entry(MANY).or_insert_with(|| quiet_panic())
+        values.entry(owned(MANY)).or_insert_with(|| quiet_panic())
     )));
     assert!(panics(|| drop(
-        values.entry(0).and_modify(|_| quiet_panic())
+        values.entry(owned(0)).and_modify(|_| quiet_panic())
     )));
     assert!(panics(|| drop(
-        values.try_get_or_insert_with(MANY, |_| -> Result<_, ()> { quiet_panic() })
+        values.try_get_or_insert_with(owned(MANY), |_| -> Result<_, ()> { quiet_panic() })
     )));
     assert_eq!((values.len(), values.len_live()), (MANY, MANY));
-    assert!(!values.contains_key(&MANY));
-    let mut pairs: WeakPairMap<_, _> = objects.iter().zip(&objects).collect();
+    assert!(!values.contains_key(&Wild::new(MANY)));
+    let mut pairs: PairsTwice<_> = objects.iter().zip(&objects).collect();
     assert!(panics(|| drop(
         pairs.get_or_insert_with(&key, |_| quiet_panic())
     )));
@@ -48,21 +62,20 @@ fn makers_that_panic<P: Kind>() {
 
 /// While an entry is open, all other objects die; and the closure returns an object that is already in the map.
 fn makers_that_kill<P: Kind>() {
-    let objects = RefCell::new(keys::<P>(MANY));
-    let mut values: WeakValueMap<usize, Key<P>> = objects
-        .borrow()
-        .iter()
-        .map(|object| (**object, object))
-        .collect();
-    let mut pairs: WeakPairMap<_, _> = objects.borrow().iter().zip(&*objects.borrow()).collect();
-    let key = new::<P, _>(MANY);
-    let last = values.get_or_insert_with(MANY, |_| {
+    let objects = RefCell::new(wilds::<Object<P>>(0..MANY));
+    let mut values = values::<P>(&objects.borrow());
+    let mut pairs: PairsTwice<_> = objects.borrow().iter().zip(&*objects.borrow()).collect();
+    let key = new::<P, _>(Wild::new(MANY));
+    let last = values.get_or_insert_with(owned(MANY), |_| {
         let mut all = objects.take();
         all.swap_remove(1)
     });
-    assert_eq!((*last, values.len_live(), pairs.len_live()), (1, 2, 1));
+    assert_eq!(
+        (last.number, values.len_live(), pairs.len_live()),
+        (1, 2, 1)
+    );
     let again = pairs.get_or_insert_with(&key, |_| last);
-    assert_eq!((*again, pairs.len_live()), (1, 2));
+    assert_eq!((again.number, pairs.len_live()), (1, 2));
     values.purge();
     pairs.purge();
     assert_eq!((values.len(), pairs.len()), (2, 2));
@@ -72,34 +85,30 @@ fn makers_that_kill<P: Kind>() {
     pairs.purge();
     assert_eq!((values.len(), pairs.len()), (0, 0));
     // A value without an owner: it dies when it is returned.
-    drop(values.get_or_insert_with(5, |_| new::<P, _>(5)));
-    assert!(values.get(&5).is_none());
+    drop(values.get_or_insert_with(owned(5), |_| new::<P, _>(Wild::new(5))));
+    assert!(values.get(&Wild::new(5)).is_none());
 }
-
-/// The content that an interner is asked for.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Word(usize);
 
 /// Borrows as one content, then as another, and becomes a third.
 struct Liar {
-    borrows: [Word; 2],
+    borrows: [Wild; 2],
     asked: Cell<usize>,
     /// It panics if `None`.
-    becomes: Option<Word>,
+    becomes: Option<Wild>,
 }
 
 impl Liar {
     fn new(first: usize, then: usize, becomes: Option<usize>) -> Self {
         Liar {
-            borrows: [Word(first), Word(then)],
+            borrows: [first, then].map(Wild::new),
             asked: Cell::new(0),
-            becomes: becomes.map(Word),
+            becomes: becomes.map(Wild::new),
         }
     }
 }
 
-impl Borrow<Word> for Liar {
-    fn borrow(&self) -> &Word {
+impl Borrow<Wild> for Liar {
+    fn borrow(&self) -> &Wild {
         &self.borrows[self.asked.replace(1)]
     }
 }
@@ -113,11 +122,11 @@ macro_rules! readers {
             }
         }
 
-        impl From<&Word> for $strong {
-            fn from(word: &Word) -> Self {
-                match word.0 {
+        impl From<&Wild> for $strong {
+            fn from(word: &Wild) -> Self {
+                match word.number {
                     0..1000 => <$strong>::new(word.clone()),
-                    1000..2000 => <$strong>::new(Word(word.0 + 1)),
+                    1000..2000 => <$strong>::new(Wild::new(word.number + 1)),
                     _ => quiet_panic(),
                 }
             }
@@ -125,29 +134,31 @@ macro_rules! readers {
     )*};
 }
 
-readers!(Strong<Word>, local::Strong<Word>, Arc<Word>, Rc<Word>);
+readers!(Strong<Wild>, local::Strong<Wild>, Arc<Wild>, Rc<Wild>);
 
 /// The caller gets a panic, or the object made; the interner keeps one handle for each content.
 fn conversions_that_lie<P: Kind>()
 where
-    P::Strong<Word>: From<Liar> + for<'a> From<&'a Word>,
+    P::Strong<Wild>: From<Liar> + for<'a> From<&'a Wild>,
 {
-    let mut names = Interner::<P::Strong<Word>>::new();
-    let words: Vec<_> = (0..MANY).map(|number| names.intern(Word(number))).collect();
+    let mut names = Interner::<P::Strong<Wild>>::new();
+    let words: Vec<_> = (0..MANY)
+        .map(|number| names.intern(Wild::new(number)))
+        .collect();
     assert!(panics(|| drop(names.intern(Liar::new(
         1000,
         1000,
         Some(1001)
     )))));
     assert!(panics(|| drop(names.intern(Liar::new(1000, 1000, None)))));
-    assert!(panics(|| drop(names.intern_ref(&Word(1000)))));
-    assert!(panics(|| drop(names.intern_ref(&Word(2000)))));
+    assert!(panics(|| drop(names.intern_ref(&Wild::new(1000)))));
+    assert!(panics(|| drop(names.intern_ref(&Wild::new(2000)))));
     assert_eq!((names.len(), names.len_live()), (MANY, MANY));
     // It has become an object that exists already, behind the interner's back.
     let same = names.intern(Liar::new(0, 1, Some(0)));
     assert!(ptr::eq(&*same, &*words[0]));
     let other = names.intern(Liar::new(1000, 0, Some(1000)));
-    assert!(other.0 == 1000 && names.get(&Word(1000)).is_some());
+    assert!(other.number == 1000 && names.get(&Wild::new(1000)).is_some());
     assert_eq!(names.len_live(), MANY + 1);
     drop((words, same, other));
     names.purge();

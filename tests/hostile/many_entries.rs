@@ -5,20 +5,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 
-use crate::common::{scaled, sized};
+use crate::common::subject::Owned;
 #[cfg(feature = "std")]
-use weakly::concurrent;
-use weakly::{Strong, WeakMap, WeakValueMap};
+use crate::common::subject::shared;
+use crate::common::subject::single::{Ends, Maps, ValueMaps, quietly};
+use crate::common::wild::{self, Wild};
+use crate::common::{scaled, sized};
+use weakly::Strong;
 
 /// If the time were quadratic, a test would take hours.
 const MANY: usize = sized(1_000_000, 200_000, 150);
+
+fn owned(number: usize) -> Owned<Ends, Wild> {
+    wild::owned(number, &quietly())
+}
 
 /// 184: The object is the value of very many keys. While its notices are pushed, another thread queries its
 /// finalizer: it gets an answer in between, repeatedly, and not only at the end.
 #[test]
 fn a_death_with_very_many_entries_releases_its_lock() {
-    let object = Strong::new(0);
-    let mut map: WeakValueMap<usize, Strong<i32>> = (0..MANY).map(|n| (n, &object)).collect();
+    let object = Strong::new(Wild::new(0));
+    let mut map: ValueMaps<_> = (0..MANY).map(|n| (owned(n), &object)).collect();
     assert_eq!(Strong::weak_count(&object), MANY);
     let over = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&over);
@@ -48,8 +55,8 @@ fn a_death_with_very_many_entries_releases_its_lock() {
 /// 184: A map that ends while the object lives removes its entries from the object's list, one by one.
 #[test]
 fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
-    let object = Strong::new(0);
-    let map: WeakValueMap<usize, Strong<i32>> = (0..MANY).map(|n| (n, &object)).collect();
+    let object = Strong::new(Wild::new(0));
+    let map: ValueMaps<_> = (0..MANY).map(|n| (owned(n), &object)).collect();
     let weak = Strong::downgrade(&object);
     assert_eq!(Strong::weak_count(&object), MANY + 1);
     drop(map);
@@ -60,16 +67,16 @@ fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
 /// after.
 #[test]
 fn the_end_of_very_many_maps_over_one_object_is_linear() {
-    let object = Strong::new(0);
+    let object = Strong::new(Wild::new(0));
     let mut maps: Vec<_> = (0..MANY / 10)
-        .map(|n| WeakMap::from([(&object, n)]))
+        .map(|n| Maps::from([(&object, owned(n))]))
         .collect();
     let weak = Strong::downgrade(&object);
     let rest = maps.split_off(MANY / 20);
     drop(maps);
     assert_eq!(Strong::weak_count(&object), rest.len() + 1);
     drop(object);
-    assert!(weak.is_expired() && rest.iter().all(WeakMap::is_empty));
+    assert!(weak.is_expired() && rest.iter().all(Maps::is_empty));
     drop(rest);
 }
 
@@ -79,18 +86,19 @@ fn the_end_of_very_many_maps_over_one_object_is_linear() {
 fn all_entries_of_an_object_are_found_when_some_have_gone() {
     for count in scaled(1, 257)..scaled(300, 258) {
         for gone in scaled(0, 1)..scaled(3, 2).min(count) {
-            let object = Strong::new(0);
-            let mut owned: WeakValueMap<usize, _> = (0..count).map(|n| (n, &object)).collect();
-            (0..gone).for_each(|n| drop(owned.remove(&n)));
-            assert_eq!(owned.keys_of(&object).count(), count - gone);
+            let object = Strong::new(Wild::new(0));
+            let mut map: ValueMaps<_> = (0..count).map(|n| (owned(n), &object)).collect();
+            (0..gone).for_each(|n| drop(map.remove(&Wild::new(n))));
+            assert_eq!(map.keys_of(&object).count(), count - gone);
             #[cfg(feature = "std")]
             {
-                let shared = concurrent::WeakValueMap::<usize, _>::new();
-                (0..count).for_each(|n| drop(shared.insert(n, &object)));
-                (0..gone).for_each(|n| drop(shared.remove(&n)));
-                assert_eq!(shared.remove_value(&object), count - gone);
+                let kept = |n| Arc::new(wild::owned(n, &shared::quietly()));
+                let also = shared::ValueMaps::new();
+                (0..count).for_each(|n| drop(also.insert(kept(n), &object)));
+                (0..gone).for_each(|n| drop(also.remove(&kept(n))));
+                assert_eq!(also.remove_value(&object), count - gone);
             }
-            assert_eq!(owned.remove_value(&object), count - gone);
+            assert_eq!(map.remove_value(&object), count - gone);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::collections::hash_map::DefaultHasher;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
@@ -16,7 +16,11 @@ use weakly::{
     WeakPairMap, WeakSet, WeakValueMap, concurrent,
 };
 
+use crate::common::subject::{Owned, shared, single};
+use crate::common::wild::{self, Code, Wild, wilds};
 use crate::common::{panics, quiet_panic, scaled};
+
+type Kept = Arc<Owned<shared::Ends, Wild>>;
 
 thread_local! {
     /// How many calls are left before one panics, if one is to.
@@ -51,31 +55,28 @@ fn at_each_call(mut run: impl FnMut(&dyn Fn(&mut dyn FnMut()) -> bool)) {
 }
 
 /// A content and a value, which panic when they are hashed, compared or cloned.
-#[derive(Debug)]
-struct Moody(usize);
+struct Moody;
 
-impl Clone for Moody {
-    fn clone(&self) -> Self {
-        call();
-        Moody(self.0)
-    }
+fn moody(number: usize) -> Wild {
+    Wild::with(&Moody, number, 0)
 }
 
-impl Hash for Moody {
-    fn hash<H: Hasher>(&self, state: &mut H) {
+impl Code for Moody {
+    fn clone(&self, of: &Wild) -> Wild {
         call();
-        (self.0 % 4).hash(state);
+        moody(of.number)
+    }
+
+    fn hash(&self, of: &Wild) -> usize {
+        call();
+        of.number % 4
+    }
+
+    fn eq(&self, one: &Wild, other: &Wild) -> bool {
+        call();
+        one.number == other.number
     }
 }
-
-impl PartialEq for Moody {
-    fn eq(&self, other: &Self) -> bool {
-        call();
-        self.0 == other.0
-    }
-}
-
-impl Eq for Moody {}
 
 #[derive(Default)]
 struct Builder(std::hash::BuildHasherDefault<DefaultHasher>);
@@ -92,29 +93,29 @@ impl BuildHasher for Builder {
 /// panics that is to be returned, it has changed what it changes.
 #[test]
 fn what_threads_share_by_content() {
-    type Facts = concurrent::WeakHashMap<Strong<Moody>, Moody, Builder>;
-    type Names = concurrent::WeakValueMap<Moody, Strong<usize>, Builder>;
-    type Act = fn(&Facts, &Names, &Strong<Moody>, &Strong<usize>);
+    type Facts = concurrent::WeakHashMap<Strong<Wild>, Wild, Builder>;
+    type Names = concurrent::WeakValueMap<Wild, Strong<Wild>, Builder>;
+    type Act = fn(&Facts, &Names, &Strong<Wild>, &Strong<Wild>);
     let acts: [(Act, [usize; 2], bool); 12] = [
         (
-            |facts, _, key, _| _ = facts.insert(key, Moody(9)),
+            |facts, _, key, _| _ = facts.insert(key, moody(9)),
             [1, 0],
             false,
         ),
-        (|facts, _, _, _| _ = facts.get(&Moody(2)), [0, 0], false),
+        (|facts, _, _, _| _ = facts.get(&moody(2)), [0, 0], false),
         (
-            |facts, _, _, _| _ = facts.with(&Moody(2), |_| call()),
+            |facts, _, _, _| _ = facts.with(&moody(2), |_| call()),
             [0, 0],
             false,
         ),
         (
-            |facts, _, _, _| _ = facts.remove(&Moody(2)),
+            |facts, _, _, _| _ = facts.remove(&moody(2)),
             [usize::MAX, 0],
             true,
         ),
         (
             |facts, _, _, _| {
-                _ = facts.remove_if(&Moody(2), |_| {
+                _ = facts.remove_if(&moody(2), |_| {
                     call();
                     true
                 })
@@ -126,7 +127,7 @@ fn what_threads_share_by_content() {
             |facts, _, key, _| {
                 _ = facts.compute(key, |_| {
                     call();
-                    Some(Moody(8))
+                    Some(moody(8))
                 })
             },
             [1, 0],
@@ -136,26 +137,26 @@ fn what_threads_share_by_content() {
             |facts, _, key, _| {
                 _ = facts.get_or_insert_with(key, |_| {
                     call();
-                    Moody(8)
+                    moody(8)
                 })
             },
             [1, 0],
             true,
         ),
         (
-            |_, names, _, value| _ = names.insert(Moody(9), value),
+            |_, names, _, value| _ = names.insert(moody(9), value),
             [0, 1],
             false,
         ),
-        (|_, names, _, _| _ = names.get(&Moody(2)), [0, 0], false),
+        (|_, names, _, _| _ = names.get(&moody(2)), [0, 0], false),
         (
-            |_, names, _, _| _ = names.remove(&Moody(2)),
+            |_, names, _, _| _ = names.remove(&moody(2)),
             [0, usize::MAX],
             false,
         ),
         (
             |_, names, _, value| {
-                _ = names.compute(Moody(9), |_| {
+                _ = names.compute(moody(9), |_| {
                     call();
                     Some(value.clone())
                 })
@@ -165,7 +166,7 @@ fn what_threads_share_by_content() {
         ),
         (
             |_, names, _, value| {
-                _ = names.get_or_insert_with(Moody(9), |_| {
+                _ = names.get_or_insert_with(moody(9), |_| {
                     call();
                     value.clone()
                 })
@@ -177,12 +178,12 @@ fn what_threads_share_by_content() {
     for (number, (act, change, clones)) in acts.into_iter().enumerate() {
         at_each_call(|attempt| {
             let (facts, names) = (Facts::default(), Names::default());
-            let keys: Vec<_> = (0..5).map(|at| Strong::new(Moody(at))).collect();
-            let values: Vec<_> = (0..5).map(Strong::new).collect();
-            let (key, value) = (Strong::new(Moody(9)), Strong::new(9));
+            let keys: Vec<_> = (0..5).map(|at| Strong::new(moody(at))).collect();
+            let values = wilds::<Strong<Wild>>(0..5);
+            let [key, value] = [moody(9), Wild::new(9)].map(Strong::new);
             for at in 0..5 {
-                facts.insert(&keys[at], Moody(at));
-                names.insert(Moody(at), &values[at]);
+                facts.insert(&keys[at], moody(at));
+                names.insert(moody(at), &values[at]);
             }
             let panicked = attempt(&mut || act(&facts, &names, &key, &value));
             let len = [facts.len(), names.len()];
@@ -193,7 +194,7 @@ fn what_threads_share_by_content() {
                 "{number}: {len:?}"
             );
             for at in (0..5).filter(|at| *at != 2 || len == [5, 5]) {
-                assert!(facts.contains_key(&Moody(at)) && names.contains_key(&Moody(at)));
+                assert!(facts.contains_key(&moody(at)) && names.contains_key(&moody(at)));
             }
             drop((keys, values, key, value));
             facts.purge();
@@ -206,14 +207,16 @@ fn what_threads_share_by_content() {
 /// 181: A condition of `retain`: what came before is as it has said, and what it was asked about stays, as do the others.
 #[test]
 fn a_condition_about_all() {
-    let keys: Vec<_> = (0..6).map(Strong::new).collect();
+    let keys = wilds::<Strong<Wild>>(0..6);
+    let plain = Wild::new(0);
     at_each_call(|attempt| {
-        let (mut own, shared) = (WeakMap::new(), concurrent::WeakMap::new());
-        let memo = Memo::<Strong<i32>, i32>::new();
+        let (mut own, shared) = (single::Maps::new(), shared::Maps::new());
+        let memo = Memo::<(Strong<Wild>, Value<Wild>), Kept>::new();
         for key in &keys {
-            own.insert(key, **key);
-            shared.insert(key, **key);
-            memo.insert(key, **key);
+            own.insert(key, wild::owned(0, &single::quietly()));
+            let kept: Kept = Arc::new(wild::owned(0, &shared::quietly()));
+            shared.insert(key, kept.clone());
+            memo.insert((key, &plain), kept);
         }
         let seen = Cell::new(0);
         let wanted = || {

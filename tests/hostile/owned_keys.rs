@@ -1,70 +1,49 @@
 //! Destructors of the keys that a map of weak values owns: they run when the dead are reclaimed.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use crate::common::{Counter, Key, Kind, Witness, keys, new, panics, quiet_panic, scaled};
+use crate::common::subject::Owned;
+use crate::common::subject::single::{Ends, ValueMaps};
+use crate::common::wild::{self, Wild, wilds};
+use crate::common::{Counter, Kind, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
-use weakly::{WeakValueMap, collections::weak_value_map};
+use weakly::collections::weak_value_map;
 
 /// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);
 
 /// A key whose drop runs an action.
-struct Name {
-    number: usize,
-    end: Rc<dyn Fn()>,
-    _witness: Witness,
-}
+type Name = Owned<Ends, Wild>;
 
-impl PartialEq for Name {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for Name {}
-
-impl Hash for Name {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-impl Drop for Name {
-    fn drop(&mut self) {
-        (self.end)();
-    }
-}
-
-type Map<P> = WeakValueMap<Name, Key<P>>;
+type Object<P> = <P as Kind>::Strong<Wild>;
+type Map<P> = ValueMaps<Object<P>>;
 
 /// Makes names, and counts their drops.
 struct Names {
-    end: Rc<dyn Fn()>,
+    end: Ends,
     ended: Counter,
 }
 
 impl Names {
     fn new(end: impl Fn() + 'static) -> Self {
-        Names {
-            end: Rc::new(end),
-            ended: Counter::default(),
-        }
+        let ended = Counter::default();
+        let count = ended.clone();
+        let end = Rc::new(move |_| {
+            // Also if it panics.
+            let _counted = count.witness();
+            end();
+        });
+        Names { end, ended }
     }
 
     fn name(&self, number: usize) -> Name {
-        Name {
-            number,
-            end: self.end.clone(),
-            _witness: self.ended.witness(),
-        }
+        wild::owned(number, &self.end)
     }
 
-    fn map<P: Kind>(&self) -> (Map<P>, Vec<Key<P>>) {
-        let values = keys::<P>(MANY);
-        let named = values.iter().map(|value| (self.name(**value), value));
+    fn map<P: Kind>(&self) -> (Map<P>, Vec<Object<P>>) {
+        let values = wilds::<Object<P>>(0..MANY);
+        let named = values.iter().map(|value| (self.name(value.number), value));
         (named.collect(), values)
     }
 }
@@ -83,12 +62,12 @@ fn bombs() -> (Names, Rc<Cell<bool>>) {
 
 /// The map's counts are right and it takes new entries.
 fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
-    let (names, values) = (Names::new(|| ()), keys::<P>(MANY));
+    let (names, values) = (Names::new(|| ()), wilds::<Object<P>>(0..MANY));
     map.purge();
     let counts = |map: &Map<P>| (map.len(), map.len_live(), map.pending_dead());
     assert_eq!(counts(map), (live, live, 0));
     for value in &values {
-        assert!(map.insert(names.name(MANY + **value), value).is_none());
+        assert!(map.insert(names.name(MANY + value.number), value).is_none());
     }
     assert_eq!(map.len(), live + MANY);
     drop(values);
@@ -113,15 +92,15 @@ fn panic_in_insert<P: Kind>() {
     let (names, fuse) = bombs();
     let (mut map, values) = names.map::<P>();
     drop(values);
-    let values = keys::<P>(MANY);
+    let values = wilds::<Object<P>>(0..MANY);
     let mut caught = 0;
     for value in &values {
         fuse.set(true);
-        while panics(|| _ = map.insert(names.name(**value), value)) {
+        while panics(|| _ = map.insert(names.name(value.number), value)) {
             caught += 1;
         }
         fuse.set(false);
-        assert!(map.contains_key(&names.name(**value)));
+        assert!(map.contains_key(&names.name(value.number)));
     }
     assert!(caught > 0);
     assert_usable::<P>(&mut map, MANY);
@@ -131,7 +110,7 @@ fn panic_in_insert<P: Kind>() {
 fn panic_of_a_key_that_is_not_needed<P: Kind>() {
     let (names, fuse) = bombs();
     let (mut map, values) = names.map::<P>();
-    let value = new::<P, _>(0);
+    let value = new::<P, _>(Wild::new(0));
     fuse.set(true);
     assert!(panics(|| _ = map.insert(names.name(0), &value)));
     assert_eq!((map.len(), names.ended.get()), (MANY, 1));
@@ -156,7 +135,8 @@ fn panic_in_removal<P: Kind>() {
     fuse.set(true);
     assert!(panics(|| drop(map.pop())));
     assert_eq!(map.len(), MANY - 4);
-    let weak_value_map::Entry::Occupied(entry) = map.entry(names.name(**values.last().unwrap()))
+    let weak_value_map::Entry::Occupied(entry) =
+        map.entry(names.name(values.last().unwrap().number))
     else {
         // It is one of those that are gone.
         return assert_usable::<P>(&mut map, MANY - 4);
@@ -169,9 +149,9 @@ fn panic_in_removal<P: Kind>() {
 /// Of a value with several keys: each goes with one call or the next.
 fn panic_in_removal_by_value<P: Kind>() {
     let (names, fuse) = bombs();
-    let value = new::<P, _>(0);
+    let value = new::<P, _>(Wild::new(0));
     let mut map: Map<P> = (0..MANY).map(|n| (names.name(n), &value)).collect();
-    let other = new::<P, _>(1);
+    let other = new::<P, _>(Wild::new(1));
     map.insert(names.name(0), &other);
     let mut left = MANY;
     for _ in 0..5 {
@@ -219,7 +199,7 @@ fn panic_in_clear_or_drop<P: Kind>() {
 
 /// All within one purge, and each key once.
 fn a_key_kills_other_values<P: Kind>() {
-    let values = Rc::new(RefCell::new(Vec::<Key<P>>::new()));
+    let values = Rc::new(RefCell::new(Vec::<Object<P>>::new()));
     let left = values.clone();
     let names = Names::new(move || {
         let killed = left.borrow_mut().pop();
@@ -255,16 +235,16 @@ fn a_key_uses_maps<P: Kind>() {
             let mut times = count.get();
             times[n] += 1;
             count.set(times);
-            let value = new::<P, usize>(0);
+            let value = new::<P, _>(Wild::new(0));
             map.insert(harmless.name(MANY + 1), &value);
             drop(value);
             map.purge();
             map.shrink_to_fit();
         }
     });
-    let values = keys::<P>(MANY);
+    let values = wilds::<Object<P>>(0..MANY);
     for value in &values {
-        own.borrow_mut().insert(names.name(**value), value);
+        own.borrow_mut().insert(names.name(value.number), value);
     }
     drop(values);
     // Half of them are dropped while the map that they were in is not borrowed.

@@ -6,7 +6,8 @@ use std::mem::take;
 use std::rc::Rc;
 
 use crate::common::own::{self, Own};
-use crate::common::{self, Kind, OnDrop, new, panics, quiet_panic, scaled};
+use crate::common::wild::Wild;
+use crate::common::{self, Kind, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 use weakly::WeakPairMap;
 
@@ -42,13 +43,15 @@ fn pointers_that_panic() {
 }
 
 /// An object that runs an action when it dies.
-type Object<P> = <P as Kind>::Strong<OnDrop>;
+type Object<P> = <P as Kind>::Strong<Wild>;
 type Pairs<P, Q> = WeakPairMap<Object<P>, Object<Q>>;
 
 fn objects<P: Kind>(end: impl Fn() + Clone + 'static) -> Vec<Object<P>> {
-    (0..MANY)
-        .map(|_| new::<P, _>(OnDrop::new(end.clone())))
-        .collect()
+    let object = |number| {
+        let end = end.clone();
+        new::<P, _>(Wild::ending(number, move |_| end()))
+    };
+    (0..MANY).map(object).collect()
 }
 
 fn pairs<P: Kind, Q: Kind>(keys: &[Object<P>], values: &[Object<Q>]) -> Pairs<P, Q> {
@@ -127,7 +130,7 @@ fn one_owns_the_other<P: Kind, Q: Kind>() {
         .iter()
         .map(|leaf| {
             let mut leaf = Some(leaf.clone());
-            new::<P, _>(OnDrop::new(move || drop(leaf.take())))
+            new::<P, _>(Wild::ending(0, move |_| drop(leaf.take())))
         })
         .collect();
     let mut forth = pairs::<P, Q>(&owners, &leaves);
@@ -181,6 +184,12 @@ fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
     }
 }
 
+/// The library has one source for both: see [`for_each_kind!`].
+#[cfg(not(weakly_other_handles))]
+type Std = common::StdArc;
+#[cfg(weakly_other_handles)]
+type Std = common::StdRc;
+
 macro_rules! for_each_two_kinds {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
@@ -192,7 +201,7 @@ macro_rules! for_each_two_kinds {
                 super::$test::<P, common::Local>();
             }
             fn with_std<P: Kind>() {
-                super::$test::<P, common::StdRc>();
+                super::$test::<P, Std>();
             }
             for_each_kind!(with_atomic, with_local, with_std);
         }

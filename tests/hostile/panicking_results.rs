@@ -1,65 +1,65 @@
 //! What an operation returns when a destructor panics at its end: it is dropped, not leaked.
 
 use std::borrow::Borrow;
-use std::cell::{Cell, RefCell};
-use std::hash::{Hash, Hasher};
+use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;
 
+use crate::common::subject::Owned;
+use crate::common::subject::single::{
+    Ends, HashMaps, HashPairsTwice, Maps, PairsTwice, ValueMaps, quietly,
+};
+use crate::common::wild::{self, Code, Wild};
 use crate::common::{panics, quiet_panic};
 use weakly::local::Strong;
-use weakly::{
-    Interner, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap,
-    collections::weak_value_map,
-};
+use weakly::{Interner, collections::weak_value_map};
+
+type Object = Strong<Wild>;
 
 thread_local! {
     /// Dropped by the next comparison. The table then has the last handle to an object.
-    static LAST: RefCell<Option<Strong<Content>>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Object>> = const { RefCell::new(None) };
 }
 
-/// All have the same hash, and are equal except for those that differ. Those that are armed panic when they are
-/// dropped.
-#[derive(Default)]
-struct Content {
-    armed: Cell<bool>,
-    differs: bool,
-    token: Option<Rc<()>>,
-}
+/// All have the same hash.
+struct Killing;
 
-impl Content {
-    fn armed() -> Self {
-        let content = Content::default();
-        content.armed.set(true);
-        content
+impl Code for Killing {
+    fn hash(&self, _: &Wild) -> usize {
+        0
     }
 
-    fn with(token: &Rc<()>) -> Self {
-        let mut content = Content::default();
-        content.token = Some(token.clone());
-        content
-    }
-}
-
-impl PartialEq for Content {
-    fn eq(&self, other: &Self) -> bool {
+    fn eq(&self, one: &Wild, other: &Wild) -> bool {
         drop(LAST.take());
-        !self.differs && !other.differs
+        one.number == other.number
     }
 }
 
-impl Eq for Content {}
-
-impl Hash for Content {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
+fn content() -> Wild {
+    Wild::with(&Killing, 0, 0)
 }
 
-impl Drop for Content {
-    fn drop(&mut self) {
-        if self.armed.get() {
-            quiet_panic();
-        }
-    }
+/// Panics when it is dropped.
+fn armed() -> Wild {
+    content().and_ends(|_| quiet_panic())
+}
+
+fn with(token: &Rc<()>) -> Wild {
+    let token = token.clone();
+    content().and_ends(move |_| _ = &token)
+}
+
+/// As the value of a weak key, or the key of a weak value.
+fn owned(token: &Rc<()>) -> Owned<Ends, Wild> {
+    let token = token.clone();
+    wild::owned(0, &(Rc::new(move |_| _ = &token) as Ends))
+}
+
+fn armed_owned() -> Owned<Ends, Wild> {
+    let end: Ends = Rc::new(|_| {
+        quiet_panic();
+    });
+    wild::owned(0, &end)
 }
 
 /// Panics; and then nothing but what the test itself has is left of the token.
@@ -69,9 +69,9 @@ fn panics_and_leaks_nothing<R>(token: &Rc<()>, act: impl FnOnce() -> R) {
 }
 
 /// A map with one key, armed, which dies in the next comparison.
-fn map_of_a_dying_key(token: &Rc<()>) -> WeakHashMap<Strong<Content>, Rc<()>> {
-    let key = Strong::new(Content::armed());
-    let map = WeakHashMap::from([(&key, token.clone())]);
+fn map_of_a_dying_key(token: &Rc<()>) -> HashMaps<Object> {
+    let key = Strong::new(armed());
+    let map = HashMaps::from([(&key, owned(token))]);
     LAST.set(Some(key));
     map
 }
@@ -81,7 +81,7 @@ fn map_of_a_dying_key(token: &Rc<()>) -> WeakHashMap<Strong<Content>, Rc<()>> {
 fn removed_values_of_keys_that_die() {
     let token = Rc::new(());
     let mut map = map_of_a_dying_key(&token);
-    panics_and_leaks_nothing(&token, || map.remove(&Content::default()));
+    panics_and_leaks_nothing(&token, || map.remove(&content()));
     assert!(map.is_empty());
 }
 
@@ -90,29 +90,27 @@ fn removed_values_of_keys_that_die() {
 fn replaced_values_of_keys_that_die() {
     let token = Rc::new(());
     let mut map = map_of_a_dying_key(&token);
-    let new = Strong::new(Content::default());
-    panics_and_leaks_nothing(&token, || map.insert(&new, Rc::default()));
+    let new = Strong::new(content());
+    panics_and_leaks_nothing(&token, || map.insert(&new, owned(&Rc::default())));
     assert_eq!(map.len(), 1);
 }
 
 /// 182: The value that a place keeps alive, when its key dies in the lookup.
 #[test]
 fn places_of_keys_that_die() {
-    let token = Rc::new(());
-    let new = Strong::new(Content::default());
-    let other = Strong::new(Rc::default());
-    type Pairs = WeakHashPairMap<Strong<Content>, Strong<Rc<()>>>;
+    let [new, other] = [content(), content()].map(Strong::new);
+    type Pairs = HashPairsTwice<Object>;
     let check = |name, act: &dyn Fn(&mut Pairs)| {
-        let (key, value) = (Strong::new(Content::armed()), Strong::new(token.clone()));
+        let [key, value] = [armed(), content()].map(Strong::new);
         let mut map = Pairs::from([(&key, &value)]);
         LAST.set(Some(key));
         assert!(panics(|| act(&mut map)), "{name}");
         assert_eq!(Strong::strong_count(&value), 1, "{name}");
     };
-    check("get", &|map| drop(map.get(&Content::default())));
-    check("remove", &|map| drop(map.remove(&Content::default())));
+    check("get", &|map| drop(map.get(&content())));
+    check("remove", &|map| drop(map.remove(&content())));
     check("remove_if", &|map| {
-        drop(map.remove_if(&Content::default(), |_| true))
+        drop(map.remove_if(&content(), |_| true))
     });
     check("insert", &|map| drop(map.insert(&new, &other)));
     check("entry", &|map| drop(map.entry(&new)));
@@ -122,16 +120,17 @@ fn places_of_keys_that_die() {
     });
 }
 
-type Values = WeakValueMap<Content, Strong<Rc<()>>>;
-type Occupied<'a> = weak_value_map::OccupiedEntry<'a, Content, Strong<Rc<()>>>;
+type Values = ValueMaps<Object>;
+type Occupied<'a> = weak_value_map::OccupiedEntry<'a, Owned<Ends, Wild>, Object>;
 
 /// 182: The value that an operation returns, when a key panics that it removes or does not need.
 #[test]
 fn values_of_owned_keys() {
-    let (token, new) = (Rc::new(()), Strong::new(Rc::default()));
+    let (token, new) = (Rc::new(()), Strong::new(Wild::new(0)));
+    let quiet = || wild::owned(0, &quietly());
     let mut leaks = Vec::new();
-    let mut check = |name, stored: Content, act: &dyn Fn(&mut Values)| {
-        let value = Strong::new(token.clone());
+    let mut check = |name, stored: Owned<Ends, Wild>, act: &dyn Fn(&mut Values)| {
+        let value = Strong::new(with(&token));
         let mut map = Values::from([(stored, &value)]);
         assert!(panics(|| act(&mut map)), "{name}");
         drop(value);
@@ -139,31 +138,27 @@ fn values_of_owned_keys() {
             leaks.push(name);
         }
     };
-    check("remove", Content::armed(), &|map| {
-        drop(map.remove(&Content::default()));
+    check("remove", armed_owned(), &|map| {
+        drop(map.remove(&Wild::new(0)));
     });
-    check("into_values", Content::armed(), &|map| {
+    check("into_values", armed_owned(), &|map| {
         mem::take(map).into_values().for_each(drop);
     });
-    check("insert", Content::default(), &|map| {
-        drop(map.insert(Content::armed(), &new));
+    check("insert", quiet(), &|map| {
+        drop(map.insert(armed_owned(), &new));
     });
-    check("get_or_insert", Content::default(), &|map| {
-        drop(map.get_or_insert(Content::armed(), new.clone()));
+    check("get_or_insert", quiet(), &|map| {
+        drop(map.get_or_insert(armed_owned(), new.clone()));
     });
-    check("try_get_or_insert_with", Content::default(), &|map| {
+    check("try_get_or_insert_with", quiet(), &|map| {
         let made = || -> Result<_, ()> { Ok(new.clone()) };
-        drop(map.try_get_or_insert_with(Content::armed(), |_| made()));
+        drop(map.try_get_or_insert_with(armed_owned(), |_| made()));
     });
-    let mut entry = |name, act: &dyn Fn(Occupied<'_>) -> Strong<Rc<()>>| {
-        check(
-            name,
-            Content::default(),
-            &|map| match map.entry(Content::armed()) {
-                weak_value_map::Entry::Occupied(entry) => drop(act(entry)),
-                weak_value_map::Entry::Vacant(_) => unreachable!(),
-            },
-        );
+    let mut entry = |name, act: &dyn Fn(Occupied<'_>) -> Object| {
+        check(name, quiet(), &|map| match map.entry(armed_owned()) {
+            weak_value_map::Entry::Occupied(entry) => drop(act(entry)),
+            weak_value_map::Entry::Vacant(_) => unreachable!(),
+        });
     };
     entry("entry.remove", &|entry| entry.remove());
     entry("entry.into_value", &|entry| entry.into_value());
@@ -175,20 +170,20 @@ fn values_of_owned_keys() {
 #[test]
 fn errors_of_makers() {
     let token = Rc::new(());
-    let mut map = WeakValueMap::<_, Strong<()>>::new();
+    let mut map = Values::new();
     panics_and_leaks_nothing(&token, || {
-        map.try_get_or_insert_with(Content::armed(), |_| Err(token.clone()))
+        map.try_get_or_insert_with(armed_owned(), |_| Err(token.clone()))
     });
 }
 
 /// 182: The value that is found, when the one that would have been inserted panics.
 #[test]
 fn values_that_are_not_needed() {
-    let (token, key) = (Rc::new(()), Strong::new(1));
-    let value = Strong::new(Content::with(&token));
-    let mut map = WeakPairMap::from([(&key, &value)]);
+    let (token, key) = (Rc::new(()), Strong::new(Wild::new(1)));
+    let value = Strong::new(with(&token));
+    let mut map = PairsTwice::from([(&key, &value)]);
     assert!(panics(|| drop(
-        map.get_or_insert(&key, Strong::new(Content::armed()))
+        map.get_or_insert(&key, Strong::new(armed()))
     )));
     drop(value);
     assert_eq!(Rc::strong_count(&token), 1);
@@ -198,23 +193,23 @@ fn values_that_are_not_needed() {
 #[test]
 fn keys_of_values_that_panic() {
     let token = Rc::new(());
-    let key = Strong::new(token.clone());
-    let map = WeakMap::from([(&key, Content::armed())]);
+    let key = Strong::new(with(&token));
+    let map = Maps::from([(&key, armed_owned())]);
     assert!(panics(|| map.into_keys().for_each(drop)));
     drop(key);
     assert_eq!(Rc::strong_count(&token), 1);
 }
 
 /// Converts into a handle to what it borrows as, and panics when it is dropped instead.
-struct Source(Option<Content>);
+struct Source(Option<Wild>);
 
-impl Borrow<Content> for Source {
-    fn borrow(&self) -> &Content {
+impl Borrow<Wild> for Source {
+    fn borrow(&self) -> &Wild {
         self.0.as_ref().expect("it is taken by the conversion")
     }
 }
 
-impl From<Source> for Strong<Content> {
+impl From<Source> for Object {
     fn from(source: Source) -> Self {
         let mut source = source;
         let content = source.0.take().expect("it is taken once");
@@ -234,11 +229,9 @@ impl Drop for Source {
 #[test]
 fn interned_handles() {
     let token = Rc::new(());
-    let mut interner = Interner::<Strong<Content>>::new();
-    let handle = interner.intern(Content::with(&token));
-    assert!(panics(|| drop(
-        interner.intern(Source(Some(Content::default())))
-    )));
+    let mut interner = Interner::<Object>::new();
+    let handle = interner.intern(with(&token));
+    assert!(panics(|| drop(interner.intern(Source(Some(content()))))));
     drop(handle);
     assert_eq!(Rc::strong_count(&token), 1);
 }
@@ -247,26 +240,21 @@ fn interned_handles() {
 #[test]
 fn interned_handles_beside_one_that_dies() {
     let token = Rc::new(());
-    let mut interner = Interner::<Strong<Content>>::new();
-    let other = interner.intern(Content {
-        armed: Cell::new(false),
-        differs: true,
-        token: None,
-    });
-    other.armed.set(true);
+    let mut interner = Interner::<Object>::new();
+    let other = interner.intern(Wild::with(&Killing, 1, 0).and_ends(|_| quiet_panic()));
     // The interner looks twice: before it makes a handle, and then for its place. It is to die the second time.
-    struct Late(Content, RefCell<Option<Strong<Content>>>);
-    impl Borrow<Content> for Late {
-        fn borrow(&self) -> &Content {
+    struct Late(Wild, RefCell<Option<Object>>);
+    impl Borrow<Wild> for Late {
+        fn borrow(&self) -> &Wild {
             &self.0
         }
     }
-    impl From<Late> for Strong<Content> {
+    impl From<Late> for Object {
         fn from(late: Late) -> Self {
             LAST.set(late.1.take());
             Strong::new(late.0)
         }
     }
-    let late = Late(Content::with(&token), RefCell::new(Some(other)));
+    let late = Late(with(&token), RefCell::new(Some(other)));
     panics_and_leaks_nothing(&token, || interner.intern(late));
 }

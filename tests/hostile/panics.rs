@@ -3,67 +3,60 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::common::{
-    Counter, Kind, Witness, downgrade, is_alive, new, panics, quiet_panic, scaled,
-};
+use crate::common::subject::Owned;
+use crate::common::subject::single::{Ends, Maps, quietly};
+use crate::common::wild::{self, Code, Wild, wilds};
+use crate::common::{Counter, Kind, downgrade, is_alive, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
-use weakly::{Strong, WeakMap, local};
+use weakly::{Strong, local};
 
 /// More than one operation reclaims.
 const MANY: usize = scaled(100, 20);
 
-/// Panics when it is dropped while its fuse burns, which extinguishes it.
-struct Bomb {
-    fuse: Rc<Cell<bool>>,
-    _witness: Witness,
-}
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if self.fuse.take() {
-            quiet_panic();
-        }
-    }
-}
-
+/// What panics when it is dropped while the fuse burns, which extinguishes it.
+#[derive(Clone, Default)]
 struct Bombs {
     fuse: Rc<Cell<bool>>,
     dropped: Counter,
 }
 
 impl Bombs {
-    fn new() -> Self {
-        Bombs {
-            fuse: Rc::default(),
-            dropped: Counter::default(),
+    fn explode(&self) {
+        let _counted = self.dropped.witness();
+        if self.fuse.take() {
+            quiet_panic();
         }
     }
 
-    fn bomb(&self) -> Bomb {
-        Bomb {
-            fuse: self.fuse.clone(),
-            _witness: self.dropped.witness(),
-        }
+    fn bomb(&self) -> Owned<Ends, Wild> {
+        let bombs = self.clone();
+        wild::owned(0, &(Rc::new(move |_| bombs.explode()) as Ends))
+    }
+
+    fn object<L: From<Wild>>(&self) -> L {
+        let bombs = self.clone();
+        Wild::ending(0, move |_| bombs.explode()).into()
     }
 }
 
-type Map<P> = WeakMap<<P as Kind>::Strong<usize>, Bomb>;
+type Object<P> = <P as Kind>::Strong<Wild>;
+type Map<P> = Maps<Object<P>>;
 
-fn map_of<P: Kind>(bombs: &Bombs) -> (Map<P>, Vec<P::Strong<usize>>) {
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+fn map_of<P: Kind>(bombs: &Bombs) -> (Map<P>, Vec<Object<P>>) {
+    let keys = wilds::<Object<P>>(0..MANY);
     let map = keys.iter().map(|key| (key, bombs.bomb())).collect();
     (map, keys)
 }
 
 /// The map's counts are right and it takes new entries.
 fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     map.purge();
     assert_eq!(
         (map.len(), map.len_live(), map.pending_dead()),
         (live, live, 0)
     );
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let keys = wilds::<Object<P>>(0..MANY);
     for key in &keys {
         map.insert(key, bombs.bomb());
     }
@@ -77,7 +70,7 @@ fn assert_usable<P: Kind>(map: &mut Map<P>, live: usize) {
 }
 
 fn value_in_purge<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
     drop(keys);
     bombs.fuse.set(true);
@@ -89,11 +82,11 @@ fn value_in_purge<P: Kind>() {
 }
 
 fn value_in_insert<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
     drop(keys);
     // At the addresses of the dead, many of which are not yet reclaimed when these are inserted.
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let keys = wilds::<Object<P>>(0..MANY);
     let mut caught = 0;
     for key in &keys {
         bombs.fuse.set(true);
@@ -108,7 +101,7 @@ fn value_in_insert<P: Kind>() {
 }
 
 fn value_replaced_or_removed<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
     for key in &keys {
         bombs.fuse.set(true);
@@ -121,7 +114,7 @@ fn value_replaced_or_removed<P: Kind>() {
 }
 
 fn value_in_drain<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, mut keys) = map_of::<P>(&bombs);
     keys.truncate(MANY / 2);
     bombs.fuse.set(true);
@@ -131,7 +124,7 @@ fn value_in_drain<P: Kind>() {
 
 /// All values are dropped; the keys of the entries die afterwards.
 fn value_in_clear<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
     bombs.fuse.set(true);
     assert!(panics(|| map.clear()));
@@ -143,7 +136,7 @@ fn value_in_clear<P: Kind>() {
 }
 
 fn value_in_the_drop_of_the_map<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (map, keys) = map_of::<P>(&bombs);
     bombs.fuse.set(true);
     assert!(panics(|| drop(map)));
@@ -151,28 +144,27 @@ fn value_in_the_drop_of_the_map<P: Kind>() {
     drop(keys);
 }
 
-type BombMap<P> = WeakMap<<P as Kind>::Strong<Bomb>, usize>;
-
 /// The death completes.
 fn payload_in_its_death<P: Kind>() {
-    let bombs = Bombs::new();
-    let key = new::<P, Bomb>(bombs.bomb());
+    let bombs = Bombs::default();
+    let key = bombs.object::<Object<P>>();
     let weak = downgrade(&key);
-    let mut map = BombMap::<P>::new();
-    map.insert(&key, 1);
+    let mut map = Map::<P>::new();
+    map.insert(&key, wild::owned(1, &quietly()));
     bombs.fuse.set(true);
     assert!(panics(|| drop(key)));
     assert!(!is_alive(&weak));
     assert_eq!(map.len_live(), 0);
-    assert!(map.drain_dead().eq([1]));
+    assert!(map.drain_dead().map(|value| value.number.number).eq([1]));
     assert_eq!(bombs.dropped.get(), 1);
 }
 
 /// The map's own handle turns out to be the last.
 fn payload_in_retain<P: Kind>() {
-    let bombs = Bombs::new();
-    let mut keys: Vec<_> = (0..MANY).map(|_| new::<P, Bomb>(bombs.bomb())).collect();
-    let mut map: BombMap<P> = keys.iter().map(|key| (key, 1)).collect();
+    let bombs = Bombs::default();
+    let mut keys: Vec<Object<P>> = (0..MANY).map(|_| bombs.object()).collect();
+    let value = || wild::owned(1, &quietly());
+    let mut map: Map<P> = keys.iter().map(|key| (key, value())).collect();
     bombs.fuse.set(true);
     assert!(panics(|| map.retain(|_, _| {
         keys.clear();
@@ -184,9 +176,9 @@ fn payload_in_retain<P: Kind>() {
 }
 
 fn makers<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
-    let key = new::<P, usize>(0);
+    let key = new::<P, _>(Wild::new(0));
     assert!(panics(
         || _ = map.entry(&key).or_insert_with(|| quiet_panic())
     ));
@@ -204,7 +196,7 @@ fn makers<P: Kind>() {
 }
 
 fn predicates<P: Kind>() {
-    let bombs = Bombs::new();
+    let bombs = Bombs::default();
     let (mut map, keys) = map_of::<P>(&bombs);
     let mut calls = 0;
     assert!(panics(|| map.retain(|_, _| {
@@ -218,11 +210,11 @@ fn predicates<P: Kind>() {
 }
 
 fn iterator_fed_to_extend<P: Kind>() {
-    let bombs = Bombs::new();
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
+    let bombs = Bombs::default();
+    let keys = wilds::<Object<P>>(0..MANY);
     let mut map = Map::<P>::new();
     let entries = keys.iter().map(|key| {
-        if **key == MANY / 2 {
+        if key.number == MANY / 2 {
             quiet_panic();
         }
         (key, bombs.bomb())
@@ -233,13 +225,14 @@ fn iterator_fed_to_extend<P: Kind>() {
 
 fn clone_of_a_value<P: Kind>() {
     struct Sheep;
-    impl Clone for Sheep {
-        fn clone(&self) -> Self {
+    impl Code for Sheep {
+        fn clone(&self, _: &Wild) -> Wild {
             quiet_panic()
         }
     }
-    let key = new::<P, usize>(0);
-    let map = WeakMap::from([(&key, Sheep)]);
+    let key = new::<P, _>(Wild::new(0));
+    let value = Owned::new(Wild::with(&Sheep, 0, 0), &quietly());
+    let map = Maps::from([(&key, value)]);
     assert!(panics(|| drop(map.clone())));
     assert_eq!(map.len(), 1);
 }
@@ -263,8 +256,8 @@ for_each_kind!(
 #[test]
 fn finalizer() {
     let ran = Rc::new(Cell::new(0));
-    let key = local::Strong::new(1);
-    let mut map = WeakMap::from([(&key, 1)]);
+    let key = local::Strong::new(Wild::new(1));
+    let mut map = Maps::from([(&key, wild::owned(1, &quietly()))]);
     for number in 0..9 {
         let ran = ran.clone();
         local::Strong::finalize(&key, move || {

@@ -3,37 +3,43 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use crate::common::{Counter, Kind, Witness, new, scaled};
+use crate::common::subject::Owned;
+use crate::common::subject::single::{Ends, Maps, quietly};
+use crate::common::wild::{self, Wild, wilds};
+use crate::common::{Kind, new, scaled};
 use crate::for_each_kind;
-use weakly::{Addr, WeakMap, local};
+use weakly::{Addr, local};
 
 const MANY: usize = scaled(60, 18);
 
-type Map<P> = WeakMap<<P as Kind>::Strong<Owner<P>>, usize>;
+type Object<P> = <P as Kind>::Strong<Wild>;
+type Map<P> = Maps<Object<P>>;
 type Shared<P> = Rc<RefCell<Option<Map<P>>>>;
 
-/// An object whose drop runs an action on the map that contains it.
-struct Owner<P: Kind> {
-    map: Shared<P>,
-    act: fn(&Owner<P>, &Shared<P>),
+fn value(number: usize) -> Owned<Ends, Wild> {
+    wild::owned(number, &quietly())
 }
 
-impl<P: Kind> Drop for Owner<P> {
-    fn drop(&mut self) {
-        (self.act)(self, &self.map);
-    }
+/// A value that owns something.
+fn owner<T: 'static>(owned: T) -> Owned<Ends, Wild> {
+    wild::owned(0, &(Rc::new(move |_| _ = &owned) as Ends))
+}
+
+/// An object whose drop runs an action on the map that contains it.
+fn acting<P: Kind>(map: &Shared<P>, act: fn(&Wild, &Shared<P>)) -> Object<P> {
+    let map = map.clone();
+    new::<P, _>(Wild::ending(0, move |me| act(me, &map)))
 }
 
 /// Fills a map with objects that `act` at their death, drops them, and returns what is left.
-fn dying<P: Kind>(act: fn(&Owner<P>, &Shared<P>)) -> Shared<P> {
+fn dying<P: Kind>(act: fn(&Wild, &Shared<P>)) -> Shared<P> {
     let map: Shared<P> = Rc::new(RefCell::new(Some(Map::<P>::new())));
-    let owner = |_| {
-        let map = map.clone();
-        new::<P, _>(Owner { map, act })
-    };
-    let owners: Vec<_> = (0..MANY).map(owner).collect();
+    let owners: Vec<_> = (0..MANY).map(|_| acting::<P>(&map, act)).collect();
     for (number, owner) in owners.iter().enumerate() {
-        map.borrow_mut().as_mut().unwrap().insert(owner, number);
+        map.borrow_mut()
+            .as_mut()
+            .unwrap()
+            .insert(owner, value(number));
     }
     drop(owners);
     let mut place = map.borrow_mut();
@@ -70,20 +76,16 @@ fn destructor_removes_itself<P: Kind>() {
 }
 
 fn destructor_changes_the_map<P: Kind>() {
-    fn quiet<P: Kind>(_: &Owner<P>, _: &Shared<P>) {}
     dying::<P>(|me, shared| {
-        let key = new::<P, _>(Owner {
-            map: shared.clone(),
-            act: quiet::<P>,
-        });
+        let key = acting::<P>(shared, |_, _| ());
         let mut map = shared.borrow_mut();
         let map = map.as_mut().unwrap();
-        map.insert(&key, 1000);
-        assert_eq!(map.get(&key), Some(&1000));
+        map.insert(&key, value(1000));
+        assert_eq!(map[&key].number.number, 1000);
         map.purge();
         assert!(!P::NOTIFIES || map.contains_key(&Addr::of(me)));
         map.shrink_to_fit();
-        assert_eq!(map.remove(&key), Some(1000));
+        assert_eq!(map.remove(&key).unwrap().number.number, 1000);
     });
 }
 
@@ -103,24 +105,23 @@ fn destructor_drops_the_map<P: Kind>() {
 
 /// The object is the only owner of the map that contains it.
 fn object_owns_its_map<P: Kind>() {
-    fn quiet<P: Kind>(_: &Owner<P>, _: &Shared<P>) {}
-    let act = quiet::<P>;
     let map: Shared<P> = Rc::new(RefCell::new(Some(Map::<P>::new())));
-    let owner = new::<P, _>(Owner { map, act });
-    owner.map.borrow_mut().as_mut().unwrap().insert(&owner, 1);
-    let weak = Rc::downgrade(&owner.map);
+    let owner = acting::<P>(&map, |_, _| ());
+    map.borrow_mut().as_mut().unwrap().insert(&owner, value(1));
+    let weak = Rc::downgrade(&map);
+    drop(map);
+    assert!(weak.upgrade().is_some());
     drop(owner);
     assert!(weak.upgrade().is_none());
 }
 
 fn closures_drop_keys<P: Kind>() {
-    let counter = Counter::default();
     let filled = || {
-        let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
-        let map: WeakMap<_, _> = keys.iter().map(|key| (key, counter.witness())).collect();
+        let keys = wilds::<Object<P>>(0..MANY);
+        let map: Map<P> = keys.iter().map(|key| (key, value(0))).collect();
         (map, RefCell::new(keys))
     };
-    let end = |mut map: WeakMap<P::Strong<usize>, Witness>, left: usize| {
+    let end = |mut map: Map<P>, left: usize| {
         assert_eq!(map.len_live(), left);
         map.purge();
         assert_eq!((map.len(), map.pending_dead()), (left, 0));
@@ -134,17 +135,17 @@ fn closures_drop_keys<P: Kind>() {
 
     let (mut map, keys) = filled();
     let out = map.extract_if(|key, _| {
-        keys.borrow_mut().retain(|other| **other == **key);
+        keys.borrow_mut().retain(|other| other.number == key.number);
         true
     });
     assert_eq!(out.count(), 1);
     end(map, 0);
 
     let (mut map, keys) = filled();
-    let key = new::<P, usize>(MANY);
+    let key = new::<P, _>(Wild::new(MANY));
     map.get_or_insert_with(&key, |_| {
         keys.take();
-        counter.witness()
+        value(0)
     });
     for (number, _) in map.iter_mut().enumerate() {
         assert_eq!(number, 0, "the others died with the first");
@@ -154,38 +155,27 @@ fn closures_drop_keys<P: Kind>() {
 
     let (map, keys) = filled();
     for (key, _) in &map {
-        keys.borrow_mut().retain(|other| **other != *key);
+        keys.borrow_mut().retain(|other| other.number != key.number);
     }
     end(map, 0);
 }
 
 /// Values that use, and own, another map, whose values do the same with this one's keys.
 fn values_use_another_map<P: Kind>() {
-    type Other<P> =
-        Rc<RefCell<WeakMap<<P as Kind>::Strong<usize>, Option<<P as Kind>::Strong<usize>>>>>;
-    struct Value<P: Kind> {
-        other: Other<P>,
-        key: P::Strong<usize>,
-    }
-    impl<P: Kind> Drop for Value<P> {
-        fn drop(&mut self) {
-            let mut other = self.other.borrow_mut();
-            let passing = new::<P, usize>(0);
-            other.insert(&passing, Some(self.key.clone()));
+    let other = Rc::new(RefCell::new(Map::<P>::new()));
+    let keys = wilds::<Object<P>>(0..MANY);
+    let mut map = Map::<P>::new();
+    for number in 1..MANY {
+        let (other, key) = (other.clone(), keys[number].clone());
+        let end: Ends = Rc::new(move |_| {
+            let mut other = other.borrow_mut();
+            let passing = new::<P, _>(Wild::new(0));
+            other.insert(&passing, owner(key.clone()));
             drop(passing);
             other.purge();
-            other.insert(&self.key, None);
-        }
-    }
-    let other: Other<P> = Rc::default();
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
-    let value = |number: usize| Value::<P> {
-        other: other.clone(),
-        key: keys[number].clone(),
-    };
-    let mut map = WeakMap::new();
-    for number in 1..MANY {
-        map.insert(&keys[number - 1], value(number));
+            other.insert(&key, value(0));
+        });
+        map.insert(&keys[number - 1], wild::owned(number, &end));
     }
     drop(keys);
     map.purge();
@@ -196,9 +186,9 @@ fn values_use_another_map<P: Kind>() {
 
 /// The last handle to another map is in a value.
 fn values_drop_another_map<P: Kind>() {
-    let keys: Vec<_> = (0..MANY).map(new::<P, usize>).collect();
-    let inner: WeakMap<_, _> = keys.iter().map(|key| (key, 1)).collect();
-    let mut map = WeakMap::from([(&keys[0], Some(inner)), (&keys[1], None)]);
+    let keys = wilds::<Object<P>>(0..MANY);
+    let inner: Map<P> = keys.iter().map(|key| (key, value(1))).collect();
+    let mut map = Map::<P>::from([(&keys[0], owner(inner)), (&keys[1], value(1))]);
     drop(keys);
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
@@ -223,11 +213,11 @@ fn finalizer_drops_others() {
         let ran = ran.clone();
         move || ran.set(ran.get() + 1)
     };
-    let others: Vec<_> = (0..MANY).map(local::Strong::new).collect();
+    let others = wilds::<local::Strong<Wild>>(0..MANY);
     for other in &others {
         local::Strong::finalize(other, count(&ran));
     }
-    let mut map: WeakMap<_, _> = others.iter().map(|other| (other, ())).collect();
+    let mut map: Maps<_> = others.iter().map(|other| (other, value(0))).collect();
     let first = local::Strong::new(0);
     local::Strong::finalize(&first, move || drop(others));
     drop(first);
@@ -272,10 +262,10 @@ fn finalizer_detaches_its_sibling() {
 /// It owns its own token, and the map that contains its object.
 #[test]
 fn finalizer_owns_all() {
-    let object = local::Strong::new(1);
-    let token = Rc::new(Cell::new(None));
-    let map = WeakMap::from([(&object, Rc::new(1))]);
-    let value = Rc::downgrade(&map[&object]);
+    let object = local::Strong::new(Wild::new(1));
+    let (token, owned) = (Rc::new(Cell::new(None)), Rc::new(1));
+    let value = Rc::downgrade(&owned);
+    let map = Maps::from([(&object, owner(owned))]);
     let own = token.clone();
     token.set(Some(local::Strong::finalize(&object, move || {
         assert_eq!((map.len(), map.pending_dead()), (0, 1));

@@ -10,7 +10,6 @@ mod ways;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::mem::{ManuallyDrop, take};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use weakly::memo::Value;
 use weakly::{Attributes, Memo, Reclaim, Strong, local};
 
 use crate::common::subject::{Content, Life, Subject, shared, single};
+use crate::common::wild::{Code, Wild};
 use crate::common::{quiet_panic, unless_panics};
 use ways::{Kept, SharedWays, Ways, abandon, fly, kept};
 
@@ -56,54 +56,36 @@ fn wish() -> bool {
     WISH.get() % 3 != 0
 }
 
+/// The code is the script's. The mark of each object is its own.
+struct Scripted;
+
 /// A number whose code is the script's.
-pub(crate) struct Wild {
-    id: usize,
-    number: usize,
+fn wild(number: usize) -> Wild {
+    let id = MADE.replace(MADE.get() + 1);
+    LIVE.with_borrow_mut(|live| live.insert(id));
+    Wild::with(&Scripted, number, id)
 }
 
-impl Wild {
-    fn new(number: usize) -> Self {
-        let id = MADE.replace(MADE.get() + 1);
-        LIVE.with_borrow_mut(|live| live.insert(id));
-        Wild { id, number }
-    }
-}
-
-impl Clone for Wild {
-    fn clone(&self) -> Self {
+impl Code for Scripted {
+    fn clone(&self, of: &Wild) -> Wild {
         user_code();
-        Wild::new(self.number)
+        wild(of.number)
     }
-}
 
-impl Drop for Wild {
-    fn drop(&mut self) {
-        let lived = LIVE.with_borrow_mut(|live| live.remove(&self.id));
+    fn drop(&self, of: &Wild) {
+        let lived = LIVE.with_borrow_mut(|live| live.remove(&of.mark));
         assert!(lived, "it was destroyed twice");
         user_code();
     }
-}
 
-impl PartialEq for Wild {
-    fn eq(&self, other: &Self) -> bool {
+    fn eq(&self, one: &Wild, other: &Wild) -> bool {
         user_code();
-        self.number == other.number
+        one.number == other.number
     }
-}
 
-impl Eq for Wild {}
-
-impl Hash for Wild {
-    fn hash<H: Hasher>(&self, state: &mut H) {
+    fn hash(&self, of: &Wild) -> usize {
         user_code();
-        self.number.hash(state);
-    }
-}
-
-impl Content for Wild {
-    fn number(&self) -> usize {
-        self.number
+        of.number
     }
 }
 
@@ -225,7 +207,7 @@ impl Play for Asked {
 
     fn play(&self, way: usize, n: usize, life: &Strong<Wild>) {
         let Asked(memo, is_bounded) = self;
-        let plain = &Wild::new(n % 4);
+        let plain = &wild(n % 4);
         let key = (life, plain);
         match way {
             0..8 => fly(life.number * 4 + n % 4, || {
@@ -267,7 +249,7 @@ impl Play for Asked {
     }
 
     fn check(&self, lives: &[Strong<Wild>]) {
-        let plain = (0..4).map(Wild::new).collect::<Vec<_>>();
+        let plain = (0..4).map(wild).collect::<Vec<_>>();
         let found = || {
             let keys = lives
                 .iter()
@@ -346,7 +328,7 @@ impl<P: Play> World<P> {
         match what % 64 {
             0..8 => {
                 // Few contents, and so equal ones.
-                let life = P::Life::from(Wild::new(slot / 2));
+                let life = P::Life::from(wild(slot / 2));
                 let old = self.lives.borrow_mut()[slot].replace(life);
                 drop(old);
             }
@@ -411,6 +393,12 @@ fn run<P: Play>(choices: Box<dyn Iterator<Item = usize>>) {
     assert!(LEAKS.get() || live.is_empty());
 }
 
+/// The library has one source for both: see `for_each_kind!`.
+#[cfg(not(weakly_other_handles))]
+type Std = Arc<Wild>;
+#[cfg(weakly_other_handles)]
+type Std = Rc<Wild>;
+
 type Run = fn(Box<dyn Iterator<Item = usize>>);
 
 /// A script on each collection.
@@ -420,15 +408,15 @@ pub(crate) const ALL: &[Run] = &[
     run::<Alone<single::Maps<Rc<Wild>>>>,
     run::<Alone<single::Sets<local::Strong<Wild>>>>,
     run::<Alone<single::HashMaps<Strong<Wild>>>>,
-    run::<Alone<single::HashMaps<Rc<Wild>>>>,
+    run::<Alone<single::HashMaps<Std>>>,
     run::<Alone<single::HashSets<local::Strong<Wild>>>>,
-    run::<Alone<single::HashSets<Arc<Wild>>>>,
+    run::<Alone<single::HashSets<Std>>>,
     run::<Alone<single::ValueMaps<Strong<Wild>>>>,
-    run::<Alone<single::ValueMaps<Rc<Wild>>>>,
+    run::<Alone<single::ValueMaps<Std>>>,
     run::<Alone<single::PairsTwice<local::Strong<Wild>>>>,
     run::<Alone<single::HashPairsTwice<Strong<Wild>>>>,
     run::<Alone<single::Interners<local::Strong<Wild>>>>,
-    run::<Alone<single::Interners<Arc<Wild>>>>,
+    run::<Alone<single::Interners<Std>>>,
     run::<Together<shared::Maps<Strong<Wild>>>>,
     run::<Together<shared::Maps<Arc<Wild>>>>,
     run::<Together<shared::Sets<Strong<Wild>>>>,

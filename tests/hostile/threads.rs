@@ -1,34 +1,34 @@
 //! Objects die on other threads while a collection is used.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use crate::common::scaled;
+use crate::common::subject::Single;
 use crate::common::subject::single::quietly;
-use crate::common::subject::{Single, new_lives};
-use crate::common::{Atomic, keys, scaled};
-use crate::lists::for_each_that_crosses;
+use crate::common::wild::{Code, Wild, wilds};
+use crate::lists::{PairsTwice, for_each_that_crosses};
 use crate::rest;
-use weakly::{Strong, WeakPairMap};
+use weakly::Strong;
 
 const MANY: usize = scaled(2_000, 6);
 
 /// Uses a collection until all of these, which another thread drops, are dead.
-fn deaths_elsewhere<F: Single>()
+fn deaths_elsewhere<F: Single<Wild>>()
 where
     F::Life: Send,
 {
-    let objects = new_lives::<F::Life>(MANY);
-    let mine: Vec<F::Life> = (MANY..MANY + 4).map(Into::into).collect();
+    let objects = wilds::<F::Life>(0..MANY);
+    let mine = wilds::<F::Life>(MANY..MANY + 4);
     let mut face = F::of(objects.iter().chain(&mine), &quietly());
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
-            for object in objects {
-                drop(object);
-            }
+        // What threads need is compiled once, and not for each closure.
+        let kill: Box<dyn FnOnce() + Send> = Box::new(|| {
+            objects.into_iter().for_each(drop);
             done.store(true, Relaxed);
         });
+        scope.spawn(kill);
         let mut turn = 0;
         while !done.load(Relaxed) {
             let mine = &mine[turn % mine.len()];
@@ -52,25 +52,26 @@ where
     assert_eq!(rest(&mut face), (0, 0, 0));
 }
 
-for_each_that_crosses!(deaths_elsewhere);
+for_each_that_crosses!(<crate::common::wild::Wild> deaths_elsewhere);
 
 /// The keys die on one thread and the values on another, while entries are removed, replaced and drained: each
 /// is counted once, and later operations find no trace of it.
 #[test]
 fn both_sides_of_pairs_die_elsewhere() {
-    type Acts = fn(&mut WeakPairMap<Strong<usize>, Strong<usize>>, &[Strong<usize>; 2]);
+    type Pairs = PairsTwice<Strong<Wild>>;
+    type Acts = fn(&mut Pairs, &[Strong<Wild>; 2]);
     let acts: [Acts; 6] = [
         |map, _| _ = map.purge(),
         |map, _| drop(map.pop()),
         |map, [key, value]| drop(map.insert(key, value)),
         |map, [key, _]| drop(map.remove(key)),
-        |map, _| map.retain(|key, _| **key % 3 != 0),
+        |map, _| map.retain(|key, _| key.number % 3 != 0),
         |map, _| *map = map.drain().collect(),
     ];
     for act in acts {
-        let (keys, values) = (keys::<Atomic>(MANY), keys::<Atomic>(MANY));
-        let mine = [Strong::new(MANY), Strong::new(MANY)];
-        let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        let [keys, values] = [0; 2].map(|_| wilds::<Strong<Wild>>(0..MANY));
+        let mine = [MANY; 2].map(|number| Strong::new(Wild::new(number)));
+        let mut map: Pairs = keys.iter().zip(&values).collect();
         thread::scope(|scope| {
             scope.spawn(|| keys.into_iter().for_each(drop));
             scope.spawn(|| values.into_iter().rev().for_each(drop));
@@ -91,18 +92,26 @@ fn both_sides_of_pairs_die_elsewhere() {
 /// The map is dropped while both sides of its entries die: each object does, once, and no notice keeps its memory.
 #[test]
 fn the_end_of_a_map_of_pairs_against_deaths() {
+    static ALIVE: AtomicUsize = AtomicUsize::new(0);
+    struct Counted;
+    impl Code for Counted {
+        fn drop(&self, _: &Wild) {
+            ALIVE.fetch_sub(1, Relaxed);
+        }
+    }
     for _ in 0..scaled(50, 4) {
-        let alive = Arc::new(());
-        let objects = || -> Vec<_> { (0..4).map(|_| Strong::new(alive.clone())).collect() };
+        ALIVE.store(8, Relaxed);
+        let object = |number| Strong::new(Wild::with(&Counted, number, 0));
+        let objects = || -> Vec<_> { (0..4).map(object).collect() };
         let (keys, values) = (objects(), objects());
         let watches: Vec<_> = keys.iter().chain(&values).map(Strong::downgrade).collect();
-        let map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
+        let map: PairsTwice<_> = keys.iter().zip(&values).collect();
         thread::scope(|scope| {
             scope.spawn(|| drop(keys));
             scope.spawn(|| drop(values));
             drop(map);
         });
-        assert_eq!(Arc::strong_count(&alive), 1);
+        assert_eq!(ALIVE.load(Relaxed), 0);
         assert!(watches.iter().all(|watch| watch.upgrade().is_none()));
     }
 }

@@ -3,8 +3,8 @@
 use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong};
 
 use super::ways::{Kept, kept};
-use super::{Play, Together, Wild, user_code, wish};
-use crate::common::{forget, subject::Life};
+use super::{Play, Together, user_code, wild, wish};
+use crate::common::{forget, subject::Life, wild::Wild};
 
 struct First;
 struct Second;
@@ -25,7 +25,7 @@ impl Play for Together<Attributes<Strong<Wild>>> {
         let all = self.0.borrow().clone();
         match way {
             0..3 => _ = all.insert(life, First, kept(n)),
-            3..5 => _ = all.insert(life, Second, Wild::new(n)),
+            3..5 => _ = all.insert(life, Second, wild(n)),
             5 => _ = all.forget(life),
             6 => _ = all.remove(life, First),
             7 => _ = all.remove(life, Second),

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use weakly::Hashed;
 use weakly::concurrent::SharedRef;
 
-use super::{FLYING, LEAKS, Wild, user_code, wish};
+use super::{FLYING, LEAKS, user_code, wild, wish};
 use crate::common::forget;
 use crate::common::subject::{Life, Owned, Shared, Single, shared, single};
+use crate::common::wild::Wild;
 
 pub(super) trait Ways: Single<Wild> + 'static {
     const WAYS: &'static [fn(&mut Self, &Self::Life)];
@@ -37,12 +38,12 @@ macro_rules! ways {
 /// What is made for an entry.
 fn owned(number: usize) -> Owned<single::Ends, Wild> {
     user_code();
-    Owned::new(Wild::new(number), &single::quietly())
+    Owned::new(wild(number), &single::quietly())
 }
 
 fn object<K: From<Wild>>(number: usize) -> K {
     user_code();
-    Wild::new(number).into()
+    wild(number).into()
 }
 
 /// An iterator after its first item is forgotten, and with it perhaps what it has taken out.
@@ -167,7 +168,7 @@ pub(super) type Kept = Arc<Owned<shared::Ends, Wild>>;
 /// What is made for an entry that threads share.
 pub(super) fn kept(number: usize) -> Kept {
     user_code();
-    Arc::new(Owned::new(Wild::new(number), &shared::quietly()))
+    Arc::new(Owned::new(wild(number), &shared::quietly()))
 }
 
 /// Makes something for which others would wait, unless that is being made.
