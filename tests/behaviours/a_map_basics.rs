@@ -51,10 +51,10 @@ fn an_empty_map_has_nothing(kit: Kit<dyn Mapping>) {
 
 /// A2: A value is found by its key, by a clone of it, by a weak handle, and by its address.
 fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
-    let key = new::<P, _>(1);
+    let key = new::<P, usize>(1);
     let mut map = Map::<P, _>::new();
     map.insert(&key, vec![7]);
-    let value: *const Vec<i32> = map.get(&key).unwrap();
+    let value: *const Vec<usize> = map.get(&key).unwrap();
     assert_eq!(map[&key], [7]);
     for found in [
         map.get(&key.clone()),
@@ -94,13 +94,13 @@ for_each_kind!(try_insert_hands_back_the_rejected_value);
 
 /// A4: Where the map would have owned the rejected value, it returns it.
 fn try_insert_hands_back_the_rejected_value<P: Kind>() {
-    let key = new::<P, _>(1);
+    let key = new::<P, usize>(1);
     let mut map = Map::<P, _>::new();
-    assert_eq!(map.try_insert(&key, "first").ok(), Some(&mut "first"));
-    let refused = map.try_insert(&key, "second").err().unwrap();
-    assert_eq!(refused.value, "second");
-    assert_eq!(*refused.entry.get(), "first");
-    assert_eq!((map[&key], map.len()), ("first", 1));
+    assert_eq!(map.try_insert(&key, 10_usize).ok(), Some(&mut 10));
+    let refused = map.try_insert(&key, 20).err().unwrap();
+    assert_eq!(refused.value, 20);
+    assert_eq!(*refused.entry.get(), 10);
+    assert_eq!((map[&key], map.len()), (10, 1));
 }
 
 /// A5: `contains_key` is true after an insert, false before it and after a remove.
@@ -169,7 +169,7 @@ fn the_closure_is_not_run_when_the_key_is_present(kit: Kit<dyn Mapping>) {
 
 /// A10: The closure gets a weak handle to exactly the key, and no strong one.
 fn the_closure_gets_a_weak_handle_to_the_key<P: Kind>() {
-    let key = new::<P, _>(1);
+    let key = new::<P, usize>(1);
     let mut map = Map::<P, _>::new();
     map.get_or_insert_with(&key, |weak| {
         assert_eq!(P::counts(&key).0, 1);
@@ -215,7 +215,7 @@ fn a_closure_cannot_reach_the_map_it_fills(kit: Kit<dyn Mapping>) {
 
 /// A13: The closure may drop the last strong handle of another key: both effects are visible.
 fn a_closure_may_kill_another_key<P: Kind>() {
-    let [key, other] = [1, 2].map(new::<P, _>);
+    let [key, other] = [1, 2].map(new::<P, usize>);
     let dead = downgrade(&other);
     let counter = Counter::default();
     let mut map = Map::<P, _>::from([(&other, counter.witness())]);
@@ -255,7 +255,7 @@ fn distinguishes<K>(mut keys: Vec<K>)
 where
     K: StrongRef + Clone,
 {
-    let mut map: WeakMap<K, usize> = keys.iter().zip(0..).collect();
+    let mut map: WeakMap<K, usize> = keys.iter().zip(0_usize..).collect();
     assert_eq!(map.len(), keys.len(), "two keys have one identity");
     for (n, key) in keys.iter().enumerate() {
         assert_eq!(map.get(&key.clone()), Some(&n));
@@ -266,7 +266,7 @@ where
     assert_eq!(map.get(&last), None);
     map.purge();
     assert_eq!(map.len(), keys.len());
-    assert!(keys.iter().zip(0..).all(|(key, n)| map[key] == n));
+    assert!(keys.iter().zip(0_usize..).all(|(key, n)| map[key] == n));
 }
 
 for_each_kind!(objects_of_size_zero_are_distinct);
@@ -292,10 +292,10 @@ fn unsized_keys_are_distinct<F: crate::common::Own>() {
         unsize!(square.clone() => dyn Shape),
     ];
     assert_eq!(shapes.iter().map(|shape| shape.area()).sum::<f32>(), 5.0);
-    let map = WeakMap::from([(&shapes[2], "square")]);
+    let map = WeakMap::from([(&shapes[2], 2_usize)]);
     let same = unsize!(square.clone() => dyn Shape);
-    assert_eq!(map.get(&same), Some(&"square"));
-    assert_eq!(map.get(&Addr::<dyn Shape>::of(&*square)), Some(&"square"));
+    assert_eq!(map.get(&same), Some(&2));
+    assert_eq!(map.get(&Addr::<dyn Shape>::of(&*square)), Some(&2));
     drop((square, same));
     distinguishes(shapes);
 }
@@ -311,12 +311,12 @@ fn unsized_std_keys_are_distinct() {
 /// A24: The key's type names the pointer: the same payload can be a key of every kind.
 #[test]
 fn the_kind_of_pointer_is_part_of_the_type() {
-    let (strong, local) = (Strong::new(1), local::Strong::new(1));
-    let atomics = WeakMap::from([(&strong, 'a')]);
-    let locals = WeakMap::from([(&local, 'l')]);
-    assert_eq!((atomics[&strong], locals[&local]), ('a', 'l'));
+    let (strong, local) = (Strong::new(1_usize), local::Strong::new(1_usize));
+    let atomics = WeakMap::from([(&strong, 10_usize)]);
+    let locals = WeakMap::from([(&local, 20_usize)]);
+    assert_eq!((atomics[&strong], locals[&local]), (10, 20));
     assert_eq!(
         (atomics.get(&*strong), locals.get(&*strong)),
-        (Some(&'a'), None)
+        (Some(&10), None)
     );
 }

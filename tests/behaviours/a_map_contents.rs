@@ -218,7 +218,7 @@ fn a_copy_has_the_same_values_and_changes_alone(kit: Kit<dyn Mapping>) {
 
 /// A20: A copy clones the values, and has the very same keys.
 fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
-    let key = new::<P, _>(1);
+    let key = new::<P, usize>(1);
     let mut map = Map::<P, _>::from([(&key, vec![1])]);
     let copy = map.clone();
     map.get_mut(&key).unwrap().push(2);
@@ -295,7 +295,7 @@ fn many_keys_in_many_maps<P: Kind>() {
 /// A25: (One key in many maps, one of which is dropped, is the same question from the other side.)
 #[test]
 fn one_key_outlives_a_thousand_maps() {
-    let key = weakly::Strong::new(1);
+    let key = weakly::Strong::new(1_usize);
     let mut maps: Vec<_> = (0..scaled(1_000, 50))
         .map(|n| WeakMap::from([(&key, n)]))
         .collect();

@@ -76,7 +76,7 @@ fn an_inserted_entry_can_be_changed_again<P: Kind>() {
     let ends = crate::collections::counted(&counter);
     let key = |number| crate::collections::Owned::new(number, &ends);
     let mut map = WeakValueMap::new();
-    let [one, two] = [1, 2].map(new::<P, _>);
+    let [one, two] = [1, 2].map(new::<P, usize>);
     let entry = map.entry(key(5)).insert_entry(one.clone());
     assert_eq!(*entry.insert(&two), 1);
     assert_eq!((counter.get(), map.get(&5).as_deref()), (0, Some(&2)));
@@ -137,13 +137,13 @@ fn a_refusal_that_panics_removes_nothing(kit: Kit<dyn Mapping>) {
 
 /// A6, H115: `remove_if` shows no dead value, and none of a dead key.
 fn remove_if_asks_about_live_values_only<P: Kind>() {
-    let (key, dead_key) = (new::<P, _>(1), new::<P, _>(1));
-    let value = new::<P, _>(10);
+    let (key, dead_key) = (new::<P, usize>(1), new::<P, usize>(1));
+    let value = new::<P, usize>(10);
     let mut pairs = WeakPairMap::from([(&key, &value)]);
-    let mut values = WeakValueMap::<i32, P::Strong<i32>>::from([(1, &value)]);
+    let mut values = WeakValueMap::<usize, P::Strong<usize>>::from([(1, &value)]);
     let mut by_value = WeakHashPairMap::from([(&key, &value)]);
     let mut by_key = WeakHashPairMap::from([(&dead_key, &key)]);
-    let mut facts = WeakHashMap::from([(&dead_key, 10)]);
+    let mut facts = WeakHashMap::from([(&dead_key, 10_usize)]);
     drop((value, dead_key));
     assert!(
         pairs
@@ -166,7 +166,7 @@ fn remove_if_asks_about_live_values_only<P: Kind>() {
 /// any number of times.
 fn several_values_are_changed_at_once<P: Kind>() {
     let keys = keys::<P>(40);
-    let mut map: Map<P, usize> = keys[..30].iter().zip(0..).collect();
+    let mut map: Map<P, usize> = keys[..30].iter().zip(0_usize..).collect();
     let [Some(a), None, Some(b), None] =
         map.get_disjoint_mut([&keys[3], &keys[35], &keys[7], &keys[35]])
     else {
@@ -208,7 +208,7 @@ fn several_weak_values_are_found_at_once<P: Kind>() {
     let [one, two, six] = ["one", "two", "six"].map(|word| new::<P, _>(word.to_owned()));
     macro_rules! check {
         ($map:ty, $one:expr, $two:expr, $six:expr, [$ten:expr, $at_one:expr, $at_two:expr, $at_six:expr]) => {
-            let values = [1, 2, 3].map(new::<P, i32>);
+            let values = [1, 2, 3].map(new::<P, usize>);
             let mut map =
                 <$map>::from([($one, &values[0]), ($two, &values[1]), ($six, &values[2])]);
             let found = map.get_disjoint_mut([$at_six, $ten, $at_one, $ten]);
@@ -231,19 +231,19 @@ fn several_weak_values_are_found_at_once<P: Kind>() {
         };
     }
     let ten = new::<P, _>("ten".to_owned());
-    check!(WeakPairMap<_, P::Strong<i32>>, &one, &two, &six, [&ten, &one, &two, &six]);
-    check!(WeakHashPairMap<_, P::Strong<i32>>, &one, &two, &six, ["ten", "one", "two", "six"]);
-    check!(WeakValueMap<_, P::Strong<i32>>, "one", "two", "six", ["ten", "one", "two", "six"]);
+    check!(WeakPairMap<_, P::Strong<usize>>, &one, &two, &six, [&ten, &one, &two, &six]);
+    check!(WeakHashPairMap<_, P::Strong<usize>>, &one, &two, &six, ["ten", "one", "two", "six"]);
+    check!(WeakValueMap<_, P::Strong<usize>>, "one", "two", "six", ["ten", "one", "two", "six"]);
     assert_eq!([one, two, six].map(|key| P::counts(&key).0), [1; 3]);
 }
 
 /// A2: Two keys with one value are refused, by identity or by content, and nothing has changed.
 fn the_same_value_twice_is_refused<P: Kind>() {
-    let key = new::<P, _>(1);
-    let mut map = WeakMap::from([(&key, 10)]);
+    let key = new::<P, usize>(1);
+    let mut map = WeakMap::from([(&key, 10_usize)]);
     assert!(panics(|| _ = map.get_disjoint_mut([&key, &key.clone()])));
     assert_eq!((map[&key], map.len(), P::counts(&key).0), (10, 1, 1));
-    let mut map = WeakHashMap::from([(&key, 10)]);
+    let mut map = WeakHashMap::from([(&key, 10_usize)]);
     assert!(panics(|| _ = map.get_disjoint_mut([&1, &2, &1])));
     assert_eq!((map[&1], map.len(), P::counts(&key).0), (10, 1, 1));
 }
@@ -254,8 +254,8 @@ fn the_refusal_names_the_caller() {
     use std::panic::{set_hook, take_hook};
     use std::sync::Mutex;
 
-    let key = Strong::new(1);
-    let mut map = WeakMap::from([(&key, 10)]);
+    let key = Strong::new(1_usize);
+    let mut map = WeakMap::from([(&key, 10_usize)]);
     static PLACES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let before = Rc::new(take_hook());
     set_hook(Box::new(|info| {
@@ -313,11 +313,13 @@ fn extend_clones_values_behind_references<P: Kind>() {
 #[test]
 fn an_inserted_entry_shows_what_it_has() {
     let mut map = WeakValueMap::new();
-    let entry = map.entry("key".to_owned()).insert_entry(Strong::new(7));
+    let entry = map
+        .entry("key".to_owned())
+        .insert_entry(Strong::new(7_usize));
     let first = format!("{entry:?}");
     drop(entry);
     assert_eq!(first, r#"OccupiedEntry { key: "key", value: 7 }"#);
-    let value = Strong::new(7);
+    let value = Strong::new(7_usize);
     map.insert("key".to_owned(), &value);
     let entry = map.entry("key".to_owned()).insert_entry(value.clone());
     assert_eq!(format!("{entry:?}"), first);

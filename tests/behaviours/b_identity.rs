@@ -12,7 +12,8 @@ use weakly::{
     unsize,
 };
 
-use crate::common::{Counter, Kind, Map, Own, downgrade, is_alive, keys, new, scaled};
+use crate::collections::{Owned, counted};
+use crate::common::{Counter, Kind, Map, Own, Witness, downgrade, is_alive, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};
 
 for_each_kind!(
@@ -28,11 +29,11 @@ for_each_kind!(
 
 /// B26: Two objects of equal value are two entries.
 fn equal_values_are_two_keys<P: Kind>() {
-    let [a, b] = [5, 5].map(new::<P, _>);
-    let mut map = Map::<P, _>::from([(&a, 'a'), (&b, 'b')]);
-    assert_eq!((map.len(), map[&a], map[&b]), (2, 'a', 'b'));
+    let [a, b] = [5, 5].map(new::<P, usize>);
+    let mut map = Map::<P, _>::from([(&a, 1_usize), (&b, 2)]);
+    assert_eq!((map.len(), map[&a], map[&b]), (2, 1, 2));
     map.remove(&a);
-    assert_eq!((map.get(&a), map.get(&b)), (None, Some(&'b')));
+    assert_eq!((map.get(&a), map.get(&b)), (None, Some(&2)));
 }
 
 for_each_flavour!(
@@ -42,16 +43,13 @@ for_each_flavour!(
 
 /// B27: A key is found through any handle to the allocation, whatever type it was coerced to.
 fn a_trait_object_and_its_concrete_handle_are_one_key<F: Own>() {
-    let number = ptr::Strong::<i32, F>::new(5);
+    let number = ptr::Strong::<usize, F>::new(5);
     let shown = unsize!(number.clone() => dyn Display);
-    let map = WeakMap::from([(&shown, "five")]);
-    assert_eq!(map.get(&shown.clone()), Some(&"five"));
-    assert_eq!(
-        map.get(&unsize!(number.clone() => dyn Display)),
-        Some(&"five")
-    );
-    assert_eq!(map.get(&Addr::<dyn Display>::of(&*number)), Some(&"five"));
-    assert_eq!(map.get(&ptr::Strong::downgrade(&shown)), Some(&"five"));
+    let map = WeakMap::from([(&shown, 5_usize)]);
+    assert_eq!(map.get(&shown.clone()), Some(&5));
+    assert_eq!(map.get(&unsize!(number.clone() => dyn Display)), Some(&5));
+    assert_eq!(map.get(&Addr::<dyn Display>::of(&*number)), Some(&5));
+    assert_eq!(map.get(&ptr::Strong::downgrade(&shown)), Some(&5));
 }
 
 /// B27: An object is found by its own address, and by no other within it, however many maps it is in.
@@ -60,10 +58,10 @@ fn a_part_of_an_object_is_another_address<F: Own>() {
         let object = ptr::Strong::<[u8], F>::from(&vec![0; len][..]);
         let mut maps: [WeakMap<_, _>; 4] = core::array::from_fn(|_| WeakMap::new());
         for map in &mut maps {
-            map.insert(&object, "whole");
+            map.insert(&object, 1_usize);
         }
         for map in &mut maps {
-            assert_eq!(map.get(&Addr::of(&object[..])), Some(&"whole"));
+            assert_eq!(map.get(&Addr::of(&object[..])), Some(&1));
             for from in 1..len {
                 let part = Addr::of(&object[from..]);
                 assert_eq!(map.get(&part), None, "{from}");
@@ -76,17 +74,17 @@ fn a_part_of_an_object_is_another_address<F: Own>() {
 /// B27: A plain reference to the payload works for every kind.
 #[test]
 fn a_plain_reference_finds_the_key() {
-    fn check<K: StrongRef<Target = i32>>(key: &K, payload: &i32, other: &i32)
+    fn check<K: StrongRef<Target = usize>>(key: &K, payload: &usize, other: &usize)
     where
-        i32: weakly::reference::Identify<K>,
+        usize: weakly::reference::Identify<K>,
     {
-        let map = WeakMap::from([(key, "here")]);
-        assert_eq!(map.get(payload), Some(&"here"));
+        let map = WeakMap::from([(key, 1_usize)]);
+        assert_eq!(map.get(payload), Some(&1));
         assert_eq!(map.get(other), None);
     }
     let (a, b, c, d) = (
-        Strong::new(1),
-        local::Strong::new(1),
+        Strong::new(1_usize),
+        local::Strong::new(1_usize),
         Arc::new(1),
         Rc::new(1),
     );
@@ -103,15 +101,15 @@ type Payload = [u64; 121];
 
 /// Drops keys of `map` until a new object gets the address of a dead one, while that one's notice is pending,
 /// behind more notices than one operation drains.
-fn recycled<P: Kind, V>(
-    map: &mut WeakMap<P::Strong<Payload>, V>,
-    mut value: impl FnMut() -> V,
+fn recycled<P: Kind>(
+    map: &mut WeakMap<P::Strong<Payload>, Witness>,
+    values: &Counter,
 ) -> Option<P::Strong<Payload>> {
     let attempts = if P::NOTIFIES { 50 } else { 3 };
     (0..attempts).find_map(|_| {
         let mut dying: Vec<_> = (0..20).map(|_| new::<P, Payload>([0; 121])).collect();
         for key in &dying {
-            map.insert(key, value());
+            map.insert(key, values.witness());
         }
         let addr = P::Strong::addr(&dying[19]);
         dying.clear();
@@ -124,16 +122,16 @@ fn recycled<P: Kind, V>(
 /// of the standard library's pointers keep the address occupied: it is not reused.)
 fn a_new_object_at_an_old_address_is_not_found<P: Kind>() {
     let mut map = WeakMap::<P::Strong<Payload>, _>::new();
-    let found = recycled::<P, _>(&mut map, || "old");
+    let found = recycled::<P>(&mut map, &Counter::default());
     assert_eq!(found.is_some(), P::NOTIFIES);
     let Some(new) = found else { return };
     for _drained in [false, true] {
-        assert_eq!(map.get(&new), None);
-        assert_eq!(map.get(&Addr::of(&*new)), None);
-        assert_eq!(map.get(&P::Strong::downgrade(&new)), None);
-        assert_eq!(map.get_mut(&new), None);
+        assert!(map.get(&new).is_none());
+        assert!(map.get(&Addr::of(&*new)).is_none());
+        assert!(map.get(&P::Strong::downgrade(&new)).is_none());
+        assert!(map.get_mut(&new).is_none());
         assert!(map.get_key_value(&new).is_none());
-        assert_eq!(map.remove(&new), None);
+        assert!(map.remove(&new).is_none());
         map.purge();
     }
 }
@@ -142,7 +140,7 @@ fn a_new_object_at_an_old_address_is_not_found<P: Kind>() {
 fn a_new_key_takes_over_the_place_of_a_dead_one<P: Kind>() {
     let (old, live) = (Counter::default(), Counter::default());
     let mut map = WeakMap::<P::Strong<Payload>, _>::new();
-    let Some(new) = recycled::<P, _>(&mut map, || old.witness()) else {
+    let Some(new) = recycled::<P>(&mut map, &old) else {
         return assert!(!P::NOTIFIES);
     };
     let dead = map.pending_dead() + old.get();
@@ -156,28 +154,29 @@ fn a_new_key_takes_over_the_place_of_a_dead_one<P: Kind>() {
 /// B29: An entry is found after others died and the table grew.
 fn entries_stay_found_while_keys_die_and_the_table_grows<P: Kind>() {
     let counter = Counter::default();
+    let ends = counted(&counter);
     let (mut live, mut dead) = (Vec::new(), 0);
-    let mut map = Map::<P, _>::new();
+    let mut map = Map::<P, Owned>::new();
     for n in 0..scaled(2_000, 60) {
-        let key = new::<P, _>(n);
-        map.insert(&key, (n, counter.witness()));
+        let key = new::<P, usize>(n);
+        map.insert(&key, Owned::new(n, &ends));
         match n % 3 {
             0 => dead += 1,
             _ => live.push(key),
         }
     }
-    assert!(live.iter().all(|key| map[key].0 == **key));
+    assert!(live.iter().all(|key| map[key].number == **key));
     map.purge();
     assert_eq!((map.len(), counter.get()), (live.len(), dead));
 }
 
 /// B30: A dead entry equals nothing: neither another dead one, nor one of a new key.
 fn dead_entries_equal_nothing<P: Kind>() {
-    let live = new::<P, _>(1);
-    let [a, b] = [1, 1].map(|n| Map::<P, _>::from([(&live, 0), (&new::<P, _>(n), 1)]));
+    let live = new::<P, usize>(1);
+    let [a, b] = [1, 1].map(|n| Map::<P, _>::from([(&live, 0_usize), (&new::<P, usize>(n), 1)]));
     assert!(a == b, "only the live entries count");
     let empty = Map::<P, _>::new();
-    let dead = Map::<P, _>::from([(&new::<P, _>(1), 1)]);
+    let dead = Map::<P, _>::from([(&new::<P, usize>(1), 1)]);
     assert!(dead == empty);
     assert!(empty == dead);
     assert!(a != empty);
@@ -185,11 +184,11 @@ fn dead_entries_equal_nothing<P: Kind>() {
 
 /// B31: An expired weak handle finds nothing, in any map, before and after the values are dropped.
 fn an_expired_weak_handle_finds_nothing<P: Kind>() {
-    let key = new::<P, _>(1);
+    let key = new::<P, usize>(1);
     let dead = downgrade(&key);
-    let mut its = Map::<P, _>::from([(&key, 1)]);
-    let other_key = new::<P, _>(2);
-    let mut other = Map::<P, _>::from([(&other_key, 2)]);
+    let mut its = Map::<P, _>::from([(&key, 1_usize)]);
+    let other_key = new::<P, usize>(2);
+    let mut other = Map::<P, _>::from([(&other_key, 2_usize)]);
     assert_eq!(its.get(&dead), Some(&1));
     drop(key);
     for _drained in [false, true] {
@@ -212,7 +211,7 @@ for_each_kind!(
 /// B32: Weak handles of one object are equal and hash equal, before and after its death.
 fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
     let state = RandomState::new();
-    let [object, twin] = [5, 5].map(ptr::Strong::<i32, F>::new);
+    let [object, twin] = [5, 5].map(ptr::Strong::<usize, F>::new);
     let [a, b, other] = [&object, &object, &twin].map(ptr::Strong::downgrade);
     let before = state.hash_one(&a);
     drop(object);
@@ -226,7 +225,7 @@ fn weak_handles_are_equal_if_made_from_one_object<F: Own>() {
 /// B32: So are those of every kind, in a [`ByIdentity`].
 fn weak_handles_by_identity_are_equal_if_made_from_one_object<P: Kind>() {
     let state = RandomState::new();
-    let [object, twin] = [5, 5].map(new::<P, i32>);
+    let [object, twin] = [5, 5].map(new::<P, usize>);
     let weak = |object| ByIdentity(downgrade(object));
     let [a, b, other] = [&object, &object, &twin].map(weak);
     let before = state.hash_one(&a);
@@ -279,7 +278,7 @@ fn objects_of_no_size_have_identities<P: Kind>() {
 
 /// B32: Identities have an order, in agreement with their equality, which stays when the objects die.
 fn identities_have_an_order<P: Kind>() {
-    let objects: Vec<_> = (0..20).map(|_| new::<P, i32>(5)).collect();
+    let objects: Vec<_> = (0..20).map(|_| new::<P, usize>(5)).collect();
     let strong: BTreeSet<_> = objects.iter().cloned().map(ByIdentity).collect();
     assert_eq!(strong.len(), 20);
     assert!(
@@ -315,7 +314,7 @@ fn weak_handles_without_an_object_are_one_identity() {
     }
     check(
         [Weak::new(), Weak::default()],
-        Strong::downgrade(&Strong::new(1)),
+        Strong::downgrade(&Strong::new(1_usize)),
     );
     check(
         [rc::Weak::new(), rc::Weak::new()],
@@ -326,17 +325,17 @@ fn weak_handles_without_an_object_are_one_identity() {
         Arc::downgrade(&Arc::new([0; 100])),
     );
     let shown = [
-        rc::Weak::<i32>::new() as rc::Weak<dyn Display>,
+        rc::Weak::<usize>::new() as rc::Weak<dyn Display>,
         rc::Weak::<u8>::new(),
     ];
     check(shown, Rc::downgrade(&(Rc::new(5_u64) as Rc<dyn Display>)));
     let shown = [
-        unsize!(Weak::<i32>::new() => dyn Display),
+        unsize!(Weak::<usize>::new() => dyn Display),
         unsize!(Weak::<u8>::new() => dyn Display),
     ];
-    let other = unsize!(Strong::new(5) => dyn Display);
+    let other = unsize!(Strong::new(5_usize) => dyn Display);
     check(shown, Strong::downgrade(&other));
-    assert!(ByIdentity::<Weak<i32>>::default() == ByIdentity(Weak::new()));
+    assert!(ByIdentity::<Weak<usize>>::default() == ByIdentity(Weak::new()));
 }
 
 /// B32: Weak handles to anchors are compared likewise; and strong handles and anchors in a [`ByIdentity`] as ever.
@@ -352,7 +351,7 @@ fn all_that_is_a_key_has_an_identity() {
     let later: Vec<_> = (0..100).map(|_| Anchor::new()).collect();
     assert!(later.iter().all(|later| weak(later) != first));
     assert!(first.is_expired() && HashSet::from([first.clone(), first, second]).len() == 2);
-    let strong = [1, 1].map(Strong::new).map(ByIdentity);
+    let strong = [1_usize, 1].map(Strong::new).map(ByIdentity);
     assert!(strong[0] == strong[0].clone() && strong[0] != strong[1]);
     assert_eq!(
         strong.into_iter().collect::<HashSet<ByIdentity<_>>>().len(),
@@ -362,8 +361,8 @@ fn all_that_is_a_key_has_an_identity() {
 
 /// B33: A lookup registers nothing, writes nothing, allocates nothing.
 fn a_lookup_leaves_no_trace<P: Kind>() {
-    let [key, absent] = [1, 2].map(new::<P, _>);
-    let map = Map::<P, _>::from([(&key, 1)]);
+    let [key, absent] = [1, 2].map(new::<P, usize>);
+    let map = Map::<P, _>::from([(&key, 1_usize)]);
     let before = heap::allocations();
     for _ in 0..10 {
         assert_eq!((map.get(&key), map.get(&absent)), (Some(&1), None));
@@ -375,8 +374,8 @@ fn a_lookup_leaves_no_trace<P: Kind>() {
 
 /// B34: An object that was never a key is not found, and its death costs no map anything.
 fn an_object_that_was_never_a_key_is_no_work<P: Kind>() {
-    let (key, absent) = (new::<P, _>(1), new::<P, _>(1));
-    let mut map = Map::<P, _>::from([(&key, 1)]);
+    let (key, absent) = (new::<P, usize>(1), new::<P, usize>(1));
+    let mut map = Map::<P, _>::from([(&key, 1_usize)]);
     assert_eq!(map.get(&absent), None);
     assert_eq!(map.remove(&absent), None);
     let before = heap::allocations();

@@ -340,7 +340,7 @@ fn entries_may_die_while_the_table_grows(kit: Kit<dyn Owning>) {
 
 /// C55: A key whose entry is found, but which can no longer be upgraded, counts as absent.
 fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
-    struct Dying<P: Kind>(Rc<RefCell<WeakMap<P::Strong<Dying<P>>, i32>>>);
+    struct Dying<P: Kind>(Rc<RefCell<WeakMap<P::Strong<Dying<P>>, usize>>>);
     impl<P: Kind> Drop for Dying<P> {
         fn drop(&mut self) {
             let me = weakly::Addr::of(self);

@@ -59,9 +59,9 @@ where
 #[test]
 fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
     for _ in 0..sized(2_000, 400, 20) {
-        let key = Strong::new(7);
+        let key = Strong::new(7_usize);
         let weak = Strong::downgrade(&key);
-        let map = WeakMap::from([(&key, 7)]);
+        let map = WeakMap::from([(&key, 7_usize)]);
         thread::scope(|scope| {
             scope.spawn(move || drop(key));
             while let Some((key, value)) = map.get_key_value(&weak) {
@@ -96,9 +96,9 @@ where
 #[test]
 fn a_map_may_die_while_its_thread_exits() {
     thread_local! {
-        static SEEN: RefCell<WeakSet<Strong<i32>>> = const { RefCell::new(WeakSet::new()) };
+        static SEEN: RefCell<WeakSet<Strong<usize>>> = const { RefCell::new(WeakSet::new()) };
     }
-    let key = Strong::new(1);
+    let key = Strong::new(1_usize);
     thread::scope(|scope| {
         // Joined by hand: the end of a scope does not wait for the destructors of thread-locals.
         let seen = scope.spawn(|| SEEN.with_borrow_mut(|seen| seen.insert(&key)));
@@ -110,8 +110,8 @@ fn a_map_may_die_while_its_thread_exits() {
 /// D74: A death while this very thread has locked the map does not wait for the lock.
 #[test]
 fn a_death_under_the_lock_of_the_map_does_not_wait() {
-    let map = Mutex::new(WeakMap::new());
-    let [a, b] = [1, 2].map(Strong::new);
+    let map = Mutex::new(WeakMap::<_, usize>::new());
+    let [a, b] = [1_usize, 2].map(Strong::new);
     let mut locked = map.lock().unwrap();
     locked.insert(&a, 1);
     let waits = locked.entry(&b);
@@ -123,8 +123,8 @@ fn a_death_under_the_lock_of_the_map_does_not_wait() {
 /// D74: Nor does one on another thread.
 #[test]
 fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
-    let map = Mutex::new(WeakMap::new());
-    let key = Strong::new(1);
+    let map = Mutex::new(WeakMap::<_, usize>::new());
+    let key = Strong::new(1_usize);
     let mut locked = map.lock().unwrap();
     locked.insert(&key, 1);
     thread::spawn(move || drop(key)).join().unwrap();
@@ -135,8 +135,8 @@ fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
 #[test]
 fn finalizers_run_on_the_dying_thread() {
     let runs = Arc::new(AtomicUsize::new(0));
-    let key = Strong::new(1);
-    let map = WeakMap::from([(&key, 1)]);
+    let key = Strong::new(1_usize);
+    let map = WeakMap::from([(&key, 1_usize)]);
     let (here, runs_too) = (thread::current().id(), runs.clone());
     Strong::finalize(&key, move || {
         assert_ne!(thread::current().id(), here);

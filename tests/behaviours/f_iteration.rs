@@ -221,8 +221,8 @@ fn an_iterator_may_be_left_half_way(kit: Kit<dyn Changing>) {
 
 /// F96: The iterators that only maps have: entries that `iter_mut` and `drain_dead` have not reached stay.
 fn the_iterators_of_maps_may_be_left_half_way_too<P: Kind>() {
-    let mut keys: Vec<_> = (0..10).map(|n| new::<P, _>(n)).collect();
-    let mut map: weakly::WeakMap<_, usize> = keys.iter().zip(0..).collect();
+    let mut keys: Vec<_> = (0..10).map(|n| new::<P, usize>(n)).collect();
+    let mut map: weakly::WeakMap<_, usize> = keys.iter().zip(0_usize..).collect();
     assert!(map.iter_mut().nth(3).is_some());
     assert!(map.drain_dead().next().is_none());
     assert_eq!((map.len(), map.iter().count()), (10, 10));
@@ -244,8 +244,9 @@ fn an_iterator_says_how_many_are_left_at_most<P: Kind>() {
         }
         assert!(iter.next().is_none());
     }
-    let mut keys: Vec<_> = (0..10).map(|n| new::<P, _>(n)).collect();
-    let mut maps = [(); 4].map(|()| -> weakly::WeakMap<_, _> { keys.iter().zip(0..10).collect() });
+    let mut keys: Vec<_> = (0..10).map(|n| new::<P, usize>(n)).collect();
+    let mut maps =
+        [(); 4].map(|()| -> weakly::WeakMap<_, _> { keys.iter().zip(0_usize..10).collect() });
     keys.truncate(6);
     let [map, ..] = &maps;
     check(map.iter());

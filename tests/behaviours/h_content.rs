@@ -42,14 +42,14 @@ impl BuildHasher for Counting {
 fn a_clone_hashes_nothing_and_finds_everything<P: Kind>() {
     let texts: Vec<Text<P>> = (0..50).map(|n| text::<P>(&n.to_string())).collect();
     let mut map = WeakHashMap::with_hasher(Counting::default());
-    map.extend(texts.iter().zip(0..));
+    map.extend(texts.iter().zip(0_usize..));
     let asked = map.hasher().0.get();
     let copy = map.clone();
     assert_eq!(map.hasher().0.get(), asked);
     assert!(
         texts
             .iter()
-            .zip(0..)
+            .zip(0_usize..)
             .all(|(text, n)| copy.get(&**text) == Some(&n))
     );
     assert!(copy == map && copy.len() == 50);
@@ -73,7 +73,7 @@ fn is<P: Kind>(one: &Text<P>, other: &Text<P>) -> bool {
 /// H117: `insert` with another object of equal content replaces the first key with it, and the value lives as
 /// long as it; `entry` and what is built on it leave the first, unless they insert over its value.
 fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
-    type Map<P> = WeakHashMap<Text<P>, i32>;
+    type Map<P> = WeakHashMap<Text<P>, usize>;
     type Way<P> = fn(&mut Map<P>, &Text<P>);
     let ways: [(Way<P>, bool); 8] = [
         (|map, key| assert_eq!(map.insert(key, 2), Some(1)), true),
@@ -102,7 +102,7 @@ fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
     ];
     for (n, (way, replaces)) in ways.into_iter().enumerate() {
         let [first, second] = ["same"; 2].map(text::<P>);
-        let mut map = Map::<P>::from([(&first, 1)]);
+        let mut map = Map::<P>::from([(&first, 1_usize)]);
         way(&mut map, &second);
         assert_eq!((map.len(), map.pending_dead()), (1, 0), "way {n}");
         let (key, _) = map.get_key_value("same").unwrap();
@@ -150,7 +150,7 @@ fn a_set_keeps_its_element_and_replace_does_not<P: Kind>() {
 fn a_replaced_key_object_may_die_later<P: Kind>() {
     let counter = Counter::default();
     let [first, second] = ["same"; 2].map(text::<P>);
-    let crowd: Vec<_> = (0..40).map(|n: i32| text::<P>(&n.to_string())).collect();
+    let crowd: Vec<_> = (0..40).map(|n: usize| text::<P>(&n.to_string())).collect();
     let mut map = WeakHashMap::from([(&first, counter.witness())]);
     map.extend(crowd.iter().map(|key| (key, counter.witness())));
     drop(first);
@@ -169,7 +169,7 @@ fn a_replaced_key_object_may_die_later<P: Kind>() {
 /// handle: a value inserted then belongs to the given key.
 fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
-    let mut map = WeakHashMap::from([(&first, 1)]);
+    let mut map = WeakHashMap::from([(&first, 1_usize)]);
     let weakly::collections::weak_hash_map::Entry::Occupied(mut entry) = map.entry(&second) else {
         panic!("the first lives");
     };
@@ -234,7 +234,7 @@ fn nothing_is_asked_of_the_dead<P: Kind>() {
     DEAD.take();
     ASKED.take();
     let asked_of = |n: u32| ASKED.take().iter().filter(|(asked, _)| *asked == n).count();
-    let mut map = WeakHashMap::new();
+    let mut map = WeakHashMap::<_, usize>::new();
     let live = new::<P, _>(Asked(0, 0));
     map.insert(&live, 0);
     let dead: Vec<_> = (1..30).map(|n| new::<P, _>(Asked(n, n as u8))).collect();
@@ -275,7 +275,7 @@ fn nothing_is_asked_of_the_dead<P: Kind>() {
 fn a_lookup_keeps_its_key_no_longer_than_it_takes<P: Kind>() {
     let key = text::<P>("key");
     let weak = P::Strong::downgrade(&key);
-    let mut map = WeakHashMap::from([(&key, 1)]);
+    let mut map = WeakHashMap::from([(&key, 1_usize)]);
     let found = map.get("key");
     assert_eq!(P::counts(&key).0, 1);
     assert_eq!(found, Some(&1));
@@ -304,7 +304,7 @@ impl Equivalent<String> for AnyCase<'_> {
 /// H117, B27: Keys are found by anything [`Equivalent`] to their content: borrowed, or a type of the user's.
 fn keys_are_found_by_equivalent_contents<P: Kind>() {
     let key = text::<P>("key");
-    let mut map = WeakHashMap::from([(&key, 1)]);
+    let mut map = WeakHashMap::from([(&key, 1_usize)]);
     let mut set = WeakHashSet::from([&key]);
     let mut words = Interner::<Text<P>>::new();
     let mut values = WeakValueMap::<String, _>::from([("key".to_owned(), &key)]);
@@ -351,7 +351,7 @@ impl BuildHasher for Fixed {
 /// skipped, and each notice finds its own entry.
 fn colliding_contents_are_distinguished<P: Kind>() {
     type Colliding = BuildHasherDefault<Same>;
-    let mut keys: Vec<_> = (0..30).map(|n: i32| text::<P>(&n.to_string())).collect();
+    let mut keys: Vec<_> = (0..30).map(|n: usize| text::<P>(&n.to_string())).collect();
     let mut map = WeakHashMap::<Text<P>, usize, Colliding>::default();
     let mut set = WeakHashSet::<Text<P>, Colliding>::default();
     let mut values = WeakValueMap::<String, Text<P>, Colliding>::default();

@@ -99,7 +99,7 @@ impl Hasher for Next {
 /// H195, B29: What counts is the hash of the insertion.
 #[test]
 fn a_hash_that_changes_is_not_asked_for() {
-    let value = Strong::new(1);
+    let value = Strong::new(1_usize);
     let mut map = WeakValueMap::with_hasher(Changing::default());
     for key in 0..100_usize {
         map.insert(key, &value);

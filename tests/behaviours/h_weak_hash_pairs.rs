@@ -63,7 +63,7 @@ fn text<P: Kind>(text: &str) -> Text<P> {
 /// H115: A half-dead entry is never shown, whichever half it is: by no lookup, by no iterator.
 fn a_half_dead_pair_is_never_shown<P: Kind>() {
     for the_key_dies in [true, false] {
-        let (key, value) = (text::<P>("key"), new::<P, _>(1));
+        let (key, value) = (text::<P>("key"), new::<P, usize>(1));
         let mut map = Pairs::<P>::from([(&key, &value)]);
         let kept = if the_key_dies {
             drop(key);
@@ -127,7 +127,7 @@ fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
     ];
     for (n, (way, replaces)) in ways.into_iter().enumerate() {
         let [first, second] = ["same"; 2].map(text::<P>);
-        let [one, two] = [1, 2].map(new::<P, _>);
+        let [one, two] = [1, 2].map(new::<P, usize>);
         let mut map = Pairs::<P>::from([(&first, &one)]);
         way(&mut map, &second, &two);
         let (key, value) = map.get_key_value("same").unwrap();
@@ -155,7 +155,7 @@ fn insert_replaces_the_key_object_and_entry_does_not<P: Kind>() {
 /// to the given key.
 fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
     let [first, second] = ["same"; 2].map(text::<P>);
-    let [one, two] = [1, 2].map(new::<P, _>);
+    let [one, two] = [1, 2].map(new::<P, usize>);
     let mut map = Pairs::<P>::from([(&first, &one)]);
     let weakly::collections::weak_hash_pair_map::Entry::Occupied(entry) = map.entry(&second) else {
         panic!("both live");
@@ -174,7 +174,7 @@ fn a_key_that_dies_behind_its_entry_is_replaced<P: Kind>() {
 fn a_half_dead_pair_is_replaced<P: Kind>() {
     for the_key_dies in [true, false] {
         let key = text::<P>("same");
-        let mut value = Some(new::<P, _>(1));
+        let mut value = Some(new::<P, usize>(1));
         let mut map = Pairs::<P>::from([(&key, value.as_ref().unwrap())]);
         let first = if the_key_dies {
             drop(key);
@@ -183,7 +183,7 @@ fn a_half_dead_pair_is_replaced<P: Kind>() {
             value = None;
             Some(key)
         };
-        let (second, two) = (text::<P>("same"), new::<P, _>(2));
+        let (second, two) = (text::<P>("same"), new::<P, usize>(2));
         assert!(map.insert(&second, &two).is_none());
         assert_eq!((map.len_live(), map.get("same").as_deref()), (1, Some(&2)));
         drop((first, value));
@@ -196,7 +196,7 @@ fn a_half_dead_pair_is_replaced<P: Kind>() {
 
 /// H117: A lookup keeps neither side longer than it takes.
 fn lookups_keep_nothing<P: Kind>() {
-    let (key, value) = (text::<P>("key"), new::<P, _>(1));
+    let (key, value) = (text::<P>("key"), new::<P, usize>(1));
     let mut map = Pairs::<P>::from([(&key, &value)]);
     assert!(map.contains_key("key") && *map.expect("key") == 1);
     assert!(map.get("key").is_some() && map.get_key_value("key").is_some());

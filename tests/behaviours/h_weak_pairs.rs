@@ -51,7 +51,7 @@ fn a_pair_lives_as_long_as_both<P: Kind>() {
 /// H115: A half-dead entry is never shown, whichever half it is: by no lookup, by no iterator.
 fn a_half_dead_pair_is_never_shown<P: Kind>() {
     for the_key_dies in [true, false] {
-        let [key, value] = [1, 10].map(new::<P, _>);
+        let [key, value] = [1, 10].map(new::<P, usize>);
         let (weak_key, weak_value) = (downgrade(&key), downgrade(&value));
         let map = WeakPairMap::from([(&key, &value)]);
         let (kept, dies) = if the_key_dies {
@@ -76,8 +76,8 @@ fn a_half_dead_pair_is_never_shown<P: Kind>() {
         ];
         for change in changes {
             let mut again = WeakPairMap::new();
-            again.insert(&kept, &new::<P, _>(1));
-            again.insert(&new::<P, _>(1), &kept);
+            again.insert(&kept, &new::<P, usize>(1));
+            again.insert(&new::<P, usize>(1), &kept);
             change(&mut again);
             again.purge();
             assert_eq!((again.len(), again.pending_dead()), (0, 0));
@@ -100,7 +100,7 @@ fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
     for _ in 0..scaled(300, 10) {
         let keys: Vec<_> = (0..20).map(Strong::new).collect();
         let values: Vec<_> = (0..20).map(Strong::new).collect();
-        let kept = (Strong::new(100), Strong::new(100));
+        let kept = (Strong::new(100_usize), Strong::new(100_usize));
         let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
         map.insert(&kept.0, &kept.1);
         let barrier = Barrier::new(3);
@@ -113,7 +113,7 @@ fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
                 });
             }
             barrier.wait();
-            assert!(map.remove(&Strong::new(5)).is_none());
+            assert!(map.remove(&Strong::new(5_usize)).is_none());
             assert!((1..=21).contains(&map.len()));
         });
         assert_eq!((map.len(), map.len_live()), (1, 1));
@@ -123,8 +123,8 @@ fn both_sides_of_a_pair_may_die_at_once_on_two_threads() {
 }
 
 /// What refers to two objects after a change, and whether these may be changed then.
-fn counts_until(entries: usize, change: impl FnOnce(&mut [Strong<i32>; 2])) {
-    let mut survivors = [1, 2].map(Strong::new);
+fn counts_until(entries: usize, change: impl FnOnce(&mut [Strong<usize>; 2])) {
+    let mut survivors = [1_usize, 2].map(Strong::new);
     let places = [0, 1].map(|at| Strong::as_ptr(&survivors[at]));
     change(&mut survivors);
     assert_eq!(survivors.each_ref().map(Strong::weak_count), [entries; 2]);
@@ -143,9 +143,9 @@ fn half_a_pair_counts_until_the_map_changes() {
     let mut map = WeakPairMap::new();
     for purge in [false, true] {
         counts_until(usize::from(!purge), |[key, value]| {
-            let dies = Strong::new(3);
+            let dies = Strong::new(3_usize);
             map.insert(key, &dies);
-            map.insert(&Strong::new(4), value);
+            map.insert(&Strong::new(4_usize), value);
             map.insert(&dies, value);
             drop(dies);
             assert_eq!((map.len(), map.get(key)), (0, None));
@@ -163,10 +163,10 @@ fn half_a_pair_counts_until_what_threads_share_changes() {
     use weakly::{Memo, concurrent};
 
     let map = concurrent::WeakPairMap::new();
-    let memo = Memo::<(Strong<i32>, Strong<i32>), i32>::new();
+    let memo = Memo::<(Strong<usize>, Strong<usize>), usize>::new();
     for purge in [false, true] {
         counts_until(usize::from(!purge), |[key, value]| {
-            let [one, other] = [3, 4].map(Strong::new);
+            let [one, other] = [3_usize, 4].map(Strong::new);
             map.insert(key, &one);
             map.insert(&other, value);
             drop((one, other));
@@ -176,11 +176,11 @@ fn half_a_pair_counts_until_what_threads_share_changes() {
             }
         });
         counts_until(usize::from(!purge), |[key, value]| {
-            let [one, other] = [3, 4].map(Strong::new);
+            let [one, other] = [3_usize, 4].map(Strong::new);
             memo.get_or_compute((&*key, &one), |_| 5);
             memo.get_or_compute((&other, &*value), |_| 5);
             drop((one, other));
-            assert_eq!(memo.get((&*key, &Strong::new(3))), None);
+            assert_eq!(memo.get((&*key, &Strong::new(3_usize))), None);
             if purge {
                 memo.purge();
             }

@@ -283,7 +283,7 @@ fn the_key_of_a_dead_value_is_dropped_when_it_is_reclaimed<P: Kind>() {
 }
 
 fn new_value<P: Kind>() -> Key<P> {
-    new::<P, _>(7)
+    new::<P, usize>(7)
 }
 
 /// H112, A3: As in std's map: an equal key that comes with a new value is dropped, the existing one stays.
@@ -310,7 +310,7 @@ fn a_key_object_stays_and_another_of_the_same_content_goes<P: Kind>() {
 
 /// C55, C47: In its own destructor a value is not found any more: there is no strong pointer to return.
 fn a_dying_value_is_not_found_in_its_own_destructor<P: Kind>() {
-    type Shared<P> = Rc<RefCell<WeakValueMap<u8, <P as Kind>::Strong<Dying<P>>>>>;
+    type Shared<P> = Rc<RefCell<WeakValueMap<usize, <P as Kind>::Strong<Dying<P>>>>>;
     struct Dying<P: Kind>(Shared<P>);
     impl<P: Kind> Drop for Dying<P> {
         fn drop(&mut self) {
@@ -334,7 +334,7 @@ fn a_dying_value_is_not_found_in_its_own_destructor<P: Kind>() {
 
 /// H111: An occupied entry keeps its value alive while it is open, and returns it.
 fn an_occupied_entry_keeps_its_value<P: Kind>() {
-    let [key, value, other] = [1, 10, 20].map(new::<P, _>);
+    let [key, value, other] = [1, 10, 20].map(new::<P, usize>);
     let weak = downgrade(&value);
     let mut map = WeakPairMap::from([(&key, &value)]);
     let weakly::collections::weak_pair_map::Entry::Occupied(entry) = map.entry(&key) else {
@@ -396,9 +396,10 @@ fn values_that_die_elsewhere_are_made_again() {
 /// as long as it is kept.
 #[test]
 fn a_value_given_by_value_is_dropped_as_it_goes_in() {
-    let mut map: WeakValueMap<_, _> = [("a", Strong::new(1)), ("b", Strong::new(2))].into();
+    let mut map: WeakValueMap<_, _> =
+        [("a", Strong::new(1_usize)), ("b", Strong::new(2_usize))].into();
     assert!(map.is_empty());
-    let kept = map.get_or_insert("c", Strong::new(3));
+    let kept = map.get_or_insert("c", Strong::new(3_usize));
     map.extend([("a", kept.clone())]);
     assert_eq!((map.len(), *map.expect("a")), (2, 3));
     drop(kept);

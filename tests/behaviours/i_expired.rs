@@ -131,7 +131,7 @@ fn line() -> u32 {
 /// H110, I121: `expect` returns the value; if it is gone, it panics with its caller's location and the message
 /// of the error, about the value's type.
 fn expect_gives_the_value_or_names_its_type_and_the_caller<P: Kind>() {
-    let [key, value] = [1, 10].map(new::<P, u16>);
+    let [key, value] = [1, 10].map(new::<P, usize>);
     let values = WeakValueMap::from([("name", &value)]);
     let pairs = WeakPairMap::from([(&key, &value)]);
     assert_eq!((*values.expect("name"), *pairs.expect(&key)), (10, 10));
@@ -140,7 +140,7 @@ fn expect_gives_the_value_or_names_its_type_and_the_caller<P: Kind>() {
     let dead = panic_of(|| drop(values.expect("name")));
     let absent = panic_of(|| drop(values.expect("other")));
     let of_pairs = panic_of(|| drop(pairs.expect(&key)));
-    let message = weakly::Weak::<u16>::new()
+    let message = weakly::Weak::<usize>::new()
         .try_upgrade()
         .err()
         .map(|expired: Expired| expired.to_string());

@@ -36,13 +36,13 @@ for_each_flavour!(
 
 /// I120: The counts after new, clone, move, drop, downgrade, upgrade, into_raw and from_raw.
 fn counts_follow_the_handles<F: Own>() {
-    let counts = |handle: &ptr::Strong<i32, F>| {
+    let counts = |handle: &ptr::Strong<usize, F>| {
         (
             ptr::Strong::strong_count(handle),
             ptr::Strong::weak_count(handle),
         )
     };
-    let a = ptr::Strong::<i32, F>::new(5);
+    let a = ptr::Strong::<usize, F>::new(5);
     assert_eq!(counts(&a), (1, 0));
     let b = a.clone();
     assert_eq!(counts(&a), (2, 0));
@@ -62,7 +62,7 @@ fn counts_follow_the_handles<F: Own>() {
     assert_eq!((counts(&a), raw), ((2, 1), ptr::Strong::as_ptr(&a)));
     // SAFETY: from `into_raw`, once.
     #[allow(unsafe_code)]
-    drop(unsafe { ptr::Strong::<i32, F>::from_raw(raw) });
+    drop(unsafe { ptr::Strong::<usize, F>::from_raw(raw) });
     assert_eq!(counts(&a), (1, 1));
     let map = WeakMap::from([(&a, ())]);
     assert_eq!(counts(&a), (1, 2));
@@ -72,7 +72,7 @@ fn counts_follow_the_handles<F: Own>() {
 
 /// I121: An upgrade gives a strong handle while the object lives, and none afterwards; nothing revives it.
 fn a_dead_object_is_never_brought_back<F: Own>() {
-    let object = ptr::Strong::<i32, F>::new(5);
+    let object = ptr::Strong::<usize, F>::new(5);
     let weak = ptr::Strong::downgrade(&object);
     let upgraded = weak.upgrade().unwrap();
     assert!(ptr::Strong::ptr_eq(&upgraded, &object));
@@ -145,7 +145,7 @@ fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
 /// I126: Strong handles compare and hash by payload, or by `ptr_eq`; weak ones by identity, of which
 /// `as_ptr` is the address.
 fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
-    let [a, b, c] = [5, 5, 6].map(ptr::Strong::<i32, F>::new);
+    let [a, b, c] = [5, 5, 6].map(ptr::Strong::<usize, F>::new);
     assert!(a == b && a < c && !ptr::Strong::ptr_eq(&a, &b) && ptr::Strong::ptr_eq(&a, &a.clone()));
     assert_eq!(HashSet::from([a.clone(), b.clone(), c]).len(), 2);
     let (weak, other) = (ptr::Strong::downgrade(&a), ptr::Strong::downgrade(&b));
@@ -157,12 +157,12 @@ fn handles_compare_by_payload_and_weak_ones_by_identity<F: Own>() {
 
 /// I126: A weak handle that never had an object is expired, finds nothing, and equals others like it.
 fn a_handle_without_an_object_is_expired<F: Own>() {
-    let none = ptr::Weak::<i32, F>::new();
-    let object = ptr::Strong::<i32, F>::new(5);
+    let none = ptr::Weak::<usize, F>::new();
+    let object = ptr::Strong::<usize, F>::new(5);
     assert!(none.is_expired() && none.upgrade().is_none() && none.clone() == ptr::Weak::default());
     assert!(none != ptr::Strong::downgrade(&object));
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
-    assert_eq!(WeakMap::from([(&object, 1)]).get(&none), None);
+    assert_eq!(WeakMap::from([(&object, 1_usize)]).get(&none), None);
 }
 
 /// I127: A coerced handle is to the same object: same address, same counts, same weak handles, same destructor.
@@ -172,7 +172,7 @@ fn coercion_keeps_identity_and_counts<F: Own>() {
     assert_eq!(counter.get(), 1);
 
     let array = ptr::Strong::<_, F>::new([1, 2, 3]);
-    let slice = unsize!(array.clone() => [i32]);
+    let slice = unsize!(array.clone() => [usize]);
     let debug = unsize!(array.clone() => dyn Debug);
     assert_eq!(
         (&*slice, format!("{debug:?}")),
@@ -226,17 +226,17 @@ fn a_weak_handle_is_coerced_alive_dead_or_empty<F: Own>() {
     check::<_, F>([7_u64; 40]);
 
     let array = ptr::Strong::<_, F>::new([1, 2, 3]);
-    let slice = unsize!(ptr::Strong::downgrade(&array) => [i32]);
+    let slice = unsize!(ptr::Strong::downgrade(&array) => [usize]);
     assert_eq!(*slice.upgrade().unwrap(), [1, 2, 3]);
 
     let base = heap::bytes();
     let none = unsize!(ptr::Weak::<Aligned, F>::new() => dyn Debug);
     assert!(none.is_expired() && none.upgrade().is_none() && none == none.clone());
     assert_eq!((none.strong_count(), none.weak_count()), (0, 0));
-    assert_eq!(none, unsize!(ptr::Weak::<i32, F>::new() => dyn Debug));
+    assert_eq!(none, unsize!(ptr::Weak::<usize, F>::new() => dyn Debug));
     let shown = unsize!(array => dyn Debug);
     assert!(none != ptr::Strong::downgrade(&shown));
-    let map = WeakMap::from([(&shown, 1)]);
+    let map = WeakMap::from([(&shown, 1_usize)]);
     assert_eq!(map.get(&none), None);
     drop(map);
     assert!(unsize!(ptr::Weak::<[u8; 3], F>::new() => [u8]).is_expired());
@@ -267,7 +267,7 @@ fn a_weak_handle_of_a_dying_object_is_dead<F: Own>() {
 
 /// I129: `get_mut` refuses while there is another handle, a weak one, or an entry; and not afterwards.
 fn get_mut_refuses_while_it_is_watched<F: Own>() {
-    let mut object = ptr::Strong::<i32, F>::new(5);
+    let mut object = ptr::Strong::<usize, F>::new(5);
     *ptr::Strong::get_mut(&mut object).unwrap() += 1;
     let weak = ptr::Strong::downgrade(&object);
     assert!(ptr::Strong::get_mut(&mut object).is_none());
@@ -286,7 +286,7 @@ fn get_mut_refuses_while_it_is_watched<F: Own>() {
 fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     let object = ptr::Strong::<_, F>::new(String::from("payload"));
     let weak = ptr::Strong::downgrade(&object);
-    let mut map = WeakMap::from([(&object, 1)]);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
     let shared = object.clone();
     let object = ptr::Strong::try_unwrap(object).unwrap_err();
     assert!(map.contains_key(&object));
@@ -294,7 +294,7 @@ fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
     assert_eq!(ptr::Strong::try_unwrap(object).unwrap(), "payload");
     assert!(weak.is_expired());
     assert_eq!((map.len(), map.drain_dead().next()), (0, Some(1)));
-    let [a, b] = [1, 1].map(ptr::Strong::<i32, F>::new);
+    let [a, b] = [1, 1].map(ptr::Strong::<usize, F>::new);
     assert_eq!(
         (
             ptr::Strong::into_inner(a.clone()),
@@ -310,13 +310,13 @@ fn try_unwrap_ends_the_object_for_its_watchers<F: Own>() {
 
 /// I129: `make_mut` of a watched object moves the value out: weak handles and attributes stay behind.
 fn make_mut_leaves_watchers_behind<F: Own>() {
-    let mut object = ptr::Strong::<i32, F>::new(5);
+    let mut object = ptr::Strong::<usize, F>::new(5);
     let addr = ptr::Strong::as_ptr(&object);
     *ptr::Strong::make_mut(&mut object) += 1;
     assert_eq!(ptr::Strong::as_ptr(&object), addr, "in place");
 
     let weak = ptr::Strong::downgrade(&object);
-    let map = WeakMap::from([(&object, "attribute")]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     *ptr::Strong::make_mut(&mut object) += 1;
     assert_eq!((*object, weak.is_expired()), (7, true));
     assert_eq!((map.get(&object), map.len()), (None, 0));
@@ -328,8 +328,8 @@ fn make_mut_leaves_watchers_behind<F: Own>() {
 
 /// I130: Looking up an object that is not behind a handle finds nothing.
 fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
-    static NEVER_FREED: i32 = 5;
-    let object = ptr::Strong::<i32, F>::new(5);
+    static NEVER_FREED: usize = 5;
+    let object = ptr::Strong::<usize, F>::new(5);
     let mut map = WeakMap::from([(&object, ())]);
     for absent in [&5, &NEVER_FREED, &*Box::new(5)] {
         assert!(!map.contains_key(&weakly::Addr::of(absent)));
@@ -341,10 +341,10 @@ fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
 /// I120: A default, a list of what an iterator yields, an error with its source: one handle, to a payload that all see.
 fn handles_are_made_from_what_arcs_are<F: Own>() {
     let text = ptr::Strong::<str, F>::default();
-    let list = ptr::Strong::<[i32], F>::default();
+    let list = ptr::Strong::<[usize], F>::default();
     assert_eq!((&*text, &*list), ("", &[][..]));
     assert_eq!(ptr::Strong::strong_count(&text), 1);
-    let list: ptr::Strong<[i32], F> = (1..4).filter(|n| *n != 2).collect();
+    let list: ptr::Strong<[usize], F> = (1..4).filter(|n| *n != 2).collect();
     assert_eq!(
         (list.as_ref(), ptr::Strong::strong_count(&list)),
         (&[1, 3][..], 1)

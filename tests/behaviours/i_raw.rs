@@ -54,17 +54,17 @@ fn counts<T: ?Sized, F: Flavour>(handle: &ptr::Strong<T, F>) -> (usize, usize) {
 /// I120: `increment_strong_count` and `decrement_strong_count` count as handles do, also by a pointer of `as_ptr`, and by
 /// one that was coerced.
 fn raw_pointers_are_counted<F: Own>() {
-    let object = ptr::Strong::<[i32; 3], F>::new([1, 2, 3]);
+    let object = ptr::Strong::<[usize; 3], F>::new([1, 2, 3]);
     let weak = ptr::Strong::downgrade(&object);
-    let map = WeakMap::from([(&object, 1)]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     let raw = ptr::Strong::into_raw(object.clone());
     // SAFETY: the object lives, and each count is given up once.
     unsafe {
         ptr::Strong::<_, F>::increment_strong_count(raw);
         assert_eq!(counts(&object), (3, 2));
-        ptr::Strong::<[i32], F>::increment_strong_count(raw);
+        ptr::Strong::<[usize], F>::increment_strong_count(raw);
         assert_eq!((counts(&object), weak.strong_count()), ((4, 2), 4));
-        let back = ptr::Strong::<[i32; 3], F>::from_raw(raw);
+        let back = ptr::Strong::<[usize; 3], F>::from_raw(raw);
         assert!(counts(&back) == (4, 2) && ptr::Strong::ptr_eq(&back, &object));
         ptr::Strong::<dyn Debug, F>::decrement_strong_count(raw);
         assert_eq!(counts(&back), (3, 2));
@@ -344,7 +344,10 @@ fn a_downcast_keeps_identity_and_counts<F: Own>() {
         let object = ptr::Strong::<_, F>::new(value());
         let addr = ptr::Strong::as_ptr(&object);
         let any = unsize!(object.clone() => dyn Any);
-        let (weak, map) = (ptr::Strong::downgrade(&any), WeakMap::from([(&any, 1)]));
+        let (weak, map) = (
+            ptr::Strong::downgrade(&any),
+            WeakMap::from([(&any, 1_usize)]),
+        );
         let shared = unsize!(object.clone() => dyn Any + Send + Sync);
         drop(object);
         let (back, other) = (
@@ -376,17 +379,17 @@ fn a_downcast_keeps_identity_and_counts<F: Own>() {
 
 /// I127: One to another type returns the handle itself.
 fn a_failed_downcast_returns_the_handle<F: Own>() {
-    let object = ptr::Strong::<i32, F>::new(5);
+    let object = ptr::Strong::<usize, F>::new(5);
     let any = unsize!(object.clone() => dyn Any);
     let any = any.downcast::<u32>().unwrap_err();
-    let any = any.downcast::<ptr::Strong<i32, F>>().err().unwrap();
+    let any = any.downcast::<ptr::Strong<usize, F>>().err().unwrap();
     let shared = unsize!(object.clone() => dyn Any + Send + Sync);
     let shared = shared.downcast::<String>().unwrap_err();
     assert_eq!(counts(&object), (3, 0));
     assert!(ptr::Strong::as_ptr(&any).cast() == ptr::Strong::as_ptr(&object));
     drop(object);
-    assert_eq!(*shared.downcast::<i32>().unwrap(), 5);
-    assert_eq!(*any.downcast::<i32>().unwrap(), 5);
+    assert_eq!(*shared.downcast::<usize>().unwrap(), 5);
+    assert_eq!(*any.downcast::<usize>().unwrap(), 5);
 }
 
 /// I192: A payload that is written afterwards is that of the object, and dropped once.
@@ -441,7 +444,7 @@ fn watches_of_an_uninitialised_object_stay<F: Own>() {
     let place = ptr::Strong::get_mut(&mut object).unwrap();
     place.write(counter.witness());
     let weak: ptr::Weak<MaybeUninit<Witness>, F> = ptr::Strong::downgrade(&object);
-    let map = WeakMap::from([(&object, 1)]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     let count = finalized.clone();
     F::finalize(&object, move || _ = count.add());
     let shared = object.clone();

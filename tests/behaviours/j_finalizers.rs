@@ -74,8 +74,11 @@ fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
 /// J131: The same, from inside: weak handles of either flavour are dead.
 #[test]
 fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
-    let object = Strong::new(1);
-    let (weak, map) = (Strong::downgrade(&object), WeakMap::from([(&object, 1)]));
+    let object = Strong::new(1_usize);
+    let (weak, map) = (
+        Strong::downgrade(&object),
+        WeakMap::from([(&object, 1_usize)]),
+    );
     let (ran, map) = (Arc::new(AtomicUsize::new(0)), Arc::new(map));
     for _ in 0..2 {
         let (ran, weak, map) = (ran.clone(), weak.clone(), map.clone());
@@ -91,7 +94,7 @@ fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
     drop(object);
     assert_eq!(ran.load(Relaxed), 2);
 
-    let object = local::Strong::new(1);
+    let object = local::Strong::new(1_usize);
     let weak = local::Strong::downgrade(&object);
     let ran = std::rc::Rc::new(OnceCell::new());
     let ran_too = ran.clone();
@@ -118,7 +121,7 @@ fn a_finalizer_runs_once<F: Own>() {
 
 /// J132: However the object ends: into_inner, try_unwrap, make_mut, or a failed construction.
 fn finalizers_run_at_every_way_to_the_end<F: Own>() {
-    let ends: [fn(ptr::Strong<i32, F>); 4] = [
+    let ends: [fn(ptr::Strong<usize, F>); 4] = [
         drop,
         |object| assert_eq!(ptr::Strong::into_inner(object), Some(5)),
         |object| assert_eq!(ptr::Strong::try_unwrap(object).ok(), Some(5)),
@@ -128,7 +131,7 @@ fn finalizers_run_at_every_way_to_the_end<F: Own>() {
         },
     ];
     for end in ends {
-        let (object, log) = (ptr::Strong::new(5), Log::default());
+        let (object, log) = (ptr::Strong::new(5_usize), Log::default());
         note(&object, &log, "run");
         end(object);
         assert_eq!(log.take(), ["run"]);
@@ -169,7 +172,7 @@ fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
     }
     let log = Log::default();
     let object = ptr::Strong::<_, F>::new(Bad([0; 4096]));
-    let map = WeakMap::from([(&object, 1)]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     note(&object, &log, "finalizer");
     let before = heap::bytes();
     assert!(panics(|| drop(object)));
@@ -183,7 +186,7 @@ fn a_finalizer_may_make_and_drop_anything<F: Own>() {
     let (object, log) = logged::<F>();
     let inner = log.clone();
     F::finalize(&object, move || {
-        let others = [1, 2].map(ptr::Strong::<i32, F>::new);
+        let others = [1, 2].map(ptr::Strong::<usize, F>::new);
         let set: WeakSet<_> = others.iter().collect();
         let weak = ptr::Strong::downgrade(&others[0]);
         note(&others[0], &inner, "inner");
@@ -261,9 +264,9 @@ fn a_chain_of_finalizers_recurses() {
     thread_local!(static DEPTHS: Cell<(usize, usize)> = const { Cell::new((0, 0)) });
     let links = scaled(200, 20);
     let depths = on_a_stack_of(2 << 20, move || {
-        let mut first = Strong::new(0);
+        let mut first = Strong::new(0_usize);
         for _ in 0..links {
-            let object = Strong::new(0);
+            let object = Strong::new(0_usize);
             Strong::finalize(&object, move || {
                 let (depth, deepest) = DEPTHS.get();
                 DEPTHS.set((depth + 1, deepest.max(depth + 1)));
@@ -353,10 +356,10 @@ fn a_finalizer_that_owns_its_target_keeps_it_alive() {
 /// J142: A finalizer that a running finalizer registers on another object runs at that object's end.
 fn a_finalizer_may_register_another<F: Own>() {
     let log = Log::default();
-    let object = ptr::Strong::<i32, F>::new(1);
+    let object = ptr::Strong::<usize, F>::new(1);
     let inner = log.clone();
     F::finalize(&object, move || {
-        let other = ptr::Strong::<i32, F>::new(2);
+        let other = ptr::Strong::<usize, F>::new(2);
         note(&other, &inner, "registered late");
         inner.note("outer");
     });
@@ -392,7 +395,7 @@ fn registering_and_calling_off_leaves_no_memory<F: Own>() {
 fn a_death_has_two_steps<F: Own>() {
     let (object, log) = logged::<F>();
     let weak = ptr::Strong::downgrade(&object);
-    let mut map = WeakMap::from([(&object, 1)]);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
     note(&object, &log, "finalizer");
     assert!(ptr::Strong::begin_death(object.clone()).is_err());
     assert!(weak.upgrade().is_some(), "there was another handle");
@@ -421,7 +424,7 @@ fn a_death_has_two_steps<F: Own>() {
     // What is forgotten keeps its entries, which nothing finds.
     let (object, log) = logged::<F>();
     let weak = ptr::Strong::downgrade(&object);
-    let mut map = WeakMap::from([(&object, 1)]);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
     crate::common::forget(ptr::Strong::begin_death(object).ok().unwrap());
     assert!(!map.purge() && map.get(&weak).is_none() && log.take().is_empty());
 }
@@ -435,7 +438,7 @@ fn the_second_step_may_panic<F: Own>() {
         }
     }
     let (object, log) = (ptr::Strong::<_, F>::new(Bomb), Log::default());
-    let mut map = WeakMap::from([(&object, 1)]);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
     note(&object, &log, "finalizer");
     let dying = ptr::Strong::begin_death(object).ok().unwrap();
     assert!(panics(|| drop(dying)));

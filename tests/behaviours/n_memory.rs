@@ -197,10 +197,10 @@ fn a_second_entry_takes_a_record_also_where_threads_share_the_collection() {
 
     /// What entries take, one after the other. (A set with an entry has its table.)
     fn each<const N: usize>(enter: [&mut dyn FnMut(&Strong<usize>); N]) -> [isize; N] {
-        let object = Strong::new(0);
+        let object = Strong::new(0_usize);
         enter.map(|enter| taken(|| enter(&object)))
     }
-    let warm = Strong::new(1);
+    let warm = Strong::new(1_usize);
     let shared: [concurrent::WeakSet<Strong<usize>>; 3] = core::array::from_fn(|_| {
         let set = concurrent::WeakSet::new();
         set.insert(&warm);
@@ -234,7 +234,7 @@ fn shared_collections_give_memory_back() {
     let mut map = None;
     let empty = taken(|| {
         let new = map.insert(concurrent::WeakMap::new());
-        let key = Strong::new(0);
+        let key = Strong::new(0_usize);
         assert_eq!((new.get(&key), new.len()), (None::<usize>, 0));
         new.purge();
         new.clear();

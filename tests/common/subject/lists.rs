@@ -41,8 +41,9 @@ macro_rules! for_each_in {
         super::super::$test::<$($path)*::$subject<Life>>()
     };
     (@call kit $test:ident $subject:ident in [$($path:tt)*]) => {
-        super::super::$test($($path)*::Kit::for_type::<$($path)*::$subject<Life>>(|capacity| {
-            Box::new(<$($path)*::$subject<Life> as $crate::common::subject::Subject>::with_capacity(capacity))
+        type Subject = $($path)*::$subject<Life>;
+        super::super::$test($($path)*::Kit::for_type::<Subject>(|capacity| {
+            Box::new(<Subject as $crate::common::subject::Subject>::with_capacity(capacity))
         }))
     };
 }
