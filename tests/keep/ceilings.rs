@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 
 use weakly::concurrent::WeakMap;
 use weakly::keep::{Gone, Limit};
-use weakly::memo::Value;
+use weakly::memo::{Computation, Value};
 use weakly::{Memo, Reclaim, Strong};
 
 use crate::common::{in_time, panics, quiet_panic};
@@ -21,9 +21,9 @@ trait Bounded: Default {
     fn life(number: usize) -> Self::Life;
     /// Brings a value, unless there is one.
     fn bring(&self, life: &Self::Life, value: usize) -> usize {
-        self.bring_with(life, || value)
+        self.bring_with(life, &|| value)
     }
-    fn bring_with(&self, life: &Self::Life, make: impl FnOnce() -> usize) -> usize;
+    fn bring_with(&self, life: &Self::Life, make: &dyn Fn() -> usize) -> usize;
     /// Sets a value.
     fn set(&self, life: &Self::Life, value: usize) -> Option<usize>;
     fn find(&self, life: &Self::Life) -> Option<usize>;
@@ -50,7 +50,7 @@ macro_rules! bounded {
             fn life($number: usize) -> $life {
                 $new
             }
-            fn bring_with(&self, $key: &$life, $make: impl FnOnce() -> usize) -> usize {
+            fn bring_with(&self, $key: &$life, $make: &dyn Fn() -> usize) -> usize {
                 let $all = self;
                 $bring
             }
@@ -72,6 +72,7 @@ macro_rules! bounded {
                 limit: Limit,
                 weigh: impl Fn(&usize) -> usize + Send + Sync + 'static,
             ) {
+                let weigh: Box<dyn Fn(&usize) -> usize + Send + Sync> = Box::new(weigh);
                 self.set_ceiling(limit, weigh);
             }
             #[track_caller]
@@ -80,6 +81,7 @@ macro_rules! bounded {
             }
             #[track_caller]
             fn set_listener(&self, listener: impl Fn(&usize, Gone) + Send + Sync + 'static) {
+                let listener: Box<dyn Fn(&usize, Gone) + Send + Sync> = Box::new(listener);
                 self.set_listener(move |_, value, why| listener(value, why));
             }
             fn set_reclaim(&self, reclaim: Reclaim) {
@@ -110,7 +112,16 @@ macro_rules! bounded {
     )*};
 }
 
-type Plain<P> = Memo<(P, Value<String>), usize>;
+/// Asks a memo: compiled once for all closures.
+fn ask<P: Pointer>(
+    memo: &Memo<P, usize>,
+    key: &P,
+    make: &dyn Fn(&Computation<'_>) -> usize,
+) -> usize {
+    memo.get_or_compute(key, make)
+}
+
+type Plain<P> = Memo<(P, Value<usize>), usize>;
 type Pairs<P> = Memo<(P, P), usize>;
 
 bounded! {
@@ -122,7 +133,7 @@ bounded! {
         all.remove(key).is_some();
     [P: Pointer] Memo<P, usize>, P: |all, number, key, make, value|
         P::from(number),
-        all.get_or_compute(key, |_| make()),
+        ask(all, key, &|_| make()),
         all.insert(key, value),
         all.get(key),
         all.remove(key);
@@ -132,12 +143,12 @@ bounded! {
         all.insert((&key.0, &key.1), value),
         all.get((&key.0, &key.1)),
         all.remove((&key.0, &key.1));
-    [P: Pointer] Plain<P>, (P, String): |all, number, key, make, value|
-        (P::from(number), number.to_string()),
-        all.get_or_compute((&key.0, &*key.1), |_| make()),
-        all.insert((&key.0, &*key.1), value),
-        all.get((&key.0, &*key.1)),
-        all.remove((&key.0, &*key.1));
+    [P: Pointer] Plain<P>, (P, usize): |all, number, key, make, value|
+        (P::from(number), number),
+        all.get_or_compute((&key.0, &key.1), |_| make()),
+        all.insert((&key.0, &key.1), value),
+        all.get((&key.0, &key.1)),
+        all.remove((&key.0, &key.1));
 }
 
 /// Makes a `#[test]` for each collection and each kind of handle.
@@ -394,7 +405,7 @@ fn each_is_told_once<C: Bounded>() {
     all.clear();
     assert_eq!(told.take(), [(7, Gone::Removed); 3]);
     // What was not inserted does not go.
-    assert!(panics(|| _ = all.bring_with(&lives[0], || quiet_panic())));
+    assert!(panics(|| _ = all.bring_with(&lives[0], &|| quiet_panic())));
     all.purge();
     lives.iter().take(2).for_each(|life| _ = all.bring(life, 8));
     drop(all);
@@ -473,6 +484,12 @@ fn a_weight_that_panics<C: Bounded>() {
     assert_eq!((all.len(), all.retained_weight()), (6, 9));
 }
 
+type Change<'a> = &'a dyn Fn(Option<&usize>) -> Option<usize>;
+
+fn compute<P: Pointer>(map: &WeakMap<P, usize>, key: &P, change: Change<'_>) -> Option<usize> {
+    map.compute(key, change)
+}
+
 /// O214: A weight that panics while a map computes a value: the old one stays.
 fn a_weight_that_panics_in_a_change<P: Pointer>() {
     let map = WeakMap::<P, usize>::new();
@@ -481,10 +498,10 @@ fn a_weight_that_panics_in_a_change<P: Pointer>() {
         value => *value,
     });
     let key = P::from(1);
-    assert!(panics(|| _ = map.compute(&key, |_| Some(0))));
+    assert!(panics(|| _ = compute(&map, &key, &|_| Some(0))));
     assert_eq!((map.get(&key), map.len()), (None, 0));
     map.insert(&key, 7);
-    assert!(panics(|| _ = map.compute(&key, |old| old.map(|_| 0))));
+    assert!(panics(|| _ = compute(&map, &key, &|old| old.map(|_| 0))));
     assert_eq!((map.get(&key), map.retained_weight()), (Some(7), 7));
 }
 
@@ -495,11 +512,11 @@ fn a_weight_that_asks_for_what_it_weighs<P: Pointer>() {
     let (all, own) = (Arc::downgrade(&memo), key.clone());
     memo.set_ceiling(Limit::entries(3), move |value| {
         let memo = all.upgrade().unwrap();
-        memo.get_or_compute(&own, |_| *value)
+        ask(&memo, &own, &|_| *value)
     });
     in_time({
         let (memo, key) = (memo.clone(), key.clone());
-        move || assert!(panics(|| _ = memo.get_or_compute(&key, |_| 1)))
+        move || assert!(panics(|| _ = ask(&memo, &key, &|_| 1)))
     });
     assert_eq!((memo.get(&key), memo.len()), (None, 0));
     in_time({
@@ -538,21 +555,21 @@ fn a_map_that_computes<P: Pointer>() {
     let (key, other) = (P::from(1), P::from(2));
     let add = |more: usize| move |now: Option<&usize>| Some(now.copied().unwrap_or(0) + more);
     for sum in 1..=4 {
-        assert_eq!(map.compute(&key, add(1)), Some(sum));
+        assert_eq!(compute(&map, &key, &add(1)), Some(sum));
         assert_eq!(map.retained_weight(), sum);
     }
     assert_eq!(told.take(), [1, 2, 3].map(|sum| (sum, Gone::Removed)));
-    assert_eq!(map.compute(&other, add(5)), Some(5));
+    assert_eq!(compute(&map, &other, &add(5)), Some(5));
     assert_eq!((map.retained_weight(), map.len()), (9, 2));
     // One more than the limit: another goes for it.
-    assert_eq!(map.compute(&other, add(2)), Some(7));
+    assert_eq!(compute(&map, &other, &add(2)), Some(7));
     assert_eq!(told.take(), [(5, Gone::Removed), (4, Gone::Weight)]);
     assert_eq!((map.retained_weight(), map.len()), (7, 1));
-    assert_eq!(map.compute(&other, add(4)), Some(11));
+    assert_eq!(compute(&map, &other, &add(4)), Some(11));
     assert_eq!(told.take(), [(7, Gone::Removed), (11, Gone::Weight)]);
-    assert_eq!(map.compute(&other, |now| now.copied()), None);
-    assert_eq!(map.compute(&key, add(3)), Some(3));
-    assert_eq!(map.compute(&key, |_| None), None);
+    assert_eq!(compute(&map, &other, &|now| now.copied()), None);
+    assert_eq!(compute(&map, &key, &add(3)), Some(3));
+    assert_eq!(compute(&map, &key, &|_| None), None);
     assert_eq!(told.take(), [(3, Gone::Removed)]);
     map.insert(&key, 1);
     map.insert(&other, 2);
@@ -610,7 +627,7 @@ fn what_is_invalidated_leaves_the_ceiling<P: Pointer>() {
     memo.set_listener(move |_, value, why| hears.tell(value, why));
     let (key, input, other) = (P::from(0), P::from(1), P::from(2));
     let compute = |key: &P, value| {
-        memo.get_or_compute(key, |cx| {
+        ask(&memo, key, &|cx| {
             cx.depends_on(&input);
             value
         });
@@ -626,7 +643,7 @@ fn what_is_invalidated_leaves_the_ceiling<P: Pointer>() {
     assert_eq!((memo.invalidate(&key), memo.retained_weight()), (1, 6));
     assert_eq!(told.take(), [(5, Gone::Removed)]);
     // A result that is not kept is not told.
-    memo.get_or_compute(&key, |_| {
+    ask(&memo, &key, &|_| {
         memo.insert(&key, 8);
         9
     });

@@ -7,11 +7,12 @@ use std::thread;
 use weakly::concurrent::{KeepAlive, WeakValueMap};
 use weakly::cycles::{self, Purged};
 use weakly::keep::{Gone, Limit};
-use weakly::{Strong, impl_trace};
+use weakly::{ByIdentity, Strong};
 
 use crate::common::{downgrade, is_alive, panics, quiet_panic, scaled};
 use crate::tools::{
-    Doomed, Floored, Pointer, Told, for_each_floored, for_each_pointer, lives, place_of_panic,
+    Floored, Name, Object, Pointer, Told, for_each_floored, for_each_pointer, lives, object,
+    place_of_panic,
 };
 
 for_each_floored!(
@@ -376,6 +377,9 @@ fn what_leaves_a_map_is_kept_no_more<P: Pointer>() {
         map.insert(number, &P::from(number));
         downgrade(&map.get(&number).unwrap())
     };
+    type Change<'a, P> = &'a dyn Fn(Option<P>) -> Option<P>;
+    let compute = |key, change: Change<'_, P>| map.compute(key, change);
+    let remove_if = |key, is: bool| map.remove_if(key, |_| is);
     // A removal returns it, though nobody else had it.
     let one = weak(1);
     let object = map.remove(&1).unwrap();
@@ -386,22 +390,22 @@ fn what_leaves_a_map_is_kept_no_more<P: Pointer>() {
     assert_eq!(map.remove_entry(&2).map(|(_, object)| *object), Some(2));
     assert!(!is_alive(&two) && told.take() == removed(2));
     let three = weak(3);
-    assert!(map.remove_if(&3, |_| false).is_none() && kept.len() == 1);
-    assert_eq!(map.remove_if(&3, |_| true).map(|object| *object), Some(3));
+    assert!(remove_if(&3, false).is_none() && kept.len() == 1);
+    assert_eq!(remove_if(&3, true).map(|object| *object), Some(3));
     assert!(!is_alive(&three) && told.take() == removed(3));
     // So does a replacement.
     let four = weak(4);
     assert_eq!(map.insert(4, &P::from(40)).map(|object| *object), Some(4));
     assert!(!is_alive(&four) && told.take() == removed(4));
-    assert!(map.compute(4, |_| Some(P::from(41))).is_some());
+    assert!(compute(4, &|_| Some(P::from(41))).is_some());
     assert_eq!((told.take(), kept.len()), (removed(40), 1));
-    assert!(map.compute(4, |_| None).is_none());
+    assert!(compute(4, &|_| None).is_none());
     assert_eq!((told.take(), kept.len()), (removed(41), 0));
     // One that takes its own place stays.
     let five = weak(5);
     let object = map.get(&5).unwrap();
     map.insert(5, &object);
-    assert!(map.compute(5, |now| now).unwrap().is(&object));
+    assert!(compute(5, &|now| now).unwrap().is(&object));
     drop(object);
     assert!(is_alive(&five) && kept.len() == 1 && told.take().is_empty());
     map.retain(|number, _| *number != 5);
@@ -461,25 +465,16 @@ fn a_removal_returns_what_nobody_else_had<P: Pointer>() {
 /// through it.
 #[test]
 fn what_a_floor_keeps_is_in_use_for_cycles() {
-    #[derive(PartialEq, Eq, Hash, Clone)]
-    struct Name(u32, Option<Strong<Object>>);
-    struct Object(#[expect(dead_code, reason = "its end is what counts")] Doomed);
-    impl std::hash::Hash for Object {
-        fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-    }
-    impl PartialEq for Object {
-        fn eq(&self, other: &Self) -> bool {
-            std::ptr::eq(self, other)
-        }
-    }
-    impl Eq for Object {}
-    impl_trace!(Object:);
-    impl_trace!(Name: 1);
-    let map = WeakValueMap::<Name, Strong<Object>>::new();
+    let map = WeakValueMap::<Name, Object>::new();
     let kept = map.set_keep_alive(Limit::entries(1), |_| 1);
-    let object = Strong::new(Object(Doomed::new(|| {})));
+    let object = object(|| ());
     let weak = Strong::downgrade(&object);
-    map.insert(Name(1, Some(object.clone())), &object);
+    let owns = Some(ByIdentity(object.clone()));
+    let name = Name {
+        owns,
+        ..Name::of(1)
+    };
+    map.insert(name, &object);
     drop(object);
     assert_eq!(map.purge_cycles(), Purged::default());
     assert!(lives(&weak));

@@ -1,9 +1,8 @@
 //! Floors and ceilings under attack: destructors, listeners and comparisons that use them, panic or lie.
 
 use std::cell::RefCell;
-use std::hash::{Hash, Hasher};
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::task::Wake;
 
@@ -14,7 +13,7 @@ use weakly::{Memo, Strong, Weak};
 
 use crate::common::random::random;
 use crate::common::{Count, in_time, panics, quiet_panic, scaled};
-use crate::tools::{Doomed, Object, Objects, Told, object};
+use crate::tools::{Doomed, Mood, Name, Object, Objects, Told, object};
 
 /// O224: Destructors that panic: all others run, the first panic goes on, nothing is lost or counted twice.
 #[test]
@@ -322,44 +321,14 @@ fn forgotten_handles() {
     assert_eq!((map.len(), map.retained_weight()), (2, 2));
 }
 
-/// A key whose `Hash` and `Eq` do what they like, and panic now and then.
-#[derive(Clone, Debug)]
-struct Liar(usize, Arc<Mood>);
-
-#[derive(Debug, Default)]
-struct Mood {
-    calls: AtomicUsize,
-    panics: AtomicBool,
-}
-
-impl Liar {
-    fn asks(&self) -> usize {
-        let call = self.1.calls.fetch_add(1, SeqCst);
-        if self.1.panics.load(SeqCst) && call % 13 == 0 {
-            quiet_panic();
-        }
-        // Without a short period: else a `compute` that searches again is told the same lies for ever.
-        ((call as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+/// A key that lies.
+fn liar(number: usize, mood: &Arc<Mood>) -> Name {
+    let mood = Some(mood.clone());
+    Name {
+        mood,
+        ..Name::of(number)
     }
 }
-
-impl Hash for Liar {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.0 % 3 + self.asks() % 2).hash(state);
-    }
-}
-
-impl PartialEq for Liar {
-    fn eq(&self, other: &Self) -> bool {
-        match self.asks() % 4 {
-            0 => false,
-            1 => true,
-            _ => self.0 == other.0,
-        }
-    }
-}
-
-impl Eq for Liar {}
 
 /// O226: Keys that lie and panic above a floor: what it keeps is within the limit, and what is removed is not kept.
 #[test]
@@ -370,11 +339,11 @@ fn keys_that_lie_above_a_floor() {
             Count::default(),
             Count::default(),
         );
-        let map = WeakValueMap::<Liar, Object>::new();
+        let map = WeakValueMap::<Name, Object>::new();
         let kept = map.set_keep_alive(Limit::entries(5).generations(3).count_live(), |_| 1);
         for (step, choice) in random(7).take(scaled(5000, 100)).enumerate() {
             mood.panics.store(choice % 2 == 0, SeqCst);
-            let key = || Liar(choice / 64 % 10, mood.clone());
+            let key = || liar(choice / 64 % 10, &mood);
             let new = || {
                 let count = ended.clone();
                 made.add();
@@ -404,24 +373,25 @@ fn keys_that_lie_above_a_floor() {
 fn keys_that_lie_under_a_ceiling() {
     in_time(|| {
         let mood = Arc::new(Mood::default());
-        let memo = Memo::<(Strong<usize>, Value<Liar>), usize>::new();
-        memo.set_ceiling(Limit::entries(6).weight(50), |value| *value);
+        let memo = Memo::<(Strong<usize>, Value<Name>), Doomed>::new();
+        memo.set_ceiling(Limit::entries(6).weight(50), |value| value.number);
         let told = Told::default();
         let hears = told.clone();
-        memo.set_listener(move |_, value, why| hears.tell(value, why));
+        memo.set_listener(move |_, value, why| hears.tell(&value.number, why));
         let mut objects: Vec<_> = (0..3).map(Strong::new).collect();
         let mut gone = 0;
         for (step, choice) in random(11).take(scaled(5000, 100)).enumerate() {
             mood.panics.store(choice % 2 == 0, SeqCst);
-            let (at, value) = (choice / 1024 % 3, choice / 4096 % 20);
-            let key = || Liar(choice / 64 % 10, mood.clone());
+            let at = choice / 1024 % 3;
+            let value = || Doomed::default().numbered(choice / 4096 % 20);
+            let key = || liar(choice / 64 % 10, &mood);
             if choice / 2 % 8 == 5 && choice % 5 == 0 {
                 objects[at] = Strong::new(at);
             }
             let object = &objects[at];
             _ = panics(|| match choice / 2 % 8 {
-                0 | 1 => _ = memo.insert((object, Value(key())), value),
-                2 | 3 => _ = memo.get_or_compute((object, Value(key())), |_| value),
+                0 | 1 => _ = memo.insert((object, Value(key())), value()),
+                2 | 3 => _ = memo.get_or_compute((object, Value(key())), |_| value()),
                 4 => _ = memo.remove((object, Value(key()))),
                 5 => _ = memo.invalidate(object),
                 _ => _ = memo.get((object, Value(key()))),
@@ -474,25 +444,16 @@ fn what_is_let_go_goes_though_the_operation_panics() {
     assert!(panics(|| drop(map.insert(left, &Strong::new(99)))));
     assert_eq!((map.len(), kept.len(), alive()), (6, 6, 6));
     // A destructor of what was replaced.
-    struct Fails(bool);
-    impl Drop for Fails {
-        fn drop(&mut self) {
-            if self.0 {
-                quiet_panic();
-            }
-        }
-    }
-    let map = WeakMap::<Strong<usize>, Fails>::new();
-    map.set_ceiling(
-        Limit::none().weight(10),
-        |fails| if fails.0 { 4 } else { 5 },
-    );
+    let well = || Doomed::default().numbered(5);
+    let fails = Doomed::new(|| quiet_panic()).numbered(4);
+    let map = WeakMap::<Strong<usize>, Doomed>::new();
+    map.set_ceiling(Limit::none().weight(10), |value| value.number);
     let keys: Vec<_> = (0..3).map(Strong::new).collect();
-    map.insert(&keys[0], Fails(false));
-    map.insert(&keys[1], Fails(true));
+    map.insert(&keys[0], well());
+    map.insert(&keys[1], fails);
     assert_eq!(map.retained_weight(), 9);
     map.set_limit(Limit::none().weight(9));
-    assert!(panics(|| _ = map.insert(&keys[1], Fails(false))));
+    assert!(panics(|| _ = map.insert(&keys[1], well())));
     assert_eq!((map.len(), map.retained_weight()), (1, 5));
     // A weight of one of those that are there when the limit is set.
     let map = WeakMap::<Strong<usize>, usize>::new();
@@ -529,27 +490,14 @@ fn limits_that_a_change_sets_from_inside() {
     });
     assert!(kept.contains(&value));
 
-    struct Limits(Arc<WeakMap<Strong<usize>, Option<Limits>>>);
-    impl Drop for Limits {
-        fn drop(&mut self) {
-            self.0.set_ceiling(Limit::entries(1), |_| 1);
-        }
-    }
-    let map = Arc::new(WeakMap::new());
-    map.insert(&Strong::new(9), Some(Limits(Arc::clone(&map))));
+    let map = Arc::new(WeakMap::<Strong<usize>, Doomed>::new());
+    let own = Arc::clone(&map);
+    let limits = Doomed::new(move || own.set_ceiling(Limit::entries(1), |_| 1));
+    map.insert(&Strong::new(9), limits);
     for key in &keys {
-        map.insert(key, None);
+        map.insert(key, Doomed::default());
     }
     assert_eq!((map.len(), map.retained_weight()), (1, 1));
-}
-
-/// A value whose clone panics.
-struct Unclonable;
-
-impl Clone for Unclonable {
-    fn clone(&self) -> Self {
-        quiet_panic()
-    }
 }
 
 /// O224: A clone panics that the operation would return: the ceiling knows the entry that was inserted all the same.
@@ -557,14 +505,18 @@ impl Clone for Unclonable {
 fn clones_that_panic_under_a_ceiling() {
     let limit = Limit::entries(10);
     let keys: Vec<_> = (0..scaled(100, 20)).map(Strong::new).collect();
-    let (map, memo) = (WeakMap::new(), Memo::<Strong<usize>, Unclonable>::new());
+    let map = WeakMap::<Strong<usize>, Doomed>::new();
+    let memo = Memo::<(Strong<usize>, Value<Name>), Doomed>::new();
     map.set_ceiling(limit, |_| 1);
     memo.set_ceiling(limit, |_| 1);
+    let name = Name::of(1);
     for key in &keys {
-        map.insert(key, Unclonable);
-        assert!(panics(|| _ = map.swap(key, Unclonable)));
-        _ = memo.insert(key, Unclonable);
-        assert!(panics(|| _ = memo.insert(key, Unclonable)));
+        map.insert(key, Doomed::unclonable());
+        assert!(panics(|| _ = map.swap(key, Doomed::unclonable())));
+        _ = memo.insert((key, &name), Doomed::unclonable());
+        assert!(panics(
+            || _ = memo.insert((key, &name), Doomed::unclonable())
+        ));
     }
     assert_eq!((map.len(), map.retained_weight()), (10, 10));
     assert_eq!((memo.len(), memo.retained_weight()), (10, 10));

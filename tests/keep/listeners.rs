@@ -104,8 +104,15 @@ fn each_part_is_told<P: Pointer>() {
     memo.set_ceiling(Limit::entries(9), |_| 1);
     memo.set_listener(heard.hears());
     let [a, b, c] = [1, 2, 3].map(P::from);
-    memo.insert((&a, "x", &[&b, &c, &b]), 7);
-    assert!(memo.remove((&a, "x", &[&b, &c, &b])));
+    let compute = |text: &str, list: &[&P], input: &P, value| {
+        memo.get_or_compute((&a, text, list), |cx| {
+            cx.depends_on(input);
+            value
+        })
+    };
+    let list = &[&b, &c, &b][..];
+    memo.insert((&a, "x", list), 7);
+    assert!(memo.remove((&a, "x", list)));
     let ((first, plain, list), 7, Gone::Removed) = heard.one() else {
         unreachable!();
     };
@@ -114,7 +121,7 @@ fn each_part_is_told<P: Pointer>() {
     assert!(list.len() == 3 && list[0].is(&b) && list[1].is(&c) && list[2].is(&b));
     drop(list);
 
-    memo.get_or_compute((&a, "y", &[&b, &c]), |_| 8);
+    compute("y", &[&b, &c], &a, 8);
     let weak = P::downgrade(&c);
     drop(c);
     memo.purge();
@@ -127,10 +134,7 @@ fn each_part_is_told<P: Pointer>() {
 
     // What a result depends on besides is no part of its key.
     let other = P::from(4);
-    memo.get_or_compute((&a, "z", &[&b]), |cx| {
-        cx.depends_on(&other);
-        9
-    });
+    compute("z", &[&b], &other, 9);
     drop(other);
     memo.purge();
     let ((first, ..), 9, Gone::Died) = heard.one() else {

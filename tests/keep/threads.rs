@@ -221,11 +221,11 @@ fn the_floor_is_exact_at_rest<P: Pointer, C: Floored<P>>() {
 fn a_ceiling_is_exact_at_rest<P: Pointer>() {
     let steps = sized(100_000, 10_000, 50);
     let run = move || {
-        let map = WeakMap::<P, Arc<(usize, Doomed)>>::new();
+        let map = WeakMap::<P, Doomed>::new();
         let memo = Memo::<(P, Value<usize>), usize>::new();
         let (made, ended, told) = (Count::default(), Count::default(), Count::default());
         map.set_ceiling(Limit::entries(20).weight(500).generations(3), |value| {
-            value.0
+            value.number
         });
         memo.set_ceiling(Limit::entries(20).weight(500).generations(3), |value| {
             *value
@@ -244,7 +244,7 @@ fn a_ceiling_is_exact_at_rest<P: Pointer>() {
                         let value = || {
                             made.add();
                             let count = ended.clone();
-                            Arc::new((weight, Doomed::new(move || _ = count.add())))
+                            Doomed::new(move || _ = count.add()).numbered(weight)
                         };
                         match choice / 4096 % 16 {
                             0..=3 => _ = map.insert(&key, value()),
@@ -268,7 +268,7 @@ fn a_ceiling_is_exact_at_rest<P: Pointer>() {
         });
         map.purge();
         memo.purge();
-        let values: Vec<_> = map.values().map(|value| value.0).collect();
+        let values: Vec<_> = map.values().map(|value| value.number).collect();
         assert_eq!(
             (map.len(), map.retained_weight()),
             (values.len(), values.iter().sum())

@@ -2,13 +2,18 @@
 
 #![allow(unreachable_pub)] // it is a part of one program
 
+use std::hash::{Hash, Hasher};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use weakly::concurrent::{Interner, KeepAlive, WeakValueMap};
 use weakly::keep::{Gone, Limit};
-use weakly::{Strong, Weak};
+use weakly::{ByIdentity, Strong, Weak};
 
+use crate::common::quiet_panic;
+
+pub(crate) use crate::common::doomed::Doomed;
 pub(crate) use crate::common::pointers::{Pointer, for_each_pointer};
 
 /// As [`for_each_pointer!`], for each collection that has a floor.
@@ -74,6 +79,7 @@ macro_rules! floored {
                 limit: Limit,
                 weigh: impl Fn(&P) -> usize + Send + Sync + 'static,
             ) -> KeepAlive<P> {
+                let weigh: Box<dyn Fn(&P) -> usize + Send + Sync> = Box::new(weigh);
                 self.set_keep_alive(limit, weigh)
             }
             fn purge(&self) {
@@ -133,30 +139,68 @@ pub fn place_of_panic(f: impl FnOnce()) -> (String, u32) {
     PLACE.take().expect("a panic has a place")
 }
 
-/// An object whose end runs a closure.
-pub struct Doomed(Option<Box<dyn FnOnce() + Send + Sync>>);
-
-impl Doomed {
-    pub fn new(end: impl FnOnce() + Send + Sync + 'static) -> Self {
-        Doomed(Some(Box::new(end)))
-    }
-}
-
-impl Drop for Doomed {
-    fn drop(&mut self) {
-        if let Some(end) = self.0.take() {
-            end();
-        }
-    }
-}
-
 /// An object whose destructor runs an action.
 pub type Object = Strong<Doomed>;
 pub type Objects = WeakValueMap<usize, Object>;
 
-pub fn object(end: impl FnOnce() + Send + Sync + 'static) -> Object {
+pub fn object(end: impl FnOnce() + Send + 'static) -> Object {
     Strong::new(Doomed::new(end))
 }
+
+/// A key with the number of its name. It may own an object. Its `Hash` and `Eq` do what they like, and panic now and then,
+/// if it has a mood.
+#[derive(Clone)]
+pub struct Name {
+    pub number: usize,
+    pub owns: Option<ByIdentity<Object>>,
+    pub mood: Option<Arc<Mood>>,
+}
+
+#[derive(Default)]
+pub struct Mood {
+    calls: AtomicUsize,
+    pub panics: AtomicBool,
+}
+
+weakly::impl_trace!(Name: owns);
+
+impl Name {
+    pub fn of(number: usize) -> Self {
+        Name {
+            number,
+            owns: None,
+            mood: None,
+        }
+    }
+
+    fn asks(&self) -> Option<usize> {
+        let mood = self.mood.as_ref()?;
+        let call = mood.calls.fetch_add(1, SeqCst);
+        if mood.panics.load(SeqCst) && call % 13 == 0 {
+            quiet_panic();
+        }
+        // Without a short period: else a `compute` that searches again is told the same lies for ever.
+        Some(((call as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize)
+    }
+}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.number % 3 + self.asks().unwrap_or(0) % 2).hash(state);
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        match self.asks().unwrap_or(2) % 4 {
+            0 => false,
+            1 => true,
+            _ => self.number == other.number && self.owns == other.owns,
+        }
+    }
+}
+
+impl Eq for Name {}
 
 /// Whether its object lives, without a handle to it for a moment.
 pub fn lives<T: ?Sized>(weak: &Weak<T>) -> bool {
