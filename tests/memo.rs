@@ -39,12 +39,12 @@ mod waiters;
 
 use common::pointers::for_each_pointer;
 use common::random::random;
-use common::scaled;
+use common::{scaled, sized};
 
 /// 172, 175, 176, 200, 203, 218, 219: Random scripts, with values, floors and ceilings.
 #[test]
 fn what_goes_is_told_and_may_go() {
-    for seed in 0..scaled(300, 3) as u64 {
+    for seed in 0..sized(300, 100, 3) as u64 {
         let choices = || random(seed).take(scaled(2_000, 200));
         script::run::<script::One>(choices());
         script::run::<script::Two>(choices());

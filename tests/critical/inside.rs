@@ -10,7 +10,7 @@ use std::{mem, thread};
 use super::nothing_found;
 use super::world::World;
 use crate::common::random::random;
-use crate::common::{in_time, scaled};
+use crate::common::{in_time, sized};
 
 thread_local! {
     /// What the allocator uses on this thread, and how. Not within itself: it would recurse.
@@ -55,6 +55,6 @@ fn operate(threads: usize, operations: usize) {
 /// By one thread, and then by several.
 #[test]
 fn it_uses_what_its_caller_uses() {
-    operate(1, scaled(5_000, 50));
-    operate(4, scaled(2_000, 20));
+    operate(1, sized(5_000, 1_500, 50));
+    operate(4, sized(2_000, 600, 20));
 }
