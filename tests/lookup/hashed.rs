@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -11,6 +11,7 @@ use weakly::{
     reference::{StrongRef, WeakKey},
 };
 
+use crate::common::wild::{Code, Wild};
 use crate::common::{Count, Kind, new, scaled};
 use crate::for_each_kind;
 
@@ -26,15 +27,18 @@ thread_local! {
     static HASHED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A number that counts how often it is hashed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Number(usize);
+/// Counts how often its objects are hashed.
+struct Counting;
 
-impl Hash for Number {
-    fn hash<H: Hasher>(&self, state: &mut H) {
+impl Code for Counting {
+    fn hash(&self, of: &Wild) -> usize {
         HASHED.set(HASHED.get() + 1);
-        self.0.hash(state);
+        of.number
     }
+}
+
+fn number(number: usize) -> Wild {
+    Wild::with(&Counting, number, 0)
 }
 
 fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
@@ -43,8 +47,8 @@ fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
 
 /// Each method finds what its counterpart does, and hashes nothing.
 fn a_map_is_searched_by_a_hash<P: Kind>() {
-    let [key, twin, other] = [1, 1, 2].map(|n| new::<P, _>(Number(n)));
-    let mut map = WeakHashMap::new();
+    let [key, twin, other] = [1, 1, 2].map(|n| new::<P, _>(number(n)));
+    let mut map = WeakHashMap::<_, usize>::new();
     let [one, two] = [1, 2].map(|n: usize| map.hasher().hash_one(n));
     HASHED.set(0);
     *map.entry_hashed(one, &key).or_insert(0) += 1;
@@ -52,39 +56,39 @@ fn a_map_is_searched_by_a_hash<P: Kind>() {
     map.entry_hashed(two, &other).insert_entry(7);
     assert_eq!(
         (
-            map.get(&Hashed(one, |n: &Number| n.0 == 1)),
-            map.get(&Hashed(two, |n: &Number| n.0 == 2))
+            map.get(&Hashed(one, |n: &Wild| n.number == 1)),
+            map.get(&Hashed(two, |n: &Wild| n.number == 2))
         ),
         (Some(&2), Some(&7))
     );
     assert_eq!(
         (
-            map.get(&Hashed(one, |_: &Number| false)),
-            map.get(&Hashed(two, |n: &Number| n.0 == 1))
+            map.get(&Hashed(one, |_: &Wild| false)),
+            map.get(&Hashed(two, |n: &Wild| n.number == 1))
         ),
         (None, None)
     );
-    *map.get_mut(&Hashed(one, |n: &Number| *n == *twin)).unwrap() += 1;
-    assert!(map.get_mut(&Hashed(one, |_: &Number| false)).is_none());
-    let (found, value) = map.get_key_value(&Hashed(one, |_: &Number| true)).unwrap();
+    *map.get_mut(&Hashed(one, |n: &Wild| *n == *twin)).unwrap() += 1;
+    assert!(map.get_mut(&Hashed(one, |_: &Wild| false)).is_none());
+    let (found, value) = map.get_key_value(&Hashed(one, |_: &Wild| true)).unwrap();
     assert!(is_same(&found, &key) && *value == 3);
     drop(found);
     assert_eq!(HASHED.get(), 0);
     assert_eq!((map.get(&twin), map.get(&other)), (Some(&3), Some(&7)));
     HASHED.set(0);
-    assert!(map.remove_entry(&Hashed(one, |_: &Number| false)).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Wild| false)).is_none());
     let (found, value) = map
-        .remove_entry(&Hashed(one, |n: &Number| n.0 == 1))
+        .remove_entry(&Hashed(one, |n: &Wild| n.number == 1))
         .unwrap();
     assert!(is_same(&found, &key) && value == 3);
     drop(found);
-    assert!(map.remove_entry(&Hashed(one, |_: &Number| true)).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Wild| true)).is_none());
     assert_eq!((HASHED.get(), map.len()), (0, 1));
     // The entry lives as long as its key.
     map.entry_hashed(one, &key).or_insert(5);
     drop(key);
     assert_eq!(
-        (map.get(&Hashed(one, |_: &Number| true)), map.len_live()),
+        (map.get(&Hashed(one, |_: &Wild| true)), map.len_live()),
         (None, 1)
     );
     map.entry_hashed(one, &twin).or_insert(6);
@@ -100,56 +104,56 @@ fn a_map_is_searched_by_a_hash<P: Kind>() {
 }
 
 fn a_set_is_searched_by_a_hash<P: Kind>() {
-    let [key, twin] = [1, 1].map(|n| new::<P, _>(Number(n)));
+    let [key, twin] = [1, 1].map(|n| new::<P, _>(number(n)));
     let mut set = WeakHashSet::new();
     let one = set.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert!(set.get(&Hashed(one, |_: &Number| true)).is_none());
+    assert!(set.get(&Hashed(one, |_: &Wild| true)).is_none());
     assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
     assert!(
-        set.get(&Hashed(one, |n: &Number| n.0 == 1))
+        set.get(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
     assert!(
-        set.get(&Hashed(one, |_: &Number| false)).is_none()
-            && set.take(&Hashed(one, |_: &Number| false)).is_none()
+        set.get(&Hashed(one, |_: &Wild| false)).is_none()
+            && set.take(&Hashed(one, |_: &Wild| false)).is_none()
     );
     assert!(
-        set.take(&Hashed(one, |n: &Number| n.0 == 1))
+        set.take(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
-    assert!(set.take(&Hashed(one, |_: &Number| true)).is_none() && set.is_empty());
+    assert!(set.take(&Hashed(one, |_: &Wild| true)).is_none() && set.is_empty());
     assert!(set.insert_hashed(one, &twin));
     assert_eq!(HASHED.get(), 0);
     assert!(set.contains(&key) && !set.insert(&key));
     drop(twin);
-    assert!(set.get(&Hashed(one, |_: &Number| true)).is_none() && set.insert_hashed(one, &key));
+    assert!(set.get(&Hashed(one, |_: &Wild| true)).is_none() && set.insert_hashed(one, &key));
     set.purge();
     assert_eq!((set.len(), set.len_live()), (1, 1));
 }
 
 fn an_interner_is_searched_by_a_hash<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<Number>>::new();
+    let mut numbers = Interner::<P::Strong<Wild>>::new();
     let one = numbers.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert!(numbers.get(&Hashed(one, |_: &Number| true)).is_none());
-    let made = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
-    let found = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| -> Number {
+    assert!(numbers.get(&Hashed(one, |_: &Wild| true)).is_none());
+    let made = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
+    let found = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| -> Wild {
         panic!("it is there")
     });
     assert!(is_same(&made, &found));
     assert!(
         numbers
-            .get(&Hashed(one, |n: &Number| n.0 == 1))
+            .get(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&made, &found))
     );
-    assert!(numbers.get(&Hashed(one, |_: &Number| false)).is_none());
+    assert!(numbers.get(&Hashed(one, |_: &Wild| false)).is_none());
     assert_eq!(HASHED.get(), 0);
-    assert!(is_same(&numbers.intern(Number(1)), &made));
+    assert!(is_same(&numbers.intern(number(1)), &made));
     let dead = P::Strong::downgrade(&made);
     drop((made, found));
-    assert!(numbers.get(&Hashed(one, |_: &Number| true)).is_none());
-    let anew = numbers.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
+    assert!(numbers.get(&Hashed(one, |_: &Wild| true)).is_none());
+    let anew = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
     assert_eq!((numbers.len_live(), P::counts(&anew)), (1, (1, 1)));
     drop(dead);
 }
@@ -157,13 +161,13 @@ fn an_interner_is_searched_by_a_hash<P: Kind>() {
 /// Where keys are owned, where values are weak too, and several at once.
 #[test]
 fn all_lookups_take_a_hash() {
-    let (key, value) = (Strong::new(Number(1)), Strong::new("value"));
+    let (key, value) = (Strong::new(number(1)), Strong::new(Wild::new(7)));
     macro_rules! check {
         ($map:expr) => {
             #[allow(unused_mut, reason = "a shared one is not changed")]
             let mut map = $map;
             let hash = map.hasher().hash_one(1_usize);
-            let is = |wanted: usize| move |there: &Number| there.0 == wanted;
+            let is = |wanted: usize| move |there: &Wild| there.number == wanted;
             HASHED.set(0);
             assert!(map.contains_key(&Hashed(hash, is(1))));
             assert!(!map.contains_key(&Hashed(hash, is(2))));
@@ -175,15 +179,18 @@ fn all_lookups_take_a_hash() {
         };
     }
     check!(WeakHashPairMap::from([(&key, &value)]));
-    check!(WeakValueMap::from([(Number(1), &value)]));
-    check!(concurrent::WeakValueMap::<Number, Strong<&str>>::from_iter(
-        [(Number(1), &value)]
-    ));
+    check!(WeakValueMap::from([(number(1), &value)]));
+    check!(concurrent::WeakValueMap::<Wild, Strong<Wild>>::from_iter([
+        (number(1), &value)
+    ]));
 
-    let other = Strong::new(Number(2));
-    let mut map = WeakHashMap::from([(&key, 1), (&other, 2)]);
-    let at = [1, 2, 3]
-        .map(|n: usize| Hashed(map.hasher().hash_one(n), move |there: &Number| there.0 == n));
+    let other = Strong::new(number(2));
+    let mut map = WeakHashMap::from([(&key, 1_usize), (&other, 2)]);
+    let at = [1, 2, 3].map(|n: usize| {
+        Hashed(map.hasher().hash_one(n), move |there: &Wild| {
+            there.number == n
+        })
+    });
     HASHED.set(0);
     let [Some(one), Some(two), None] = map.get_disjoint_mut([&at[0], &at[1], &at[2]]) else {
         panic!("two are there");
@@ -195,19 +202,19 @@ fn all_lookups_take_a_hash() {
 
 /// B29, B30: The closure is called with all contents of the given hash, and never with a dead one.
 fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
-    let keys: Vec<_> = (0..20).map(|n| new::<P, _>(Number(n))).collect();
+    let keys: Vec<_> = (0..20).map(|n| new::<P, _>(number(n))).collect();
     let (mut map, mut set) = (WeakHashMap::new(), WeakHashSet::new());
     for key in &keys {
         // Two hashes only.
-        map.entry_hashed(key.0 as u64 % 2, key).or_insert(());
-        set.insert_hashed(key.0 as u64 % 2, key);
+        map.entry_hashed(key.number as u64 % 2, key).or_insert(0);
+        set.insert_hashed(key.number as u64 % 2, key);
     }
-    let (live, dead): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.0 < 6);
+    let (live, dead): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.number < 6);
     drop(dead);
     for hash in [0, 1] {
         let seen = RefCell::new(BTreeSet::new());
-        let is_shown = |n: &Number| {
-            seen.borrow_mut().insert(n.0);
+        let is_shown = |n: &Wild| {
+            seen.borrow_mut().insert(n.number);
             false
         };
         let are_seen = || seen.take().into_iter().eq((hash..6).step_by(2));
@@ -227,65 +234,72 @@ fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
 fn shared_collections_are_searched<K>()
 where
     K: concurrent::SharedRef
-        + StrongRef<Target = Number>
+        + StrongRef<Target = Wild>
         + weakly::reference::Content
-        + From<Number>
+        + From<Wild>
         + Clone,
 {
-    let [key, twin] = [1, 1].map(|n| K::from(Number(n)));
+    let [key, twin] = [1, 1].map(|n| K::from(number(n)));
     let map = concurrent::WeakHashMap::new();
+    let value = Arc::<usize>::new;
     let one = map.hasher().hash_one(1_usize);
     HASHED.set(0);
-    assert_eq!(map.get(&Hashed(one, |_: &Number| true)), None);
-    _ = map.insert_hashed(one, &key, 1);
-    assert_eq!(map.get(&Hashed(one, |n: &Number| n.0 == 1)), Some(1));
+    assert_eq!(map.get(&Hashed(one, |_: &Wild| true)), None);
+    _ = map.insert_hashed(one, &key, value(1));
+    assert_eq!(
+        map.get(&Hashed(one, |n: &Wild| n.number == 1)),
+        Some(value(1))
+    );
     assert_eq!(
         (
-            map.get(&Hashed(one, |_: &Number| false)),
-            map.get(&Hashed(!one, |_: &Number| true))
+            map.get(&Hashed(one, |_: &Wild| false)),
+            map.get(&Hashed(!one, |_: &Wild| true))
         ),
         (None, None)
     );
     assert_eq!(
-        map.with(&Hashed(one, |_: &Number| true), |value| value + 1),
+        map.with(&Hashed(one, |_: &Wild| true), |value| **value + 1),
         Some(2)
     );
     assert_eq!(
         map.get_or_insert_with_hashed(one, &twin, |_| panic!("it is there")),
-        1
+        value(1)
     );
     assert!(
-        map.get_key_value(&Hashed(one, |_: &Number| true))
+        map.get_key_value(&Hashed(one, |_: &Wild| true))
             .is_some_and(|(found, _)| is_same(&found, &key))
     );
-    _ = map.insert_hashed(one, &twin, 2);
+    _ = map.insert_hashed(one, &twin, value(2));
     assert!(
-        map.get_key_value(&Hashed(one, |_: &Number| true))
+        map.get_key_value(&Hashed(one, |_: &Wild| true))
             .is_some_and(|(found, _)| is_same(&found, &twin))
     );
-    assert!(map.remove_entry(&Hashed(one, |_: &Number| false)).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Wild| false)).is_none());
     assert!(
-        map.remove_entry(&Hashed(one, |n: &Number| n.0 == 1))
-            .is_some_and(|(_, value)| value == 2)
+        map.remove_entry(&Hashed(one, |n: &Wild| n.number == 1))
+            .is_some_and(|(_, value)| *value == 2)
     );
-    assert_eq!(map.get_or_insert_with_hashed(one, &key, |_| 3), 3);
+    assert_eq!(
+        map.get_or_insert_with_hashed(one, &key, |_| value(3)),
+        value(3)
+    );
     assert_eq!(HASHED.get(), 0);
-    assert_eq!((map.get(&twin), map.len()), (Some(3), 1));
+    assert_eq!((map.get(&twin), map.len()), (Some(value(3)), 1));
 
     let set = concurrent::WeakHashSet::new();
     let one = set.hasher().hash_one(1_usize);
     HASHED.set(0);
     assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
     assert!(
-        set.get(&Hashed(one, |n: &Number| n.0 == 1))
+        set.get(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
     assert!(
-        set.get(&Hashed(one, |_: &Number| false)).is_none()
-            && set.take(&Hashed(one, |_: &Number| false)).is_none()
+        set.get(&Hashed(one, |_: &Wild| false)).is_none()
+            && set.take(&Hashed(one, |_: &Wild| false)).is_none()
     );
     assert!(
-        set.take(&Hashed(one, |n: &Number| n.0 == 1))
+        set.take(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&found, &key))
     );
     assert!(set.insert_hashed(one, &key));
@@ -295,25 +309,25 @@ where
     let names = concurrent::Interner::<K>::new();
     let one = names.hasher().hash_one(1_usize);
     HASHED.set(0);
-    let made = names.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| Number(1));
-    let found = names.intern_with(&Hashed(one, |n: &Number| n.0 == 1), |_| -> Number {
+    let made = names.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
+    let found = names.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| -> Wild {
         panic!("it is there")
     });
     assert!(is_same(&made, &found));
     assert!(
         names
-            .get(&Hashed(one, |n: &Number| n.0 == 1))
+            .get(&Hashed(one, |n: &Wild| n.number == 1))
             .is_some_and(|found| is_same(&made, &found))
     );
-    assert!(names.get(&Hashed(one, |_: &Number| false)).is_none());
+    assert!(names.get(&Hashed(one, |_: &Wild| false)).is_none());
     assert_eq!(HASHED.get(), 0);
     assert!(is_same(&names.intern_with(&twin, K::clone), &made));
 
     drop((key, made, found));
-    assert!(map.get(&Hashed(one, |_: &Number| true)).is_none() && map.len_live() == 0);
+    assert!(map.get(&Hashed(one, |_: &Wild| true)).is_none() && map.len_live() == 0);
     assert!(
-        set.get(&Hashed(one, |_: &Number| true)).is_none()
-            && names.get(&Hashed(one, |_: &Number| true)).is_none()
+        set.get(&Hashed(one, |_: &Wild| true)).is_none()
+            && names.get(&Hashed(one, |_: &Wild| true)).is_none()
     );
     map.purge();
     names.purge();
@@ -322,8 +336,8 @@ where
 
 #[test]
 fn shared_collections_are_searched_by_a_hash() {
-    shared_collections_are_searched::<Strong<Number>>();
-    shared_collections_are_searched::<Arc<Number>>();
+    shared_collections_are_searched::<Strong<Wild>>();
+    shared_collections_are_searched::<Arc<Wild>>();
 }
 
 /// L157: Threads that look for the same contents by their hash get the same objects, and make a value once.
@@ -331,23 +345,25 @@ fn shared_collections_are_searched_by_a_hash() {
 fn threads_find_or_make_the_same() {
     let (threads, words) = (scaled(4, 2), scaled(300, 5));
     let (names, lengths, barrier) = (
-        concurrent::Interner::<Strong<usize>>::new(),
+        concurrent::Interner::<Strong<Wild>>::new(),
         concurrent::WeakHashMap::new(),
         Barrier::new(threads),
     );
     let made = Count::default();
-    let found: Vec<Vec<Strong<usize>>> = thread::scope(|scope| {
+    let found: Vec<Vec<Strong<Wild>>> = thread::scope(|scope| {
         let intern = || {
             barrier.wait();
             let intern = |word: usize| {
                 let name = names.intern_with(
-                    &Hashed(names.hasher().hash_one(word), |n: &usize| *n == word),
-                    |_| word,
+                    &Hashed(names.hasher().hash_one(word), |n: &Wild| n.number == word),
+                    |_| Wild::new(word),
                 );
                 let hash = lengths.hasher().hash_one(word);
                 assert_eq!(
-                    lengths.get_or_insert_with_hashed(hash, &name, |_| made.add().min(1) * word),
-                    word
+                    lengths.get_or_insert_with_hashed(hash, &name, |_| Arc::new(
+                        made.add().min(1) * word
+                    )),
+                    Arc::new(word)
                 );
                 name
             };

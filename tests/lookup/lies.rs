@@ -2,7 +2,8 @@
 //! contents may be there twice; nothing worse happens.
 
 use std::cell::{Cell, RefCell};
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use weakly::{
@@ -12,7 +13,8 @@ use weakly::{
 };
 
 use crate::common::random::random;
-use crate::common::{Counter, Key, Kind, keys, new, panics, quiet_panic, scaled};
+use crate::common::wild::{Code, Wild, wilds};
+use crate::common::{Kind, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 
 for_each_kind!(
@@ -24,6 +26,8 @@ for_each_kind!(
 
 const MANY: usize = scaled(60, 8);
 
+type Key<P> = <P as Kind>::Strong<Wild>;
+
 /// N181: Each object is in it under several hashes, most of them wrong, while entries move; all go when it dies.
 fn wrong_hashes_lose_nothing<P: Kind>() {
     let (mut map, mut set, mut names) = (
@@ -31,17 +35,25 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
         WeakHashSet::new(),
         Interner::<Key<P>>::new(),
     );
-    let (counter, mut objects) = (Counter::default(), keys::<P>(MANY));
+    let (value, mut objects) = (Rc::new(0_usize), wilds::<Key<P>>(0..MANY));
     let mut choice = random(7);
     let mut choose = |below: usize| choice.next().unwrap() % below;
     for turn in 0..4 * MANY {
         let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
-        map.entry_hashed(hash, key).or_insert(counter.witness());
-        assert!(map.get(&Hashed(hash, |n: &usize| *n == **key)).is_some());
+        map.entry_hashed(hash, key).or_insert(value.clone());
+        assert!(
+            map.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+                .is_some()
+        );
         set.insert_hashed(hash, key);
-        assert!(set.get(&Hashed(hash, |n: &usize| *n == **key)).is_some());
-        let name = names.intern_with(&Hashed(hash, |n: &usize| *n == **key), |_| key.clone());
-        assert_eq!(*name, **key);
+        assert!(
+            set.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+                .is_some()
+        );
+        let name = names.intern_with(&Hashed(hash, |n: &Wild| n.number == key.number), |_| {
+            key.clone()
+        });
+        assert_eq!(name.number, key.number);
         // By its right hash.
         _ = (map.get(key), set.contains(key), names.get(key));
         match choose(MANY) {
@@ -57,11 +69,11 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
             }
             2 => {
                 _ = (
-                    map.remove_entry(&Hashed(hash, |_: &usize| true)),
-                    set.take(&Hashed(hash, |_: &usize| true)),
+                    map.remove_entry(&Hashed(hash, |_: &Wild| true)),
+                    set.take(&Hashed(hash, |_: &Wild| true)),
                 )
             }
-            3 => objects[choose(MANY)] = new::<P, _>(choose(MANY)),
+            3 => objects[choose(MANY)] = new::<P, _>(Wild::new(choose(MANY))),
             _ => {}
         }
     }
@@ -78,20 +90,19 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
         (map.pending_dead(), set.pending_dead(), names.pending_dead()),
         (0, 0, 0)
     );
-    drop(map);
-    assert!(counter.get() > MANY);
+    assert_eq!(Rc::strong_count(&value), 1);
 }
 
 /// N181: At random.
 fn closures_that_lie_lose_nothing<P: Kind>() {
     for seed in 0..scaled(16, 2) as u64 {
         let (mut map, mut names) = (WeakHashMap::new(), Interner::<Key<P>>::new());
-        let mut objects = keys::<P>(MANY);
+        let mut objects = wilds::<Key<P>>(0..MANY);
         let choice = RefCell::new(random(seed));
-        let lie = |_: &usize| choice.borrow_mut().next().unwrap() % 3 == 0;
+        let lie = |_: &Wild| choice.borrow_mut().next().unwrap() % 3 == 0;
         for turn in 0..2 * MANY {
             let (key, hash) = (&objects[turn % MANY], turn as u64 % 4);
-            map.entry_hashed(hash, key).or_insert(turn);
+            map.entry_hashed(hash, key).or_insert(Rc::new(turn));
             map.get_mut(&Hashed(hash, &lie));
             map.get(&Hashed(hash, &lie));
             if turn % 5 == 0 {
@@ -101,7 +112,7 @@ fn closures_that_lie_lose_nothing<P: Kind>() {
             let mut made = None;
             panics(|| made = Some(names.intern_with(&Hashed(hash, &lie), |_| key.clone())));
             drop(made);
-            objects[(turn * 7) % MANY] = new::<P, _>(turn);
+            objects[(turn * 7) % MANY] = new::<P, _>(Wild::new(turn));
             assert!(map.len() <= 2 * turn + 1 && names.len() <= 2 * turn + 1);
         }
         drop(objects);
@@ -113,20 +124,22 @@ fn closures_that_lie_lose_nothing<P: Kind>() {
 
 /// N181: Wherever the panic comes.
 fn closures_that_panic_change_nothing<P: Kind>() {
-    let objects = keys::<P>(MANY);
+    let objects = wilds::<Key<P>>(0..MANY);
     let (mut map, mut set, mut names) = (
         WeakHashMap::new(),
         WeakHashSet::new(),
         Interner::<Key<P>>::new(),
     );
     for key in &objects {
-        map.entry_hashed(1, key).or_insert(**key);
+        map.entry_hashed(1, key).or_insert(Rc::new(key.number));
         set.insert_hashed(1, key);
-        _ = names.intern_with(&Hashed(1, |n: &usize| *n == **key), |_| key.clone());
+        _ = names.intern_with(&Hashed(1, |n: &Wild| n.number == key.number), |_| {
+            key.clone()
+        });
     }
     for patience in 0..scaled(5, 2) {
         let left = Cell::new(0);
-        let wear = |_: &usize| {
+        let wear = |_: &Wild| {
             if left.get() == patience {
                 quiet_panic();
             }
@@ -143,17 +156,16 @@ fn closures_that_panic_change_nothing<P: Kind>() {
         check(&mut || _ = set.get(&Hashed(1, wear)));
         check(&mut || _ = set.take(&Hashed(1, wear)));
         check(&mut || _ = names.get(&Hashed(1, wear)));
-        check(&mut || _ = names.intern_with(&Hashed(1, wear), |_| MANY));
+        check(&mut || _ = names.intern_with(&Hashed(1, wear), |_| Wild::new(MANY)));
     }
     assert_eq!(
         (map.len_live(), set.len_live(), names.len_live()),
         (MANY, MANY, MANY)
     );
-    assert!(
-        objects
-            .iter()
-            .all(|key| map.get(&Hashed(1, |n: &usize| *n == **key)) == Some(&**key))
-    );
+    assert!(objects.iter().all(|key| {
+        map.get(&Hashed(1, |n: &Wild| n.number == key.number))
+            .is_some_and(|value| **value == key.number)
+    }));
     assert!(objects.iter().all(|key| P::counts(key).0 == 1));
     drop(objects);
     map.purge();
@@ -165,13 +177,13 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
     let mut map = WeakHashMap::new();
     for is_match in [true, false] {
         for lookup in 0..3 {
-            let object = new::<P, _>(7_usize);
+            let object = new::<P, _>(Wild::new(7));
             let weak = WeakKey::downgrade(&object);
-            map.entry_hashed(3, &object).or_insert(1);
+            map.entry_hashed(3, &object).or_insert(Rc::new(1));
             let last = RefCell::new(Some(object));
-            let kill = |n: &usize| {
+            let kill = |n: &Wild| {
                 drop(last.take());
-                *n == 7 && is_match
+                n.number == 7 && is_match
             };
             let found = match lookup {
                 0 => map.get(&Hashed(3, kill)).is_some(),
@@ -190,20 +202,20 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
 
 fn shared_wrong_hashes<K>()
 where
-    K: SharedRef + StrongRef<Target = usize> + weakly::reference::Content + From<usize> + Clone,
+    K: SharedRef + StrongRef<Target = Wild> + weakly::reference::Content + From<Wild> + Clone,
 {
-    let mut objects: Vec<K> = (0..MANY).map(K::from).collect();
+    let mut objects = wilds::<K>(0..MANY);
     let (map, set, names) = (
         concurrent::WeakHashMap::new(),
         concurrent::WeakHashSet::new(),
         concurrent::Interner::<K>::new(),
     );
-    let (value, mut choice) = (Arc::new(()), random(11));
+    let (value, mut choice) = (Arc::new(0_usize), random(11));
     let mut choose = |below: usize| choice.next().unwrap() % below;
     for turn in 0..4 * MANY {
         let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
-        let content = *K::content(key);
-        let is_it = |n: &usize| *n == content;
+        let content = K::content(key).number;
+        let is_it = |n: &Wild| n.number == content;
         if turn % 2 == 0 {
             _ = map.insert_hashed(hash, key, value.clone());
         } else {
@@ -213,9 +225,9 @@ where
         set.insert_hashed(hash, key);
         assert!(set.get(&Hashed(hash, is_it)).is_some());
         let name = names.intern_with(&Hashed(hash, is_it), |_| key.clone());
-        assert_eq!(*K::content(&name), content);
+        assert_eq!(K::content(&name).number, content);
         _ = (map.get(key), set.contains(key), names.get(key));
-        let lie = |_: &usize| turn % 3 == 0;
+        let lie = |_: &Wild| turn % 3 == 0;
         _ = (
             map.get(&Hashed(hash, lie)),
             set.get(&Hashed(hash, lie)),
@@ -225,11 +237,11 @@ where
             0 => map.shrink_to_fit(),
             1 => {
                 _ = (
-                    map.remove_entry(&Hashed(hash, |_: &usize| true)),
-                    set.take(&Hashed(hash, |_: &usize| true)),
+                    map.remove_entry(&Hashed(hash, |_: &Wild| true)),
+                    set.take(&Hashed(hash, |_: &Wild| true)),
                 )
             }
-            2 => objects[choose(MANY)] = K::from(choose(MANY)),
+            2 => objects[choose(MANY)] = K::from(Wild::new(choose(MANY))),
             _ => {}
         }
     }
@@ -245,27 +257,27 @@ where
 /// N181: In shared collections too.
 #[test]
 fn shared_wrong_hashes_lose_nothing() {
-    shared_wrong_hashes::<Strong<usize>>();
-    shared_wrong_hashes::<Arc<usize>>();
+    shared_wrong_hashes::<Strong<Wild>>();
+    shared_wrong_hashes::<Arc<Wild>>();
 }
 
 /// N181, D64: The closure uses the collection that calls it, also to remove or replace what it is asked about; then it
 /// panics.
 #[test]
 fn closures_may_use_shared_collections() {
-    let objects: Vec<_> = (0..MANY).map(Strong::new).collect();
+    let objects = wilds::<Strong<Wild>>(0..MANY);
     let map = concurrent::WeakHashMap::new();
     let hash = map.hasher().hash_one(0_usize);
     let acts: [&dyn Fn(usize); 6] = [
-        &|n| _ = map.remove_entry(&Hashed(hash, |there: &usize| *there == n)),
-        &|n| _ = map.insert_hashed(hash, &objects[n], n + 1),
-        &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], |_| n),
+        &|n| _ = map.remove_entry(&Hashed(hash, |there: &Wild| there.number == n)),
+        &|n| _ = map.insert_hashed(hash, &objects[n], Arc::new(n + 1)),
+        &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], |_| Arc::new(n)),
         &|_| map.clear(),
         &|_| _ = map.purge(),
         &|n| {
             _ = map
-                .get(&Hashed(hash, |there: &usize| *there == n))
-                .is_some_and(|_| map.remove(&0).is_some())
+                .get(&Hashed(hash, |there: &Wild| there.number == n))
+                .is_some_and(|_| map.remove(&Wild::new(0)).is_some())
         },
     ];
     for (number, act) in acts.into_iter().enumerate() {
@@ -273,25 +285,27 @@ fn closures_may_use_shared_collections() {
             let fill = || {
                 objects
                     .iter()
-                    .for_each(|key| _ = map.insert_hashed(hash, key, **key))
+                    .for_each(|key| _ = map.insert_hashed(hash, key, Arc::new(key.number)))
             };
-            let is_it = |n: &usize| {
-                act(*n);
-                end && *n == MANY / 2
+            let is_it = |n: &Wild| {
+                act(n.number);
+                end && n.number == MANY / 2
             };
             fill();
             let found = map.get(&Hashed(hash, is_it));
-            assert!(found.is_none_or(|value| end && (value == MANY / 2 || value == MANY / 2 + 1)));
+            assert!(
+                found.is_none_or(|value| end && (*value == MANY / 2 || *value == MANY / 2 + 1))
+            );
             fill();
             // One that sets the entry whenever it finds it would be called for ever.
             let panicked = panics(|| {
                 let taken = map.remove_entry(&Hashed(hash, is_it));
-                assert!(taken.is_none_or(|(key, _)| end && *key == MANY / 2));
+                assert!(taken.is_none_or(|(key, _)| end && key.number == MANY / 2));
             });
             assert_eq!(panicked, end && number == 1);
             fill();
-            let panicking = |n: &usize| {
-                act(*n);
+            let panicking = |n: &Wild| {
+                act(n.number);
                 quiet_panic()
             };
             assert!(panics(|| _ = map.get(&Hashed(hash, panicking))));
@@ -299,11 +313,10 @@ fn closures_may_use_shared_collections() {
             assert!(panics(|| _ = map.remove_entry(&Hashed(hash, panicking))));
             fill();
             assert_eq!((map.len(), map.len_live()), (MANY, MANY));
-            assert!(
-                objects
-                    .iter()
-                    .all(|key| map.get(&Hashed(hash, |n: &usize| *n == **key)) == Some(**key))
-            );
+            assert!(objects.iter().all(|key| {
+                map.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+                    == Some(Arc::new(key.number))
+            }));
         }
     }
     assert!(objects.iter().all(|key| Strong::strong_count(key) == 1));
@@ -312,42 +325,38 @@ fn closures_may_use_shared_collections() {
 }
 
 thread_local! {
-    static NUMBERS: (concurrent::WeakHashMap<Strong<Setting>, usize>, Strong<Setting>) =
-        (concurrent::WeakHashMap::new(), Strong::new(Setting(1)));
+    static NUMBERS: (concurrent::WeakHashMap<Strong<Wild>, Arc<usize>>, Strong<Wild>) =
+        (concurrent::WeakHashMap::new(), Strong::new(setting()));
     /// Whether comparisons set the entry.
     static SETS: Cell<bool> = const { Cell::new(false) };
 }
 
-struct Setting(usize);
+struct Setting;
 
-impl Hash for Setting {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
+fn setting() -> Wild {
+    Wild::with(&Setting, 1, 0)
 }
 
-impl PartialEq for Setting {
-    fn eq(&self, other: &Self) -> bool {
+impl Code for Setting {
+    fn eq(&self, one: &Wild, other: &Wild) -> bool {
         if SETS.take() {
-            NUMBERS.with(|(map, key)| _ = map.insert(key, 2));
+            NUMBERS.with(|(map, key)| _ = map.insert(key, Arc::new(2)));
             SETS.set(true);
         }
-        self.0 == other.0
+        one.number == other.number
     }
 }
-
-impl Eq for Setting {}
 
 /// N181: An `Eq` that sets the entry whenever a change finds it does not hang it.
 #[test]
 fn an_eq_that_sets_what_is_changed_panics() {
     NUMBERS.with(|(map, key)| {
-        _ = map.insert(key, 1);
+        _ = map.insert(key, Arc::new(1));
         SETS.set(true);
-        assert!(panics(|| _ = map.remove(&Setting(1))));
-        assert!(panics(|| _ = map.insert(key, 3)));
+        assert!(panics(|| _ = map.remove(&setting())));
+        assert!(panics(|| _ = map.insert(key, Arc::new(3))));
         SETS.set(false);
-        assert_eq!((map.get(key), map.len()), (Some(2), 1));
-        assert_eq!(map.remove(&Setting(1)), Some(2));
+        assert_eq!((map.get(key), map.len()), (Some(Arc::new(2)), 1));
+        assert_eq!(map.remove(&setting()), Some(Arc::new(2)));
     });
 }

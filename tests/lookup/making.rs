@@ -8,6 +8,7 @@ use std::thread;
 
 use weakly::{Hashed, Interner, Strong, concurrent, reference::WeakKey};
 
+use crate::common::wild::Wild;
 use crate::common::{Count, Counter, Kind, Witness, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 
@@ -93,29 +94,34 @@ fn what_is_made_may_take_the_input<P: Kind>() {
 
 /// H117, N181: And the interner is as before.
 fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<usize>>::new();
-    let kept: Vec<_> = (0..scaled(50, 5)).map(|n| numbers.intern(n)).collect();
-    let is = |content: usize| move |there: &usize| *there == content;
+    let mut numbers = Interner::<P::Strong<Wild>>::new();
+    let kept: Vec<_> = (0..scaled(50, 5))
+        .map(|n| numbers.intern(Wild::new(n)))
+        .collect();
+    let hundred = Wild::new(100);
+    let is = |content: usize| move |there: &Wild| there.number == content;
     assert!(panics(
-        || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
+        || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
     ));
-    assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
+    assert!(panics(
+        || _ = numbers.intern_with(&hundred, |n| Wild::new(n.number + 1))
+    ));
     assert!(panics(|| _ = numbers
-        .intern_with(&Hashed(1, is(100)), |_| -> usize {
+        .intern_with(&Hashed(1, is(100)), |_| -> Wild {
             quiet_panic()
         })));
     assert!(panics(
-        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| 101)
+        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| Wild::new(101))
     ));
     assert_eq!(
         (numbers.len(), numbers.len_live()),
         (kept.len(), kept.len())
     );
-    assert!(numbers.get(&100).is_none() && numbers.get(&101).is_none());
-    let made = numbers.intern_with(&100, |n| *n);
+    assert!(numbers.get(&hundred).is_none() && numbers.get(&Wild::new(101)).is_none());
+    let made = numbers.intern_with(&hundred, Wild::clone);
     assert!(
         numbers
-            .get(&100)
+            .get(&hundred)
             .is_some_and(|found| is_same(&found, &made))
     );
     drop((kept, made));
@@ -142,42 +148,46 @@ impl Drop for Bomb {
 
 /// N182: What the closures own is dropped before the handle is returned: if that panics, the handle is not leaked.
 fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<usize>>::new();
-    let handle = numbers.intern(7);
+    let mut numbers = Interner::<P::Strong<Wild>>::new();
+    let seven = || Wild::new(7);
+    let handle = numbers.intern(seven());
     let hash = numbers.hasher().hash_one(7_usize);
     let counter = Counter::default();
     let bomb = || Bomb(Cell::new(true), counter.witness());
     let before = P::counts(&handle);
     let make = bomb();
-    assert!(panics(|| drop(numbers.intern_with(&7, move |n| {
+    assert!(panics(|| drop(numbers.intern_with(&seven(), move |n| {
         drop(make);
-        *n
+        n.clone()
     }))));
     let make = bomb();
     let make = move || {
         drop(make);
-        7
+        seven()
     };
     assert!(panics(|| drop(
-        numbers.intern_with(&Hashed(hash, |_: &usize| true), |_| make())
+        numbers.intern_with(&Hashed(hash, |_: &Wild| true), |_| make())
     )));
     // Each owns its bomb, and only looks at it.
-    let seven = bomb();
-    let is_match = move |n: &usize| seven.is_armed() && *n == 7;
+    let owned = bomb();
+    let is_match = move |n: &Wild| owned.is_armed() && n.number == 7;
     assert!(panics(|| drop(
-        numbers.intern_with(&Hashed(hash, is_match), |_| 7)
+        numbers.intern_with(&Hashed(hash, is_match), |_| seven())
     )));
-    let seven = bomb();
-    let is_match = move |n: &usize| seven.is_armed() && *n == 7;
+    let owned = bomb();
+    let is_match = move |n: &Wild| owned.is_armed() && n.number == 7;
     assert!(panics(|| drop(numbers.get(&Hashed(hash, is_match)))));
     // A miss: the closure is dropped when it has been asked about what was made.
-    let nine = bomb();
-    let is_match = move |n: &usize| nine.is_armed() && *n == 9;
+    let owned = bomb();
+    let is_match = move |n: &Wild| owned.is_armed() && n.number == 9;
     assert!(panics(|| drop(
-        numbers.intern_with(&Hashed(!hash, is_match), |_| 9)
+        numbers.intern_with(&Hashed(!hash, is_match), |_| Wild::new(9))
     )));
     assert_eq!((P::counts(&handle), counter.get()), (before, 5));
-    assert_eq!((numbers.len_live(), numbers.get(&7).is_some()), (1, true));
+    assert_eq!(
+        (numbers.len_live(), numbers.get(&seven()).is_some()),
+        (1, true)
+    );
 }
 
 // === Shared ===
@@ -185,25 +195,28 @@ fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
 /// H117, N181
 #[test]
 fn shared_makers_that_panic_or_lie_add_nothing() {
-    let numbers = concurrent::Interner::<Strong<usize>>::new();
-    let is = |content: usize| move |there: &usize| *there == content;
+    let numbers = concurrent::Interner::<Strong<Wild>>::new();
+    let hundred = Wild::new(100);
+    let is = |content: usize| move |there: &Wild| there.number == content;
     assert!(panics(
-        || _ = numbers.intern_with(&100, |_| -> usize { quiet_panic() })
+        || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
     ));
-    assert!(panics(|| _ = numbers.intern_with(&100, |n| n + 1)));
+    assert!(panics(
+        || _ = numbers.intern_with(&hundred, |n| Wild::new(n.number + 1))
+    ));
     assert!(panics(|| _ = numbers
-        .intern_with(&Hashed(1, is(100)), |_| -> usize {
+        .intern_with(&Hashed(1, is(100)), |_| -> Wild {
             quiet_panic()
         })));
     assert!(panics(
-        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| 101)
+        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| Wild::new(101))
     ));
     assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
-    let arc = Arc::new(100);
-    let made = numbers.intern_with(&arc, |arc| **arc);
+    let arc = Arc::new(Wild::new(100));
+    let made = numbers.intern_with(&arc, |arc| Wild::clone(arc));
     assert!(
         numbers
-            .get(&100)
+            .get(&hundred)
             .is_some_and(|found| is_same(&found, &made))
     );
 }
@@ -233,19 +246,19 @@ fn shared_makers_may_use_the_interner() {
 fn threads_make_the_same() {
     let (threads, words) = (scaled(4, 2), scaled(300, 5));
     let (names, barrier) = (
-        concurrent::Interner::<Arc<usize>>::new(),
+        concurrent::Interner::<Arc<Wild>>::new(),
         Barrier::new(threads),
     );
     let made = Count::default();
-    let found: Vec<Vec<Arc<usize>>> = thread::scope(|scope| {
+    let found: Vec<Vec<Arc<Wild>>> = thread::scope(|scope| {
         let intern = || {
             barrier.wait();
-            let make = |word: &usize| {
+            let make = |word: &Wild| {
                 made.add();
-                *word
+                word.clone()
             };
             (0..words)
-                .map(|word| names.intern_with(&word, make))
+                .map(|word| names.intern_with(&Wild::new(word), make))
                 .collect()
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();
