@@ -53,7 +53,7 @@ fn an_empty_map_has_nothing(kit: Kit<dyn Mapping>) {
 fn a_value_is_found_by_any_clone_of_its_key<P: Kind>() {
     let key = new::<P, usize>(1);
     let mut map = Map::<P, _>::new();
-    map.insert(&key, vec![7]);
+    map.insert(&key, vec![7_usize]);
     let value: *const Vec<usize> = map.get(&key).unwrap();
     assert_eq!(map[&key], [7]);
     for found in [
@@ -218,10 +218,11 @@ fn a_closure_may_kill_another_key<P: Kind>() {
     let [key, other] = [1, 2].map(new::<P, usize>);
     let dead = downgrade(&other);
     let counter = Counter::default();
-    let mut map = Map::<P, _>::from([(&other, counter.witness())]);
+    let ends = counted(&counter);
+    let mut map = Map::<P, Owned>::from([(&other, Owned::new(2, &ends))]);
     map.get_or_insert_with(&key, |_| {
         drop(other);
-        counter.witness()
+        Owned::new(1, &ends)
     });
     assert!(map.contains_key(&key));
     assert!(!map.contains_key(&dead));

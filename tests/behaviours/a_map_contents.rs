@@ -219,7 +219,7 @@ fn a_copy_has_the_same_values_and_changes_alone(kit: Kit<dyn Mapping>) {
 /// A20: A copy clones the values, and has the very same keys.
 fn a_copy_clones_the_values_and_shares_the_keys<P: Kind>() {
     let key = new::<P, usize>(1);
-    let mut map = Map::<P, _>::from([(&key, vec![1])]);
+    let mut map = Map::<P, _>::from([(&key, vec![1_usize])]);
     let copy = map.clone();
     map.get_mut(&key).unwrap().push(2);
     assert_eq!((&*map[&key], &*copy[&key]), (&[1, 2][..], &[1][..]));

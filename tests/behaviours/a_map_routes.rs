@@ -188,7 +188,7 @@ fn several_values_are_changed_at_once<P: Kind>() {
 /// H117: The same by content: by any object with it, and by what is equivalent. No key is kept.
 fn several_values_are_found_by_content<P: Kind>() {
     let words = ["one", "two", "six"].map(|word| new::<P, _>(word.to_owned()));
-    let mut map: WeakHashMap<_, _> = words.iter().zip(1..).collect();
+    let mut map: WeakHashMap<_, _> = words.iter().zip(1_usize..).collect();
     let [Some(a), None, Some(b)] = map.get_disjoint_mut(["one", "ten", "six"]) else {
         panic!("two of them are there");
     };
@@ -233,7 +233,7 @@ fn several_weak_values_are_found_at_once<P: Kind>() {
     let ten = new::<P, _>("ten".to_owned());
     check!(WeakPairMap<_, P::Strong<usize>>, &one, &two, &six, [&ten, &one, &two, &six]);
     check!(WeakHashPairMap<_, P::Strong<usize>>, &one, &two, &six, ["ten", "one", "two", "six"]);
-    check!(WeakValueMap<_, P::Strong<usize>>, "one", "two", "six", ["ten", "one", "two", "six"]);
+    check!(WeakValueMap<String, P::Strong<usize>>, "one".into(), "two".into(), "six".into(), ["ten", "one", "two", "six"]);
     assert_eq!([one, two, six].map(|key| P::counts(&key).0), [1; 3]);
 }
 
@@ -274,11 +274,10 @@ fn the_refusal_names_the_caller() {
     assert_ne!(here.count(), 0, "{places:?}");
 }
 
-/// A16: `extend` clones values behind references, under keys given by value or by reference. What the other
-/// items do to the types that are inferred stays as it was.
+/// A16: `extend` clones values behind references, under keys given by value or by reference.
 fn extend_clones_values_behind_references<P: Kind>() {
     let keys = keys::<P>(4);
-    let first = Map::<P, _>::from([(&keys[0], vec![0]), (&keys[1], vec![1])]);
+    let first = Map::<P, _>::from([(&keys[0], vec![0_usize]), (&keys[1], vec![1])]);
     let mut map = Map::<P, _>::from([(&keys[2], vec![2])]);
     map.extend(&first);
     let three = vec![3];
@@ -286,14 +285,18 @@ fn extend_clones_values_behind_references<P: Kind>() {
     let value = |n: usize| map.get(&keys[n]).map(|value| value[0]);
     assert_eq!([0, 1, 2, 3].map(value), [0, 1, 2, 3].map(Some));
 
-    let first: WeakHashMap<_, _> = keys[..2].iter().zip([vec![0], vec![1]]).collect();
+    let first: WeakHashMap<_, _> = keys[..2].iter().zip([vec![0_usize], vec![1]]).collect();
     let mut map = WeakHashMap::from([(&keys[2], vec![2])]);
     map.extend(&first);
     map.extend([(&keys[3], &three)]);
     let value = |n: usize| map.get(&n).map(|value| value[0]);
     assert_eq!([0, 1, 2, 3].map(value), [0, 1, 2, 3].map(Some));
+}
 
-    // The types follow from the items.
+/// A16: The types of a map follow from the items that it is made of or extended by.
+#[test]
+fn the_types_of_a_map_follow_from_its_items() {
+    let keys: Vec<_> = (0..4_usize).map(Strong::new).collect();
     let mut inferred = WeakMap::new();
     inferred.extend([(&keys[0], "text"), (&keys[1], "text")]);
     inferred.extend(keys.iter().cloned().map(|key| (key, "text")));
@@ -361,9 +364,9 @@ fn an_entry_gives_its_key_back<P: Kind>() {
 /// A8: The default of a weak value is made for a vacant entry only, and lives as long as who has it.
 #[test]
 fn the_default_of_a_weak_value() {
-    let mut map = WeakValueMap::<&str, Strong<usize>>::new();
-    let made = map.entry("key").or_default();
-    let found = map.entry("key").or_default();
+    let mut map = WeakValueMap::<String, Strong<usize>>::new();
+    let made = map.entry("key".to_owned()).or_default();
+    let found = map.entry("key".to_owned()).or_default();
     assert!(Strong::ptr_eq(&made, &found) && *made == 0);
     drop((made, found));
     assert_eq!(map.len_live(), 0);

@@ -67,7 +67,7 @@ fn to_ask_a_value_costs_what_it_is_registered_with() {
 #[test]
 fn a_value_is_not_taken_for_one_that_was_at_its_address() {
     let mut map = WeakValueMap::new();
-    for turn in 0..100 {
+    for turn in 0..100_usize {
         let value = Strong::new([turn; 1_000]);
         assert_eq!(map.keys_of(&value).count(), 0);
         map.insert(turn % 7, &value);

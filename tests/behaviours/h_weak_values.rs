@@ -396,11 +396,14 @@ fn values_that_die_elsewhere_are_made_again() {
 /// as long as it is kept.
 #[test]
 fn a_value_given_by_value_is_dropped_as_it_goes_in() {
-    let mut map: WeakValueMap<_, _> =
-        [("a", Strong::new(1_usize)), ("b", Strong::new(2_usize))].into();
+    let mut map: WeakValueMap<_, _> = [
+        ("a".to_owned(), Strong::new(1_usize)),
+        ("b".to_owned(), Strong::new(2_usize)),
+    ]
+    .into();
     assert!(map.is_empty());
-    let kept = map.get_or_insert("c", Strong::new(3_usize));
-    map.extend([("a", kept.clone())]);
+    let kept = map.get_or_insert("c".to_owned().to_owned(), Strong::new(3_usize));
+    map.extend([("a".to_owned(), kept.clone())]);
     assert_eq!((map.len(), *map.expect("a")), (2, 3));
     drop(kept);
     assert_eq!((map.len(), map.get("a")), (0, None));

@@ -132,7 +132,7 @@ fn line() -> u32 {
 /// of the error, about the value's type.
 fn expect_gives_the_value_or_names_its_type_and_the_caller<P: Kind>() {
     let [key, value] = [1, 10].map(new::<P, usize>);
-    let values = WeakValueMap::from([("name", &value)]);
+    let values = WeakValueMap::from([("name".to_owned(), &value)]);
     let pairs = WeakPairMap::from([(&key, &value)]);
     assert_eq!((*values.expect("name"), *pairs.expect(&key)), (10, 10));
     drop(value);

@@ -64,7 +64,7 @@ fn counts_follow_the_handles<F: Own>() {
     #[allow(unsafe_code)]
     drop(unsafe { ptr::Strong::<usize, F>::from_raw(raw) });
     assert_eq!(counts(&a), (1, 1));
-    let map = WeakMap::from([(&a, ())]);
+    let map = WeakMap::from([(&a, 1_usize)]);
     assert_eq!(counts(&a), (1, 2));
     drop((map, weak));
     assert_eq!(counts(&a), (1, 0));
@@ -95,7 +95,7 @@ fn memory_is_freed_at_the_last_strong_handle<F: Own>() {
     assert_eq!(heap::bytes(), base);
     let object = ptr::Strong::<_, F>::new((counter.witness(), [0u8; 4096]));
     let weak = ptr::Strong::downgrade(&object);
-    let map = WeakMap::from([(&object, ())]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     assert!(heap::bytes() - base > 4096);
     drop(object);
     assert_eq!(counter.get(), 1);
@@ -212,7 +212,7 @@ fn a_weak_handle_is_coerced_alive_dead_or_empty<F: Own>() {
         drop(shown);
 
         let late = ptr::Strong::downgrade(&object);
-        let map = WeakMap::from([(&object, ())]);
+        let map = WeakMap::from([(&object, 1_usize)]);
         drop(object);
         let late = unsize!(late => dyn Debug);
         assert!(late.is_expired() && late.upgrade().is_none());
@@ -272,7 +272,7 @@ fn get_mut_refuses_while_it_is_watched<F: Own>() {
     let weak = ptr::Strong::downgrade(&object);
     assert!(ptr::Strong::get_mut(&mut object).is_none());
     drop(weak);
-    let map = WeakMap::from([(&object, ())]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     assert!(ptr::Strong::get_mut(&mut object).is_none());
     drop(map);
     let clone = object.clone();
@@ -330,7 +330,7 @@ fn make_mut_leaves_watchers_behind<F: Own>() {
 fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     static NEVER_FREED: usize = 5;
     let object = ptr::Strong::<usize, F>::new(5);
-    let mut map = WeakMap::from([(&object, ())]);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
     for absent in [&5, &NEVER_FREED, &*Box::new(5)] {
         assert!(!map.contains_key(&weakly::Addr::of(absent)));
         assert_eq!(map.remove(&weakly::Addr::of(absent)), None);

@@ -92,7 +92,7 @@ fn the_last_raw_pointer_pays_for_the_death<F: Own>() {
         let bytes = Box::<[u8]>::from(vec![0_u8; size]);
         let object = ptr::Strong::<_, F>::new((dead.witness(), bytes, [0_u8; 300]));
         let weak = ptr::Strong::downgrade(&object);
-        let map = WeakMap::from([(&object, ())]);
+        let map = WeakMap::from([(&object, 1_usize)]);
         let count = finalized.clone();
         let token = F::finalize(&object, move || _ = count.add());
         let raw = ptr::Strong::into_raw(object);
@@ -111,7 +111,7 @@ fn a_death_by_a_raw_pointer_may_panic<F: Own>() {
     let base = heap::bytes();
     let object = ptr::Strong::<_, F>::new(OnDrop::new(|| quiet_panic()));
     let weak = ptr::Strong::downgrade(&object);
-    let map = WeakMap::from([(&object, ())]);
+    let map = WeakMap::from([(&object, 1_usize)]);
     let raw = ptr::Strong::into_raw(object);
     // SAFETY: from `into_raw`, once.
     let panicked = panics(|| unsafe { ptr::Strong::<_, F>::decrement_strong_count(raw) });
@@ -127,7 +127,7 @@ fn a_raw_weak_handle_comes_back_alive_dead_or_empty<F: Own>() {
         let base = heap::bytes();
         for entries in 0..3 {
             let object = new();
-            let maps = vec![WeakMap::from([(&object, ())]); entries];
+            let maps = vec![WeakMap::from([(&object, 1_usize)]); entries];
             let raw = ptr::Strong::downgrade(&object).into_raw();
             assert_eq!(counts(&object), (1, 1 + entries));
             // SAFETY: from `into_raw`, once.

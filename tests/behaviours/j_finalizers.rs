@@ -13,7 +13,7 @@ use weakly::{
     ptr::{self, FinalizerToken},
 };
 
-use crate::common::{Log, Own, on_a_stack_of, panics, scaled};
+use crate::common::{Log, OnDrop, Own, on_a_stack_of, panics, scaled};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
@@ -431,13 +431,8 @@ fn a_death_has_two_steps<F: Own>() {
 
 /// 366: A destructor and a finalizer that panic in the second step stop nothing.
 fn the_second_step_may_panic<F: Own>() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            crate::common::quiet_panic();
-        }
-    }
-    let (object, log) = (ptr::Strong::<_, F>::new(Bomb), Log::default());
+    let bomb = OnDrop::new(|| crate::common::quiet_panic());
+    let (object, log) = (ptr::Strong::<_, F>::new(bomb), Log::default());
     let mut map = WeakMap::from([(&object, 1_usize)]);
     note(&object, &log, "finalizer");
     let dying = ptr::Strong::begin_death(object).ok().unwrap();

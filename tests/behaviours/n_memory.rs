@@ -68,7 +68,7 @@ fn the_first_entry_takes_nothing<F: Own>() {
     let room = MANY + 1;
     let by_hand = [
         first(WeakMap::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key, 1);
+            all.insert(key, 1_usize);
         }),
         first(WeakSet::with_capacity(room), |all, key: &Key<F>| {
             all.insert(key);
@@ -77,7 +77,7 @@ fn the_first_entry_takes_nothing<F: Own>() {
             all.insert(**value, value);
         }),
         first(WeakHashMap::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key, 1);
+            all.insert(key, 1_usize);
         }),
         first(WeakHashSet::with_capacity(room), |all, key: &Key<F>| {
             all.insert(key);

@@ -251,9 +251,13 @@ changes! {
 
 /// In order.
 pub fn sorted(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
-    let mut numbers: Vec<_> = numbers.into_iter().collect();
-    numbers.sort_unstable();
-    numbers
+    let mut all = Vec::new();
+    // (`collect` would be compiled for each type of iterator, of which there are hundreds.)
+    for number in numbers {
+        all.push(number);
+    }
+    all.sort_unstable();
+    all
 }
 
 /// What an insertion or a removal returns.
