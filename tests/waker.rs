@@ -10,6 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::task::{Wake, Waker};
 
+use common::owned::Owned;
+use common::subject::shared::Ends;
+use weakly::{Strong, concurrent};
+
 mod common;
 #[path = "waker/hostile.rs"]
 mod hostile;
@@ -56,4 +60,23 @@ impl<F: Fn() + Send + Sync + 'static> Wake for Call<F> {
 
 fn call(f: impl Fn() + Send + Sync + 'static) -> Option<Waker> {
     Some(Arc::new(Call(f)).into())
+}
+
+/// What the maps by identity in `common/subject` own of an entry: with this value the tests here have the same tables.
+type Value = Arc<Owned<Ends>>;
+type SharedMap = concurrent::WeakMap<Strong<usize>, Value>;
+
+/// A value whose end runs this.
+fn value(end: impl Fn() + Send + Sync + 'static) -> Value {
+    let ends: Ends = Arc::new(move |_| end());
+    Arc::new(Owned::new(0, &ends))
+}
+
+/// One that owns this, or nothing.
+fn owns(handle: impl Send + Sync + 'static) -> Value {
+    value(move || _ = &handle)
+}
+
+fn idle() -> Value {
+    value(|| ())
 }

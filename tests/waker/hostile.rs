@@ -6,13 +6,22 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, RawWaker, RawWakerVTable, Wake, Waker};
 
-use weakly::concurrent;
 use weakly::{Reclaim, Strong, WeakMap};
 
 use crate::common::{panics, quiet_panic};
-use crate::{Calls, call};
+use crate::{Calls, SharedMap, Value, call, idle, owns, value};
 
 type Map = WeakMap<Strong<usize>, usize>;
+type Values = WeakMap<Strong<usize>, Value>;
+
+/// A value whose destructor panics, perhaps.
+fn bombs(panics: bool) -> Value {
+    value(move || {
+        if panics {
+            quiet_panic();
+        }
+    })
+}
 
 thread_local! {
     /// A map that wakers can use: they are `Send`, and it is not.
@@ -32,28 +41,20 @@ fn insert(count: usize) -> Vec<Strong<usize>> {
 /// An operation that ends by the panic of a destructor, which it runs for a dead entry, leaves nothing: the next death calls.
 #[test]
 fn an_operation_panics() {
-    struct Bomb(bool);
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            if self.0 {
-                quiet_panic()
-            }
-        }
-    }
     let calls = Calls::new();
-    let (mut own, shared) = (WeakMap::new(), concurrent::WeakMap::new());
+    let (mut own, shared) = (Values::new(), SharedMap::new());
     own.set_waker(calls.waker());
     shared.set_waker(calls.waker());
     let [first, second] = [1, 2].map(Strong::new);
     for (object, panics) in [(&first, true), (&second, false)] {
-        own.insert(object, Bomb(panics));
-        shared.insert(object, Bomb(panics));
+        own.insert(object, bombs(panics));
+        shared.insert(object, bombs(panics));
     }
     drop(first);
     assert_eq!(calls.take(), 2);
     let other = Strong::new(3);
-    assert!(panics(|| _ = own.insert(&other, Bomb(false))));
-    assert!(panics(|| _ = shared.insert(&other, Bomb(false))));
+    assert!(panics(|| _ = own.insert(&other, idle())));
+    assert!(panics(|| _ = shared.insert(&other, idle())));
     assert_eq!((own.pending_dead(), shared.pending_dead()), (0, 0));
     drop(second);
     assert_eq!(calls.take(), 2);
@@ -64,7 +65,7 @@ fn an_operation_panics() {
 #[test]
 fn it_panics() {
     let (calls, finalized) = (Calls::new(), Calls::new());
-    let mut maps: [WeakMap<_, _>; 3] = Default::default();
+    let mut maps: [Map; 3] = Default::default();
     let object = Strong::new(1);
     for (i, map) in maps.iter_mut().enumerate() {
         map.set_waker(if i == 1 {
@@ -115,7 +116,7 @@ fn small_another_object_dies_in_a_finalizer() {
 #[test]
 fn small_another_object_of_many_maps_dies_in_a_finalizer() {
     let count = if cfg!(miri) { 4 } else { 200 };
-    let maps: Arc<Vec<_>> = Arc::new((0..count).map(|_| concurrent::WeakMap::new()).collect());
+    let maps: Arc<Vec<_>> = Arc::new((0..count).map(|_| SharedMap::new()).collect());
     let (one, other) = (Strong::new(1), Strong::new(2));
     let calls = Calls::new();
     let (panicking, inside) = (Calls::new(), Calls::new());
@@ -129,8 +130,8 @@ fn small_another_object_of_many_maps_dies_in_a_finalizer() {
             }),
             _ => calls.waker(),
         });
-        map.insert(&one, 1);
-        map.insert(&other, 2);
+        map.insert(&one, idle());
+        map.insert(&other, idle());
     }
     let (of_other, maps_inside, calls_inside) = (inside.clone(), maps.clone(), calls.clone());
     let other = Mutex::new(Some(other));
@@ -158,7 +159,7 @@ fn it_panics_after_the_only_notice() {
 /// Moving the payload out of the last handle is a death: a panic drops it.
 #[test]
 fn it_panics_when_the_payload_is_moved_out() {
-    let (token, mut map) = (Arc::new(()), WeakMap::new());
+    let (token, mut map) = (idle(), WeakMap::<_, usize>::new());
     map.set_waker(call(|| quiet_panic()));
     let object = Strong::new(token.clone());
     map.insert(&object, 1);
@@ -174,15 +175,9 @@ fn it_panics_when_the_payload_is_moved_out() {
 /// A destructor panics: the death is complete, and the waker is called, during the unwinding.
 #[test]
 fn the_destructor_panics() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            quiet_panic();
-        }
-    }
-    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    let (calls, mut map) = (Calls::new(), WeakMap::<_, usize>::new());
     map.set_waker(calls.waker());
-    let object = Strong::new(Bomb);
+    let object = Strong::new(bombs(true));
     map.insert(&object, 1);
     assert!(panics(|| drop(object)));
     assert_eq!((calls.take(), map.pending_dead()), (1, 1));
@@ -191,18 +186,9 @@ fn the_destructor_panics() {
 /// A value's destructor panics in a drain that leaves nothing: the waker is armed all the same.
 #[test]
 fn a_drain_panics() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            quiet_panic();
-        }
-    }
-    type Single = WeakMap<Strong<i32>, Bomb>;
-    type Shared = concurrent::WeakMap<Strong<i32>, Bomb>;
-
-    let (calls, mut map) = (Calls::new(), Single::new());
+    let (calls, mut map) = (Calls::new(), Values::new());
     map.set_waker(calls.waker());
-    let drains: [fn(&mut Single); 4] = [
+    let drains: [fn(&mut Values); 4] = [
         |map| _ = map.purge(),
         |map| _ = map.purge_some(1),
         |map| drop(map.remove(&Strong::new(1))),
@@ -210,22 +196,22 @@ fn a_drain_panics() {
     ];
     for drain in drains {
         let object = Strong::new(1);
-        map.insert(&object, Bomb);
+        map.insert(&object, bombs(true));
         drop(object);
         assert_eq!(calls.take(), 1);
         assert!(panics(|| drain(&mut map)));
     }
 
-    let map = Shared::new();
+    let map = SharedMap::new();
     map.set_waker(calls.waker());
-    let drains: [fn(&Shared); 3] = [
+    let drains: [fn(&SharedMap); 3] = [
         |map| _ = map.purge(),
         |map| _ = map.purge_some(1),
         |map| _ = map.remove_if(&Strong::new(1), |_| true),
     ];
     for drain in drains {
         let object = Strong::new(1);
-        map.insert(&object, Bomb);
+        map.insert(&object, bombs(true));
         drop(object);
         assert_eq!(calls.take(), 1);
         assert!(panics(|| drain(&map)));
@@ -300,7 +286,7 @@ fn it_kills() {
     let next = Arc::new(Mutex::new((0..10).map(Strong::new).collect::<Vec<_>>()));
     let (mut maps, mut left) = (Vec::new(), next.lock().unwrap().clone());
     for object in &left {
-        let (mut map, next) = (WeakMap::new(), next.clone());
+        let (mut map, next) = (Map::new(), next.clone());
         map.set_waker(call(move || {
             let last = next.lock().unwrap().pop();
             drop(last);
@@ -337,14 +323,14 @@ fn bomb() -> Option<Waker> {
 #[test]
 fn its_destructor_panics() {
     let (calls, object) = (Calls::new(), Strong::new(1));
-    let mut map = WeakMap::from([(&object, 1)]);
+    let mut map = Map::from([(&object, 1)]);
     map.set_waker(bomb());
     assert!(panics(|| map.set_waker(calls.waker())));
     map.set_waker(bomb());
     assert!(panics(|| drop(map)));
 
-    let map = concurrent::WeakMap::new();
-    map.insert(&object, 1);
+    let map = SharedMap::new();
+    map.insert(&object, idle());
     map.set_waker(bomb());
     assert!(panics(|| map.set_waker(calls.waker())));
     drop(object);
@@ -353,7 +339,7 @@ fn its_destructor_panics() {
     assert!(panics(|| drop(map)));
 }
 
-type Shared = Arc<concurrent::WeakMap<Strong<usize>, Option<Strong<usize>>>>;
+type Shared = Arc<SharedMap>;
 
 /// Also what a purge inside kills, and keeps on request.
 #[test]
@@ -370,7 +356,7 @@ fn small_a_shared_map_is_purged() {
         let mut last = None;
         for number in 0..40 {
             let key = Strong::new(number);
-            map.insert(&key, last);
+            map.insert(&key, owns(last));
             last = Some(key);
         }
         drop(last);
@@ -384,7 +370,7 @@ fn small_a_shared_map_panics_and_sets() {
     let map = Shared::default();
     let keys = [0, 1, 2].map(Strong::new);
     for key in &keys {
-        map.insert(key, None);
+        map.insert(key, idle());
     }
     let [a, b, c] = keys;
     map.set_waker(call(|| quiet_panic()));
@@ -433,7 +419,7 @@ fn small_its_clone_kills() {
     assert_eq!(with_map(|map| map.pending_dead()), 1);
 
     let (map, key) = (Shared::default(), Strong::new(0));
-    map.insert(&key, None);
+    map.insert(&key, idle());
     VICTIM.set(Some(key));
     assert!(map.poll_pending(&mut context).is_ready());
     assert_eq!(map.pending_dead(), 1);
@@ -447,9 +433,9 @@ fn small_a_shared_map_is_purged_by_who_leaves() {
     let weak = Arc::downgrade(&map);
     let waker = call(move || _ = weak.upgrade().unwrap().purge()).unwrap();
     let [inside, first, next] = [0, 1, 2].map(Strong::new);
-    map.insert(&inside, None);
-    map.insert(&next, None);
-    map.insert(&first, Some(next));
+    map.insert(&inside, idle());
+    map.insert(&next, idle());
+    map.insert(&first, owns(next));
     let poll = || map.poll_pending(&mut Context::from_waker(&waker));
     assert!(poll().is_pending());
     map.with(&inside, |_| {
@@ -466,7 +452,7 @@ fn small_a_task_panics_when_it_is_woken_by_who_leaves() {
     let map = Shared::default();
     map.set_reclaim(Reclaim::OnRequest);
     let keys = [0, 1, 2].map(Strong::new);
-    keys.iter().for_each(|key| _ = map.insert(key, None));
+    keys.iter().for_each(|key| _ = map.insert(key, idle()));
     let calls = Calls::new();
     let counted = calls.clone();
     let waker = call(move || {
@@ -501,7 +487,7 @@ fn small_a_shared_map_is_dropped() {
         let place_of_map = place.clone();
         let map = place.lock().unwrap();
         let map = map.as_ref().unwrap();
-        map.insert(&object, None);
+        map.insert(&object, idle());
         map.set_waker(call(move || drop(place_of_map.lock().unwrap().take())));
     }
     drop(object);

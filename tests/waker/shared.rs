@@ -11,17 +11,17 @@ use weakly::concurrent::{
 };
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
-use crate::Calls;
 use crate::common::watchdog::watched;
+use crate::{Calls, SharedMap, idle, owns, value};
 
 const OBJECTS: usize = if cfg!(miri) { 20 } else { 2_000 };
 
-fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
+fn map_of(count: usize) -> (SharedMap, Vec<Strong<usize>>) {
     let (map, keys) = (
         WeakMap::new(),
         (0..count).map(Strong::new).collect::<Vec<_>>(),
     );
-    keys.iter().for_each(|key| _ = map.insert(key, 0));
+    keys.iter().for_each(|key| _ = map.insert(key, idle()));
     (map, keys)
 }
 
@@ -35,7 +35,7 @@ fn small_it_is_called_once_until_nothing_is_pending() {
     assert_eq!(calls.take(), 0);
     drop(keys.pop());
     assert_eq!(calls.take(), 1);
-    map.insert(&keys[0], 1);
+    map.insert(&keys[0], idle());
     drop(keys.pop());
     assert_eq!(calls.take(), 1, "the insert has drained");
     map.set_waker(None);
@@ -48,7 +48,7 @@ fn small_a_drain_that_leaves_something_does_not_arm_it() {
     map.set_waker(calls.waker());
     keys.truncate(20);
     assert_eq!(calls.take(), 1);
-    map.insert(&keys[0], 1);
+    map.insert(&keys[0], idle());
     assert_eq!(map.pending_dead(), 4);
     drop(keys.pop());
     assert_eq!(calls.take(), 0, "something was pending");
@@ -93,7 +93,7 @@ fn small_on_request() {
     for is_kept in [false, true] {
         drop(keys.pop());
         assert_eq!(calls.take(), 1);
-        map.insert(&keys[0], 1);
+        map.insert(&keys[0], idle());
         assert_ne!(map.pending_dead(), 0, "it is kept");
         assert_eq!(calls.take(), usize::from(!is_kept));
     }
@@ -102,16 +102,16 @@ fn small_on_request() {
 /// What the end of a collection destroys may kill its other keys.
 #[test]
 fn small_the_end_of_a_collection_does_not_call_it() {
-    let (calls, map) = (Calls::new(), WeakMap::new());
+    let (calls, map) = (Calls::new(), SharedMap::new());
     map.set_waker(calls.waker());
     let mut last = None;
     for number in 0..10 {
         let key = Strong::new(number);
-        map.insert(&key, last.take());
+        map.insert(&key, owns(last.take()));
         last = Some(key);
     }
     let first = Strong::new(10);
-    map.insert(&first, last);
+    map.insert(&first, owns(last));
     drop(map);
     assert_eq!((calls.take(), Arc::strong_count(&calls)), (0, 1));
 }
@@ -119,12 +119,12 @@ fn small_the_end_of_a_collection_does_not_call_it() {
 /// Objects that different threads have inserted, and so of different stripes, count as one collection.
 #[test]
 fn small_all_stripes_have_one_waker() {
-    let (calls, map) = (Calls::new(), WeakMap::new());
+    let (calls, map) = (Calls::new(), SharedMap::new());
     map.set_waker(calls.waker());
     for _ in 0..2 {
         let insert = || {
             let keys = [0, 1].map(Strong::new);
-            keys.iter().for_each(|key| _ = map.insert(key, 1));
+            keys.iter().for_each(|key| _ = map.insert(key, idle()));
             keys
         };
         let there = thread::scope(|scope| scope.spawn(insert).join().unwrap());
@@ -139,7 +139,7 @@ fn small_all_stripes_have_one_waker() {
 fn small_every_collection_has_one() {
     struct Name;
     impl AttributeKey for Name {
-        type Value = i32;
+        type Value = usize;
     }
     macro_rules! check {
         ($($name:ident: $new:expr, |$collection:ident, $object:ident| $insert:expr;)*) => {$(
@@ -147,7 +147,7 @@ fn small_every_collection_has_one() {
             let $collection = $new;
             $collection.set_waker(calls.waker());
             for _ in 0..2 {
-                let $object = Strong::new(1);
+                let $object = Strong::new(1_usize);
                 $insert;
                 drop($object);
                 assert_eq!(calls.take(), 1, stringify!($name));
@@ -156,15 +156,15 @@ fn small_every_collection_has_one() {
         )*};
     }
     check! {
-        map: WeakMap::new(), |map, object| map.insert(&object, 1);
-        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, 1);
+        map: SharedMap::new(), |map, object| map.insert(&object, idle());
+        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, idle());
         set: WeakSet::new(), |set, object| set.insert(&object);
         hash_set: WeakHashSet::new(), |set, object| set.insert(&object);
-        value_map: WeakValueMap::new(), |map, object| map.insert(1, &object);
+        value_map: WeakValueMap::new(), |map, object| map.insert(idle(), &object);
         pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
-        interner: Interner::<Strong<i32>>::new(), |interner, object| drop(interner.intern(object.clone()));
+        interner: Interner::<Strong<usize>>::new(), |interner, object| drop(interner.intern(object.clone()));
         attributes: Attributes::new(), |attributes, object| attributes.insert(&object, Name, 1);
-        memo: Memo::<Strong<i32>, i32>::new(), |memo, object| memo.get_or_compute(&object, |_| 1);
+        memo: Memo::<Strong<usize>, usize>::new(), |memo, object| memo.get_or_compute(&object, |_| 1);
     }
 }
 
@@ -175,17 +175,6 @@ impl Wake for Unpark {
         self.0.unpark();
     }
 }
-
-/// A value, counted until it is destroyed.
-struct Counted<'a>(&'a AtomicUsize);
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
-}
-
-type Many<'a> = WeakMap<Strong<usize>, Counted<'a>>;
 
 #[test]
 fn small_a_thread_purges_when_it_is_woken() {
@@ -198,10 +187,10 @@ fn small_a_thread_purges_in_instalments_when_it_is_woken() {
 }
 
 /// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
-fn destroys_everything_when_it_is_woken(purge: fn(&Many<'_>)) {
+fn destroys_everything_when_it_is_woken(purge: fn(&SharedMap)) {
     let _watched = watched("the thread that purges when it is woken");
-    let (alive, done) = (&AtomicUsize::new(0), &AtomicBool::new(false));
-    let map = WeakMap::new();
+    let (alive, done) = (Arc::new(AtomicUsize::new(0)), &AtomicBool::new(false));
+    let map = SharedMap::new();
     map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..3)
@@ -211,7 +200,9 @@ fn destroys_everything_when_it_is_woken(purge: fn(&Many<'_>)) {
                     for number in 0..OBJECTS {
                         let key = Strong::new(number);
                         alive.fetch_add(1, Relaxed);
-                        map.insert(&key, Counted(alive));
+                        let counted = alive.clone();
+                        let end = move || _ = counted.fetch_sub(1, Relaxed);
+                        map.insert(&key, value(end));
                         drop(last.replace(key));
                     }
                 })
@@ -241,9 +232,9 @@ fn small_each_death_is_purged_or_announced() {
     for number in 0..OBJECTS {
         let keys = [number, number].map(Strong::new);
         let [a, b] = keys;
-        map.insert(&a, 1);
+        map.insert(&a, idle());
         thread::scope(|scope| {
-            scope.spawn(|| map.insert(&b, 1)).join().unwrap();
+            scope.spawn(|| map.insert(&b, idle())).join().unwrap();
         });
         thread::scope(|scope| {
             scope.spawn(move || drop(a));
@@ -289,10 +280,10 @@ fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
 /// Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
 #[test]
 fn small_wakers_are_replaced_meanwhile() {
-    let map = WeakMap::new();
+    let map = SharedMap::new();
     for number in 0..OBJECTS / 4 {
         let key = Strong::new(number);
-        map.insert(&key, 1);
+        map.insert(&key, idle());
         thread::scope(|scope| {
             scope.spawn(move || drop(key));
             scope.spawn(|| map.set_waker(Some(Waker::noop().clone())));
@@ -304,7 +295,7 @@ fn small_wakers_are_replaced_meanwhile() {
     }
     let (calls, key) = (Calls::new(), Strong::new(0));
     map.set_waker(calls.waker());
-    map.insert(&key, 1);
+    map.insert(&key, idle());
     drop(key);
     assert_eq!(calls.take(), 1);
 }

@@ -9,10 +9,12 @@ use weakly::{Reclaim, Strong, WeakMap, WeakPairMap, WeakValueMap};
 use crate::common::subject::Single;
 use crate::common::subject::single::*;
 
-use crate::Calls;
+use crate::{Calls, Value, idle, owns};
+
+type Map = WeakMap<Strong<usize>, usize>;
 
 /// A map of so many objects.
-fn map_of(count: usize) -> (WeakMap<Strong<usize>, usize>, Vec<Strong<usize>>) {
+fn map_of(count: usize) -> (Map, Vec<Strong<usize>>) {
     let keys: Vec<_> = (0..count).map(Strong::new).collect();
     (keys.iter().map(|key| (key, 0)).collect(), keys)
 }
@@ -34,7 +36,7 @@ fn it_is_called_once_until_nothing_is_pending() {
 #[test]
 fn one_for_local_pointers() {
     let calls = Calls::new();
-    let keys = [1, 2, 3].map(local::Strong::new);
+    let keys = [1_usize, 2, 3].map(local::Strong::new);
     let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, ())).collect();
     map.set_waker(calls.waker());
     let [a, b, c] = keys;
@@ -47,7 +49,7 @@ fn one_for_local_pointers() {
 
 #[test]
 fn an_empty_map_has_one_too() {
-    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    let (calls, mut map) = (Calls::new(), Map::new());
     map.set_waker(calls.waker());
     let key = Strong::new(1);
     map.insert(&key, 1);
@@ -94,7 +96,6 @@ fn a_drain_that_leaves_something_does_not_arm_it() {
 /// Whatever drains the last notice arms it.
 #[test]
 fn every_drain_arms_it() {
-    type Map = WeakMap<Strong<usize>, usize>;
     type Drain<'a> = &'a dyn Fn(&mut Map);
     let other = Strong::new(7);
     let drains: [(&str, Drain<'_>); 11] = [
@@ -147,21 +148,20 @@ fn instalments() {
 /// A purge that causes further deaths calls it for none of them.
 #[test]
 fn a_purge_of_a_chain_does_not_call_it() {
-    struct Link(#[allow(dead_code)] Option<Strong<()>>);
-    let (calls, mut map) = (Calls::new(), WeakMap::new());
+    let (calls, mut map) = (Calls::new(), WeakMap::<_, Value>::new());
     map.set_waker(calls.waker());
     let mut last = None;
     for _ in 0..100 {
-        let key = Strong::new(());
-        map.insert(&key, Link(last));
+        let key = Strong::new(0_usize);
+        map.insert(&key, owns(last));
         last = Some(key);
     }
     drop(last);
     assert_eq!(calls.take(), 1);
     map.purge();
     assert_eq!((calls.take(), map.len()), (0, 0));
-    let key = Strong::new(());
-    map.insert(&key, Link(None));
+    let key = Strong::new(0_usize);
+    map.insert(&key, idle());
     drop(key);
     assert_eq!(calls.take(), 1);
 }
@@ -247,8 +247,8 @@ fn a_clone_has_none() {
 
 #[test]
 fn pointers_that_send_no_notices_call_none() {
-    let (calls, key) = (Calls::new(), Arc::new(1));
-    let mut map = WeakMap::from([(&key, 1)]);
+    let (calls, key) = (Calls::new(), Arc::new(1_usize));
+    let mut map = WeakMap::from([(&key, 1_usize)]);
     map.set_waker(calls.waker());
     assert_eq!(Arc::strong_count(&calls), 1, "it is not kept");
     drop(key);
@@ -259,8 +259,8 @@ fn pointers_that_send_no_notices_call_none() {
 #[test]
 fn pairs() {
     let calls = Calls::new();
-    let keys = [1, 2, 3].map(Strong::new);
-    let values = [1, 2, 3].map(local::Strong::new);
+    let keys = [1_usize, 2, 3].map(Strong::new);
+    let values = [1_usize, 2, 3].map(local::Strong::new);
     let mut map: WeakPairMap<_, _> = keys.iter().zip(&values).collect();
     map.set_waker(calls.waker());
     let ([a, b, c], [x, y, z]) = (keys, values);
@@ -279,7 +279,7 @@ fn pairs() {
     drop(value);
     assert_eq!(calls.take(), 1);
     // Or one, if the other side is polled.
-    let (polled, value) = (Arc::new(1), Strong::new(1));
+    let (polled, value) = (Arc::new(1_usize), Strong::new(1_usize));
     let mut map = WeakPairMap::from([(&polled, &value)]);
     map.set_waker(calls.waker());
     drop(value);
@@ -319,7 +319,8 @@ fn late_notices() {
 #[test]
 fn instalments_of_late_notices() {
     let (calls, mut map) = (Calls::new(), WeakPairMap::new());
-    let [mut keys, mut values] = [(); 2].map(|()| (0..14).map(Strong::new).collect::<Vec<_>>());
+    let [mut keys, mut values] =
+        [(); 2].map(|()| (0..14_usize).map(Strong::new).collect::<Vec<_>>());
     map.extend(keys.iter().zip(&values));
     map.set_waker(calls.waker());
     keys.truncate(4);
@@ -367,7 +368,7 @@ fn every_collection_has_one() {
 #[test]
 fn an_object_in_many_maps() {
     let calls: Vec<_> = (0..100).map(|_| Calls::new()).collect();
-    let mut maps: Vec<_> = calls.iter().map(|_| WeakMap::new()).collect();
+    let mut maps: Vec<_> = calls.iter().map(|_| Map::new()).collect();
     let object = Strong::new(1);
     for (map, calls) in maps.iter_mut().zip(&calls) {
         map.set_waker(calls.waker());
@@ -384,8 +385,8 @@ fn an_object_under_many_keys() {
     let (calls, mut map) = (Calls::new(), WeakValueMap::new());
     map.set_waker(calls.waker());
     for _ in 0..2 {
-        let object = Strong::new(1);
-        for key in 0..200 {
+        let object = Strong::new(1_usize);
+        for key in 0..200_usize {
             map.insert(key, &object);
         }
         drop(object);

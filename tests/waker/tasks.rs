@@ -4,18 +4,18 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
 
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
-use weakly::{WeakPairMap, WeakValueMap, concurrent};
+use weakly::{WeakPairMap, WeakValueMap};
 
-use crate::Calls;
 use crate::common::scaled;
 use crate::common::subject::{Subject, Upkeep, new_lives};
 use crate::common::watchdog::watched;
 use crate::shared::Unpark;
+use crate::{Calls, SharedMap, idle, value};
 
 /// What a poll says: whether something is pending.
 fn is_ready(all: &mut impl Upkeep, task: &Arc<Calls>) -> bool {
@@ -160,9 +160,9 @@ mod threads_share {
 fn small_memos_and_attributes() {
     struct Name;
     impl AttributeKey for Name {
-        type Value = i32;
+        type Value = usize;
     }
-    let (memo, attributes) = (Memo::<Strong<i32>, i32>::new(), Attributes::new());
+    let (memo, attributes) = (Memo::<Strong<usize>, usize>::new(), Attributes::new());
     let (task, object) = (Calls::new(), Strong::new(1));
     let waker = Waker::from(task.clone());
     let mut context = Context::from_waker(&waker);
@@ -184,13 +184,13 @@ fn small_memos_and_attributes() {
 #[test]
 fn late_notices_are_not_pending() {
     for is_first_poll in [false, true] {
-        let (task, mut map) = (Calls::new(), WeakValueMap::new());
+        let (task, mut map) = (Calls::new(), WeakValueMap::<usize, _>::new());
         if !is_first_poll {
             assert!(!is_ready(&mut map, &task));
         }
         // One operation drains 16 notices; that of the first death is the last to be drained, and its entry goes
         // before.
-        let values: Vec<_> = (0..17).map(Strong::new).collect();
+        let values: Vec<_> = (0..17_usize).map(Strong::new).collect();
         map.extend(values.iter().map(|value| (**value, value)));
         drop(values);
         task.take();
@@ -206,10 +206,10 @@ fn late_notices_are_not_pending() {
 /// that wakes the task.
 #[test]
 fn small_what_waits_for_a_thread_inside() {
-    let map = concurrent::WeakMap::new();
+    let map = SharedMap::new();
     let [one, other, inside] = [1, 2, 3].map(Strong::new);
     for key in [&one, &other, &inside] {
-        map.insert(key, Box::new(0));
+        map.insert(key, idle());
     }
     let task = Calls::new();
     let waker = Waker::from(task.clone());
@@ -250,15 +250,6 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Says that it is destroyed.
-struct Closing(Sender<()>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        _ = self.0.send(());
-    }
-}
-
 const ROUNDS: usize = scaled(3_000, 10);
 
 /// Ends a task when this is dropped, also by a panic.
@@ -275,7 +266,7 @@ impl Drop for End<'_> {
 /// others insert, which unlinks the dead, and look at entries, so that what they own is kept when they leave.
 #[test]
 fn small_a_task_destroys_what_dies_on_other_threads() {
-    let map = concurrent::WeakMap::new();
+    let map = SharedMap::new();
     map.set_reclaim(Reclaim::OnRequest);
     let over = AtomicBool::new(false);
     let end = Arc::new(End(&over, thread::current()));
@@ -287,7 +278,8 @@ fn small_a_task_destroys_what_dies_on_other_threads() {
                 let (closing, closed) = channel();
                 for number in 0..ROUNDS {
                     let key = Strong::new(number);
-                    map.insert(&key, Closing(closing.clone()));
+                    let closing = closing.clone();
+                    map.insert(&key, value(move || _ = closing.send(())));
                     drop(key);
                     closed.recv().expect("the task destroys it");
                 }
@@ -296,7 +288,7 @@ fn small_a_task_destroys_what_dies_on_other_threads() {
         drop(end);
         scope.spawn(|| {
             let key = Strong::new(0);
-            map.insert(&key, Closing(channel().0));
+            map.insert(&key, idle());
             while !over.load(Acquire) {
                 map.with(&key, |_| thread::yield_now());
             }
