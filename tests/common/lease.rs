@@ -1,4 +1,4 @@
-//! A pointer that is found by sweeping, and reports each time it is asked whether its object is dead.
+//! A pointer that is found by sweeping, and calls back each time it is asked whether its object is dead: an `Arc`, else.
 
 #![allow(unsafe_code)]
 
@@ -6,57 +6,36 @@ use std::borrow::Borrow;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
-use super::subject::{Content, Life};
+use super::custom::{Custom, On, called_back};
+use super::subject::Life;
 use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
 
-/// What a lease may point to.
-pub trait Asked: 'static {
-    /// Called when a collection asks whether this is dead, which it may be.
-    fn asked(this: *const Self);
-}
+#[derive(Clone, PartialEq)]
+pub struct Lease(Arc<Custom>);
+#[derive(Clone)]
+pub struct WeakLease(Weak<Custom>);
 
-pub struct Lease<K>(Arc<K>);
-pub struct WeakLease<K>(Weak<K>);
-
-impl<K> From<K> for Lease<K> {
-    fn from(key: K) -> Self {
-        Lease(Arc::new(key))
+impl From<Custom> for Lease {
+    fn from(object: Custom) -> Self {
+        Lease(Arc::new(object))
     }
 }
 
-impl<K> Clone for Lease<K> {
-    fn clone(&self) -> Self {
-        Lease(self.0.clone())
-    }
-}
+impl Deref for Lease {
+    type Target = Custom;
 
-impl<K> Clone for WeakLease<K> {
-    fn clone(&self) -> Self {
-        WeakLease(self.0.clone())
-    }
-}
-
-impl<K> Deref for Lease<K> {
-    type Target = K;
-
-    fn deref(&self) -> &K {
+    fn deref(&self) -> &Custom {
         &self.0
     }
 }
 
-impl<K> Borrow<K> for Lease<K> {
-    fn borrow(&self) -> &K {
+impl Borrow<Custom> for Lease {
+    fn borrow(&self) -> &Custom {
         &self.0
     }
 }
 
-impl<K: PartialEq> PartialEq for Lease<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<K: Asked + Content> Life<K> for Lease<K> {
+impl Life<Custom> for Lease {
     const NOTIFIES: bool = false;
     fn counts(&self) -> (usize, usize) {
         (Arc::strong_count(&self.0), Arc::weak_count(&self.0))
@@ -64,10 +43,10 @@ impl<K: Asked + Content> Life<K> for Lease<K> {
 }
 
 // SAFETY: everything is passed on to `Arc`, which pins its address.
-unsafe impl<K: Asked> WeakKey for Lease<K> {
+unsafe impl WeakKey for Lease {
     type Watch = Swept<Self>;
-    type Weak = WeakLease<K>;
-    fn downgrade(this: &Self) -> WeakLease<K> {
+    type Weak = WeakLease;
+    fn downgrade(this: &Self) -> WeakLease {
         WeakLease(Arc::downgrade(&this.0))
     }
 
@@ -77,33 +56,33 @@ unsafe impl<K: Asked> WeakKey for Lease<K> {
 }
 
 // SAFETY: likewise.
-unsafe impl<K: Asked> StrongRef for Lease<K> {
-    type Target = K;
+unsafe impl StrongRef for Lease {
+    type Target = Custom;
 }
 
 // SAFETY: likewise.
-unsafe impl<K: Asked> WeakRef for WeakLease<K> {
-    type Strong = Lease<K>;
+unsafe impl WeakRef for WeakLease {
+    type Strong = Lease;
 
-    fn upgrade(&self) -> Option<Lease<K>> {
+    fn upgrade(&self) -> Option<Lease> {
         self.0.upgrade().map(Lease)
     }
     fn addr(&self) -> *const () {
         self.0.as_ptr().cast()
     }
     fn is_expired(&self) -> bool {
-        K::asked(self.0.as_ptr());
+        called_back(On::Asked, self.0.as_ptr());
         self.0.strong_count() == 0
     }
 }
 
-impl<K: Asked> Identity for WeakLease<K> {
+impl Identity for WeakLease {
     fn identity(this: &Self) -> *const () {
         Identity::identity(&this.0)
     }
 }
 
-impl<K: Asked> Identify<Lease<K>> for WeakLease<K> {
+impl Identify<Lease> for WeakLease {
     fn addr(this: &Self) -> *const () {
         if this.is_expired() {
             std::ptr::null()

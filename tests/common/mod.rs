@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub)] // each test program uses a part of it
 
 pub mod corpus;
+pub mod custom;
 pub mod doomed;
 pub mod heap;
 pub mod instalments;

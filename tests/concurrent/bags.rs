@@ -10,6 +10,7 @@ use weakly::keep::Limit;
 use weakly::{Reclaim, Strong};
 
 use crate::common::{Count, in_time, panics, quiet_panic, scaled};
+use crate::faces::{Ends, Maps, ending, owned, quietly, token};
 
 /// How many entries a thread gathers, at most.
 pub(crate) const BAG: usize = 64;
@@ -22,21 +23,6 @@ const CHANGES: usize = 32;
 
 type Key = Strong<usize>;
 
-/// What is done when a value goes.
-struct Ends(Box<dyn FnMut() + Send + Sync>);
-
-impl Ends {
-    fn new(end: impl FnMut() + Send + Sync + 'static) -> Self {
-        Ends(Box::new(end))
-    }
-}
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
-
 fn keys(number: usize) -> Vec<Key> {
     (0..number).map(Strong::new).collect()
 }
@@ -44,6 +30,11 @@ fn keys(number: usize) -> Vec<Key> {
 /// So large that its size does not keep the bags small.
 fn large<V: Send + Sync>() -> WeakMap<Key, V> {
     WeakMap::with_capacity(scaled(4_000, 700))
+}
+
+/// The same, where values have destructors.
+fn large_owning() -> Maps<Key> {
+    large()
 }
 
 /// Calls `run` while so many other threads live, each of which has run `visit`.
@@ -74,7 +65,7 @@ fn change<V: Send + Sync>(map: &WeakMap<Key, V>, value: V) {
 /// 320: Two threads remove an entry each, and end. Another thread, which only makes changes, destroys both.
 #[test]
 fn small_what_ended_threads_have_removed_is_destroyed_by_another() {
-    let (map, keys) = (large(), keys(2));
+    let (map, keys) = (large::<usize>(), keys(2));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     let together = Barrier::new(2);
     thread::scope(|scope| {
@@ -103,7 +94,7 @@ fn small_what_ended_threads_have_removed_is_destroyed_by_another() {
 /// a bag that it has filled itself.
 #[test]
 fn small_a_thread_that_only_inserts_empties_its_own_bag() {
-    let (map, mut removed) = (large(), Strong::new(0));
+    let (map, mut removed) = (large::<usize>(), Strong::new(0));
     change(&map, 0);
     let remove = || {
         map.insert(&removed, 0);
@@ -156,7 +147,7 @@ fn gathers_at_most(others: usize, bag: usize) {
     gathers_at_most_in(large(), others, bag);
 }
 
-fn gathers_at_most_in(map: WeakMap<Key, i32>, others: usize, bag: usize) {
+fn gathers_at_most_in(map: WeakMap<Key, usize>, others: usize, bag: usize) {
     let keys = keys(scaled(1_000, 2 * bag));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     beside(
@@ -183,11 +174,9 @@ fn gathers_at_most_in(map: WeakMap<Key, i32>, others: usize, bag: usize) {
 #[test]
 fn small_what_has_a_destructor_waits_only_beside_many_threads() {
     for threads in [1, 2, 6, CROWD] {
-        let (map, count) = (large::<Ends>(), Count::default());
-        let value = || {
-            let count = count.clone();
-            Ends::new(move || _ = count.add())
-        };
+        let (map, count) = (large_owning(), Count::default());
+        let ends = count.ends();
+        let value = || owned(0, &ends);
         beside(
             threads,
             || change(&map, value()),
@@ -214,12 +203,12 @@ fn small_what_has_a_destructor_waits_only_beside_many_threads() {
 /// 320: An entry that waits in a bag is a weak handle to its key. A purge ends that.
 #[test]
 fn small_an_entry_in_a_bag_is_a_weak_handle() {
-    let (map, mut key) = (large(), Strong::new(1));
+    let (map, mut key) = (large::<usize>(), Strong::new(1));
     beside(
         1,
         || change(&map, 0),
         || {
-            map.insert(&key, 1_usize);
+            map.insert(&key, 1);
             assert_eq!(map.remove(&key), Some(1));
             assert!(Strong::get_mut(&mut key).is_none());
             map.purge();
@@ -231,7 +220,7 @@ fn small_an_entry_in_a_bag_is_a_weak_handle() {
 /// 320: What waits in bags is pending for a task that polls. From then on nobody gathers: the task would not be woken.
 #[test]
 fn small_a_task_that_polls_ends_gathering() {
-    let (map, keys) = (large(), keys(4));
+    let (map, keys) = (large::<usize>(), keys(4));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     let mut context = Context::from_waker(Waker::noop());
     beside(
@@ -253,7 +242,7 @@ fn small_a_task_that_polls_ends_gathering() {
 /// 320: A purge in parts counts what waits in bags, and takes no more than it was told to.
 #[test]
 fn small_a_purge_in_parts_takes_parts_of_bags() {
-    let (map, keys) = (large(), keys(40));
+    let (map, keys) = (large::<usize>(), keys(40));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     beside(
         CROWD,
@@ -279,7 +268,7 @@ fn small_a_purge_in_parts_takes_parts_of_bags() {
 /// 320: Where a ceiling counts entries, and tells why they go, nobody gathers.
 #[test]
 fn small_a_ceiling_is_told_at_once() {
-    let (map, told) = (large(), Count::default());
+    let (map, told) = (large::<usize>(), Count::default());
     map.set_ceiling(Limit::entries(10), |_| 1);
     let teller = told.clone();
     map.set_listener(move |_, _, _| _ = teller.add());
@@ -291,7 +280,7 @@ fn small_a_ceiling_is_told_at_once() {
             // Threads that leave at once may miss each other (D3): then the next thread destroys what waits.
             map.get(&key);
             assert_eq!((told.get(), map.pending_dead()), (CROWD, 0));
-            map.insert(&key, 0_usize);
+            map.insert(&key, 0);
             map.remove(&key);
             assert_eq!((told.get(), map.pending_dead()), (CROWD + 1, 0));
         },
@@ -322,12 +311,10 @@ fn small_a_floor_beside_a_crowd_forgets_a_weight_at_once() {
 /// 320, 185: On request, what has died is kept by way of a bag, and what was removed is destroyed.
 #[test]
 fn small_the_dead_are_kept_by_way_of_a_bag() {
-    let (map, count) = (large::<Ends>(), Count::default());
+    let (map, count) = (large_owning(), Count::default());
     map.set_reclaim(Reclaim::OnRequest);
-    let value = || {
-        let count = count.clone();
-        Ends::new(move || _ = count.add())
-    };
+    let ends = count.ends();
+    let value = || owned(0, &ends);
     beside(
         CROWD,
         || change(&map, value()),
@@ -347,35 +334,27 @@ fn small_the_dead_are_kept_by_way_of_a_bag() {
 
 /// Fills the bag of this thread, which holds less than that of the collection, with values that run `end`; then empties it by
 /// further changes.
-fn batches(map: &WeakMap<Key, Ends>, end: impl Fn(usize) + Send + Sync + 'static) {
-    let (end, quiet) = (Arc::new(end), Arc::new(|_| ()));
-    for number in 0..BATCHED {
-        let end = Arc::clone(&end);
-        change(map, Ends::new(move || end(number)));
+fn batches(map: &Maps<Key>, end: impl Fn(usize) + Send + Sync + 'static) {
+    let ends: Ends = Arc::new(end);
+    for ends in [ends, quietly()] {
+        (0..BATCHED).for_each(|number| change(map, owned(number, &ends)));
     }
-    (0..BATCHED).for_each(|number| {
-        let quiet = Arc::clone(&quiet);
-        change(map, Ends::new(move || quiet(number)));
-    });
 }
 
 /// 320, 173: A destructor in a batch changes the same collection, whose batches are destroyed meanwhile, too.
 #[test]
 fn small_a_destructor_in_a_batch_changes_the_collection() {
     in_time(|| {
-        let map = Arc::new(large::<Ends>());
+        let map = Arc::new(large_owning());
         let ended = Count::default();
         beside(
             CROWD,
-            || change(&map, Ends::new(|| ())),
+            || change(&map, token()),
             || {
                 let (inner, count) = (Arc::clone(&map), ended.clone());
                 batches(&map, move |_| {
                     count.add();
-                    for _ in 0..3 {
-                        let count = count.clone();
-                        change(&inner, Ends::new(move || _ = count.add()));
-                    }
+                    (0..3).for_each(|_| change(&inner, owned(0, &count.ends())));
                     inner.purge_some(1);
                 });
                 map.purge();
@@ -389,15 +368,15 @@ fn small_a_destructor_in_a_batch_changes_the_collection() {
 /// 320, 182: Destructors in a batch panic: all run, once, and the panic of a first one of each batch reaches the caller.
 #[test]
 fn small_destructors_in_a_batch_panic() {
-    let (map, ended) = (large::<Ends>(), Count::default());
+    let (map, ended) = (large_owning(), Count::default());
     let mut panicked = 0;
     beside(
         CROWD,
-        || change(&map, Ends::new(|| ())),
+        || change(&map, token()),
         || {
             for _ in 0..BATCHED {
                 let count = ended.clone();
-                let value = Ends::new(move || {
+                let value = ending(move || {
                     count.add();
                     quiet_panic();
                 });
@@ -416,11 +395,11 @@ fn small_destructors_in_a_batch_panic() {
 #[test]
 fn small_a_destructor_in_a_batch_takes_the_callers_lock() {
     in_time(|| {
-        let map = Arc::new(large::<Ends>());
+        let map = Arc::new(large_owning());
         let lock = Arc::new(Mutex::new(0));
         beside(
             CROWD,
-            || change(&map, Ends::new(|| ())),
+            || change(&map, token()),
             || {
                 let (come, comes) = mpsc::channel();
                 thread::scope(|scope| {
@@ -451,12 +430,10 @@ fn small_a_destructor_in_a_batch_takes_the_callers_lock() {
 /// to this one.
 #[test]
 fn small_a_destructor_in_a_batch_drops_collections() {
-    let (map, ended) = (Arc::new(large::<Ends>()), Count::default());
-    let other = Arc::new(large::<Ends>());
-    let value = || {
-        let count = ended.clone();
-        Ends::new(move || _ = count.add())
-    };
+    let (map, ended) = (Arc::new(large_owning()), Count::default());
+    let other = Arc::new(large_owning());
+    let ends = ended.ends();
+    let value = || owned(0, &ends);
     let handles = Arc::new(Mutex::new(Some((Arc::clone(&map), Arc::clone(&other)))));
     let all = AtomicUsize::new(0);
     beside(
@@ -485,7 +462,7 @@ fn small_a_destructor_in_a_batch_drops_collections() {
     assert_eq!(count.get(), before + CROWD);
 }
 
-fn other_of<T>(_: &T, other: Arc<WeakMap<Key, Ends>>) -> Arc<WeakMap<Key, Ends>> {
+fn other_of<T>(_: &T, other: Arc<Maps<Key>>) -> Arc<Maps<Key>> {
     other
 }
 
@@ -493,7 +470,7 @@ fn other_of<T>(_: &T, other: Arc<WeakMap<Key, Ends>>) -> Arc<WeakMap<Key, Ends>>
 #[test]
 fn small_a_purge_beside_threads_that_gather_ends() {
     in_time(|| {
-        let (map, stop) = (large(), OnceLock::new());
+        let (map, stop) = (large::<usize>(), OnceLock::new());
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
@@ -516,7 +493,7 @@ fn small_a_purge_beside_threads_that_gather_ends() {
 /// borrowed. (Miri sees it read what the other writes.)
 #[test]
 fn small_a_late_thread_purges_beside_one_that_comes() {
-    struct Late(Arc<WeakMap<Key, Ends>>, Key);
+    struct Late(Arc<Maps<Key>>, Key);
 
     impl Drop for Late {
         fn drop(&mut self) {
@@ -529,13 +506,13 @@ fn small_a_late_thread_purges_beside_one_that_comes() {
         static LATE: std::cell::RefCell<Option<Late>> = const { std::cell::RefCell::new(None) };
     }
 
-    let (map, key) = (Arc::new(large::<Ends>()), Strong::new(0));
+    let (map, key) = (Arc::new(large_owning()), Strong::new(0));
     let (ended, ends) = mpsc::channel();
     let (came, comes) = mpsc::channel::<()>();
     let comes = Mutex::new(comes);
     map.insert(
         &key,
-        Ends::new(move || {
+        ending(move || {
             ended.send(()).unwrap();
             _ = comes.lock().unwrap().recv();
         }),

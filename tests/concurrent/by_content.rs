@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
@@ -10,8 +11,9 @@ use std::thread;
 use weakly::Strong;
 use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
+use crate::common::custom::{Custom, On, with_callback};
 use crate::common::{panics, scaled};
-use crate::faces::{Count, Kind, Life, Owned, is_same, lives};
+use crate::faces::{Count, HashMaps, Kind, Life, Owned, Std, ending, is_same, lives, owned, token};
 use crate::for_each_pointer;
 
 for_each_pointer!(
@@ -104,7 +106,7 @@ fn an_existing_value_keeps_its_key<P: Kind>() {
 /// H117, C44: An equal key is inserted where a dead one is not reclaimed yet: as if the dead one had not been
 /// there; its late notice does not affect the new entry.
 fn a_dead_key_counts_as_absent<P: Kind>() {
-    type Again<P> = fn(&WeakHashMap<Life<P>, Arc<Owned>>, &Life<P>, Arc<Owned>);
+    type Again<P> = fn(&HashMaps<Life<P>>, &Life<P>, Arc<Owned>);
     let again: [Again<P>; 4] = [
         |map, key, new| assert!(map.insert(key, new)),
         |map, key, new| assert!(map.swap(key, new).is_none()),
@@ -119,11 +121,11 @@ fn a_dead_key_counts_as_absent<P: Kind>() {
     for again in again {
         let (old, new) = (Count::default(), Count::default());
         let ([first, second], map) = (twins::<P>(), WeakHashMap::new());
-        map.insert(&first, Arc::new(Owned::new(1, &old.ends())));
+        map.insert(&first, owned(1, &old.ends()));
         drop(first);
         assert_eq!((map.len_live(), old.get()), (0, 0));
         assert!(map.remove(&1).is_none() && !map.remove_if(&1, |_| panic!("it is dead")));
-        again(&map, &second, Arc::new(Owned::new(2, &new.ends())));
+        again(&map, &second, owned(2, &new.ends()));
         let counts = || (map.len(), map.len_live(), map.pending_dead());
         assert_eq!((counts(), old.get()), ((1, 1, 0), 1), "it has made room");
         map.purge();
@@ -156,19 +158,6 @@ fn an_element_stays_unless_it_is_replaced<P: Kind>() {
 
 /// H117: In each operation, with the given hasher.
 fn a_content_is_hashed_once<P: Kind>() {
-    struct Asked(usize, Count);
-    impl PartialEq for Asked {
-        fn eq(&self, other: &Self) -> bool {
-            self.0 == other.0
-        }
-    }
-    impl Eq for Asked {}
-    impl Hash for Asked {
-        fn hash<H: Hasher>(&self, state: &mut H) {
-            self.1.add();
-            self.0.hash(state);
-        }
-    }
     #[derive(Clone, Default)]
     struct Counting(RandomState, Count);
     impl BuildHasher for Counting {
@@ -179,20 +168,24 @@ fn a_content_is_hashed_once<P: Kind>() {
         }
     }
     let (hashed, hasher) = (Count::default(), Counting::default());
-    let map = WeakHashMap::<P::Strong<Asked>, usize, _>::with_hasher(hasher.clone());
-    let set = WeakHashSet::<P::Strong<Asked>, _>::with_capacity_and_hasher(9, hasher.clone());
-    let [one, two]: [P::Strong<Asked>; 2] = [1, 2].map(|n| Asked(n, hashed.clone()).into());
+    let map = WeakHashMap::<P::Custom, Custom, _>::with_hasher(hasher.clone());
+    let set = WeakHashSet::<P::Custom, _>::with_capacity_and_hasher(9, hasher.clone());
+    let [one, two]: [P::Custom; 2] = [1, 2].map(|n| {
+        let hashed = hashed.clone();
+        let object = Custom::from(n).hashed(n);
+        object.on(On::Hash, move |_| _ = hashed.add()).into()
+    });
     let steps: [&dyn Fn(); 16] = [
-        &|| assert!(map.insert(&one, 1)),
-        &|| assert_eq!(map.swap(&one, 2), Some(1)),
-        &|| assert_eq!(map.get(&*one), Some(2)),
+        &|| assert!(map.insert(&one, 1.into())),
+        &|| assert_eq!(map.swap(&one, 2.into()), Some(1.into())),
+        &|| assert_eq!(map.get(&*one), Some(2.into())),
         &|| assert!(map.get_key_value(&*one).is_some()),
         &|| assert!(!map.contains_key(&*two)),
-        &|| assert_eq!(map.get_or_insert_with(&one, |_| 3), 2),
-        &|| assert_eq!(map.get_or_insert_with(&two, |_| 3), 3),
-        &|| assert_eq!(map.compute(&two, |_| Some(4)), Some(4)),
+        &|| assert_eq!(map.get_or_insert_with(&one, |_| 3.into()), 2.into()),
+        &|| assert_eq!(map.get_or_insert_with(&two, |_| 3.into()), 3.into()),
+        &|| assert_eq!(map.compute(&two, |_| Some(4.into())), Some(4.into())),
         &|| assert!(!map.remove_if(&*one, |_| false)),
-        &|| assert_eq!(map.remove(&*one), Some(2)),
+        &|| assert_eq!(map.remove(&*one), Some(2.into())),
         &|| assert!(set.insert(&one)),
         &|| assert!(!set.insert(&one)),
         &|| assert!(set.replace(&one).is_some()),
@@ -209,7 +202,7 @@ fn a_content_is_hashed_once<P: Kind>() {
 
 /// C39: The key lives while its value is read, and dies when the lookup is over.
 fn a_lookup_may_own_the_last_handle<P: Kind>() {
-    let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
+    let map = HashMaps::<Life<P>>::new();
     let looks: [&dyn Fn(&dyn Fn()); 2] = [
         &|during| assert!(map.with(&1, |_| during()).is_some()),
         &|during| {
@@ -222,7 +215,7 @@ fn a_lookup_may_own_the_last_handle<P: Kind>() {
     ];
     for look in looks {
         let (count, key) = (Count::default(), Life::<P>::from(1));
-        map.insert(&key, Arc::new(Owned::new(1, &count.ends())));
+        map.insert(&key, owned(1, &count.ends()));
         let last = Mutex::new(Some(key));
         look(&|| {
             drop(last.lock().unwrap().take());
@@ -292,7 +285,7 @@ fn small_one_thread_inserts_a_new_content<P: Kind>() {
 /// everything is dropped once.
 fn small_threads_use_the_same_contents<P: Kind>() {
     let (threads, turns, contents) = (scaled(4, 3), scaled(3_000, 10), 3);
-    let map = WeakHashMap::<Life<P>, Arc<Owned>>::new();
+    let map = HashMaps::<Life<P>>::new();
     let (made, count) = (AtomicUsize::new(0), Count::default());
     thread::scope(|scope| {
         for thread in 0..threads {
@@ -300,7 +293,7 @@ fn small_threads_use_the_same_contents<P: Kind>() {
             scope.spawn(move || {
                 let new = |content| {
                     made.fetch_add(1, Relaxed);
-                    Arc::new(Owned::new(content, &count.ends()))
+                    owned(content, &count.ends())
                 };
                 for turn in 0..turns {
                     let content = (turn + thread) % contents;
@@ -375,8 +368,8 @@ where
 fn lookups_take_any_equal_key() {
     let word: Strong<str> = "word".into();
     let map = WeakHashMap::new();
-    map.insert(&word, 1);
-    assert_eq!(map.get("word"), Some(1));
+    map.insert(&word, ());
+    assert_eq!(map.get("word"), Some(()));
     let set: WeakHashSet<Strong<String>> = WeakHashSet::new();
     let name = Strong::new(String::from("name"));
     assert!(set.insert(&name) && set.contains("name") && !set.contains("word"));
@@ -389,35 +382,24 @@ fn lookups_take_any_equal_key() {
 /// C47: Inside a key's own destructor its content finds nothing, and may be inserted with another object.
 #[test]
 fn a_dying_key_is_not_found_by_its_content() {
-    struct Dying(usize, Arc<Facts>, Option<Strong<Dying>>);
-    type Facts = WeakHashMap<Strong<Dying>, usize>;
-    impl PartialEq for Dying {
-        fn eq(&self, other: &Self) -> bool {
-            self.0 == other.0
-        }
-    }
-    impl Eq for Dying {}
-    impl Hash for Dying {
-        fn hash<H: Hasher>(&self, state: &mut H) {
-            self.0.hash(state);
-        }
-    }
-    impl Drop for Dying {
-        fn drop(&mut self) {
-            assert_eq!(self.1.get(&*self), None);
-            if let Some(next) = &self.2 {
-                assert!(self.1.insert(next, 2));
-                assert_eq!(self.1.get(&*self), Some(2), "the entry of the next key");
+    let map = Arc::new(WeakHashMap::<Strong<Custom>, Custom>::new());
+    let dying = |next: Option<Strong<Custom>>| {
+        let map = map.clone();
+        let object = Custom::from(1).on(On::Drop, move |this| {
+            assert_eq!(map.get(this), None);
+            if let Some(next) = &next {
+                assert!(map.insert(next, 2.into()));
+                assert_eq!(map.get(this), Some(2.into()), "the entry of the next key");
             }
-        }
-    }
-    let map = Arc::new(Facts::new());
-    let next = Strong::new(Dying(1, map.clone(), None));
-    let key = Strong::new(Dying(1, map.clone(), Some(next.clone())));
-    map.insert(&key, 1);
+        });
+        Strong::new(object)
+    };
+    let next = dying(None);
+    let key = dying(Some(next.clone()));
+    map.insert(&key, 1.into());
     drop(key);
     map.purge();
-    assert_eq!((map.len(), map.get(&*next)), (1, Some(2)));
+    assert_eq!((map.len(), map.get(&*next)), (1, Some(2.into())));
     drop(next);
     assert!(map.is_empty());
 }
@@ -426,69 +408,48 @@ fn a_dying_key_is_not_found_by_its_content() {
 /// ask for the same content.
 #[test]
 fn a_destructor_may_ask_for_the_content_that_makes_room() {
-    struct Asks(Arc<WeakHashMap<Arc<usize>, Option<Arc<Asks>>>>, Count);
-    impl Drop for Asks {
-        fn drop(&mut self) {
+    let (map, asked) = (Arc::new(HashMaps::new()), Count::default());
+    let asks = {
+        let (map, asked) = (map.clone(), asked.clone());
+        ending(move || {
             let key = Arc::new(1);
-            if !panics(|| _ = self.0.get_or_insert_with(&key, |_| None)) {
-                self.1.add();
+            if !panics(|| _ = map.get_or_insert_with(&key, |_| token())) {
+                asked.add();
             }
-        }
-    }
-    let (map, asked) = (Arc::new(WeakHashMap::new()), Count::default());
-    let [first, second] = twins::<crate::faces::Std>();
-    map.insert(&first, Some(Arc::new(Asks(map.clone(), asked.clone()))));
+        })
+    };
+    let [first, second] = twins::<Std>();
+    map.insert(&first, asks);
     drop(first);
-    assert!(map.get_or_insert_with(&second, |_| None).is_none());
+    assert_eq!(map.get_or_insert_with(&second, |_| token()).number, 0);
     assert_eq!((asked.get(), map.len_live()), (1, 1));
-}
-
-thread_local! {
-    /// How many comparisons on this thread are left before the action, which runs once.
-    static NEXT: Cell<Option<(usize, fn())>> = const { Cell::new(None) };
-    static WORDS: (WeakHashSet<Strong<Colliding>>, [Strong<Colliding>; 3]) = (
-        WeakHashSet::new(),
-        [0, 1, 1].map(|n| Strong::new(Colliding(n))),
-    );
-}
-
-/// All have the same hash.
-struct Colliding(usize);
-
-impl PartialEq for Colliding {
-    fn eq(&self, other: &Self) -> bool {
-        match NEXT.take() {
-            Some((0, act)) => act(),
-            next => NEXT.set(next.map(|(left, act)| (left - 1, act))),
-        }
-        self.0 == other.0
-    }
-}
-
-impl Eq for Colliding {}
-
-impl Hash for Colliding {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// H117, L157: The same content is inserted through another object between the lookup and the insertion.
 #[test]
 fn one_of_two_inserts_a_new_content() {
-    let nested = || WORDS.with(|(set, words)| assert!(set.insert(&words[1])));
-    WORDS.with(|(set, words)| {
-        let mut came_in_between = 0;
-        for at in 0..6 {
-            set.clear();
-            assert!(set.insert(&words[0]));
-            NEXT.set(Some((at, nested)));
-            let is_new = set.insert(&words[2]);
-            let was_done = NEXT.take().is_none();
-            assert!(is_new != was_done, "at comparison {at}");
-            came_in_between += usize::from(was_done);
-            let there = set.get(&*words[2]).expect("one of them");
-            assert!(Strong::ptr_eq(&there, &words[1 + usize::from(is_new)]));
-            assert_eq!((set.len(), set.len_live()), (2, 2));
-        }
-        assert!(came_in_between >= 2);
-    });
+    let mut came_in_between = 0;
+    for at in 0..6_usize {
+        let set = Rc::new(WeakHashSet::new());
+        let words = [0, 1, 1].map(|n| Strong::new(Custom::from(n)));
+        assert!(set.insert(&words[0]));
+        let (mut left, was_done) = (Some(at), Rc::new(Cell::new(false)));
+        let nested = {
+            let (set, word, was_done) = (set.clone(), words[1].clone(), was_done.clone());
+            move |_: On, _: *const ()| {
+                if left == Some(0) {
+                    assert!(set.insert(&word));
+                    was_done.set(true);
+                }
+                left = left.and_then(|left| left.checked_sub(1));
+            }
+        };
+        let is_new = with_callback(nested, || set.insert(&words[2]));
+        assert!(is_new != was_done.get(), "at comparison {at}");
+        came_in_between += usize::from(was_done.get());
+        let there = set.get(&*words[2]).expect("one of them");
+        assert!(Strong::ptr_eq(&there, &words[1 + usize::from(is_new)]));
+        assert_eq!((set.len(), set.len_live()), (2, 2));
+    }
+    assert!(came_in_between >= 2);
 }

@@ -2,16 +2,18 @@
 //! `is_expired` of pointers): it panics, uses the collection, or lets another thread use it.
 
 use std::cell::RefCell;
-use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
-use weakly::concurrent::{SharedRef, WeakMap, WeakValueMap};
+use weakly::concurrent::{
+    Interner, SharedRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+};
 use weakly::{Reclaim, Strong};
 
-use crate::common::lease::{self, Asked};
-use crate::common::subject::shared::*;
-use crate::common::subject::{Content, Life, Owned, Shared, Subject, Upkeep};
+use crate::common::custom::{Custom, On, with_callback};
+use crate::common::lease::Lease;
+use crate::common::subject::{Life, Upkeep};
 use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::Count;
 
@@ -42,64 +44,47 @@ fn callback() {
     ACTIONS.set(rest);
 }
 
-/// A key; all have the same hash. Its comparison is a callback. May report its drop.
-#[derive(Clone)]
-struct Key(
-    usize,
-    #[allow(dead_code)] // for its drop
-    Option<Arc<Owned<Ends>>>,
-);
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        let equal = self.0 == other.0;
-        callback();
-        equal
-    }
-}
-
-impl Eq for Key {}
-
-impl Hash for Key {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-/// A pointer that is found by sweeping. The question whether it is dead is a callback.
-type Lease = lease::Lease<Key>;
-
-impl Asked for Key {
-    fn asked(_: *const Self) {
-        callback();
-    }
-}
-
-impl Content for Key {
-    fn number(&self) -> usize {
-        self.0
-    }
-}
-
-fn object<L: From<Key>>(number: usize) -> L {
-    Key(number, None).into()
+/// Runs something in which each comparison, and each question to a lease whether it is dead, is a callback.
+fn with_callbacks<R>(run: impl FnOnce() -> R) -> R {
+    with_callback(|_, _| callback(), run)
 }
 
 /// A collection that runs such callbacks.
-trait Acts: Shared<Key> {
+trait Acts: Upkeep + Default + 'static {
+    type Life: Life<Custom>;
+    fn enter(&self, it: &Self::Life);
+    fn leave(&self, it: &Self::Life);
+    fn has(&self, it: &Self::Life) -> bool;
     /// All operations that may run one.
     fn acts() -> Vec<fn(&Self, &Self::Life)>;
 }
 
 macro_rules! acts {
-    ($($subject:ident: |$this:ident, $it:ident| [$($act:expr),*];)*) => {$(
-        impl<K: Life<Key> + SharedRef> Acts for $subject<K> {
+    ($($collection:ty: |$this:ident, $it:ident| $enter:expr, $leave:expr, $found:expr, [$($act:expr),*];)*) => {$(
+        impl<K: Life<Custom> + SharedRef<Target = Custom>> Acts for $collection {
+            type Life = K;
+
+            fn enter(&self, $it: &K) {
+                let $this = self;
+                _ = $enter;
+            }
+            fn leave(&self, $it: &K) {
+                let ($this, _) = (self, $it);
+                _ = $leave;
+            }
+            fn has(&self, $it: &K) -> bool {
+                let $this = self;
+                let found: Option<K> = $found;
+                found.is_some_and(|found| found.is($it))
+            }
             fn acts() -> Vec<fn(&Self, &K)> {
                 vec![
-                    |all, it| _ = all.enter(it, &quietly()),
-                    |all, it| _ = all.leave(it),
+                    Self::enter,
+                    Self::leave,
                     |all, it| _ = all.has(it),
                     |all, _| _ = all.purge(),
                     |all, _| all.clear(),
-                    |all, _| _ = Shared::iter(all).count(),
+                    |all, _| _ = all.iter().count(),
                     $(|$this, $it| _ = $act,)*
                 ]
             }
@@ -107,41 +92,61 @@ macro_rules! acts {
     )*};
 }
 
-fn owned(key: &Key) -> Arc<Owned<Ends, Key>> {
-    Arc::new(Owned::new(key.clone(), &quietly()))
+fn object<L: From<Custom>>(number: usize) -> L {
+    Custom::from(number).into()
+}
+
+fn copy<L: Life<Custom>>(it: &L) -> Custom {
+    (**it).clone()
+}
+
+fn key<K, V>(entry: Option<(K, V)>) -> Option<K> {
+    entry.map(|(key, _)| key)
 }
 
 acts! {
-    ValueMaps: |map, it| [
-        map.get_or_insert_with(owned(it), |_| it.clone()),
-        map.compute(owned(it), |_| Some(it.clone())),
-        map.compute(owned(it), |_| None),
-        map.remove_if(&owned(it), |_| true),
-        map.retain(|key, _| key.number != **it)
+    WeakValueMap<Custom, K>: |map, it| map.insert(copy(it), it), map.remove(&**it), map.get(&**it), [
+        map.get_or_insert_with(copy(it), |_| it.clone()),
+        map.compute(copy(it), |_| Some(it.clone())),
+        map.compute(copy(it), |_| None),
+        map.remove_if(&**it, |_| true),
+        map.retain(|key, _| *key != **it)
     ];
-    Interners: |_names, _it| [];
-    Maps: |map, it| [
-        map.get_or_insert_with(it, |_| owned(it)),
-        map.compute(it, |_| Some(owned(it))),
+    Interner<K>: |names, it| names.intern(it.clone()), names.clear(), names.get(&**it), [];
+    WeakMap<K, Custom>: |map, it| map.insert(it, copy(it)), map.remove(it), key(map.get_key_value(it)), [
+        map.get(it),
+        map.get_or_insert_with(it, |_| copy(it)),
+        map.compute(it, |_| Some(copy(it))),
         map.compute(it, |_| None),
         map.remove(&K::downgrade(it)),
-        map.retain(|key, _| key.0 != it.0)
+        map.retain(|key, _| key.number != it.number)
     ];
-    Sets: |set, it| [set.contains(&K::downgrade(it)), set.retain(|key| key.0 != it.0)];
-    HashMaps: |map, it| [
-        map.get_or_insert_with(it, |_| owned(it)),
-        map.compute(it, |_| Some(owned(it))),
+    WeakSet<K>: |set, it| set.insert(it), set.remove(it), set.get(it), [
+        set.contains(it),
+        set.contains(&K::downgrade(it)),
+        set.retain(|key| key.number != it.number)
+    ];
+    WeakHashMap<K, Custom>: |map, it| map.insert(it, copy(it)), map.remove(&**it), key(map.get_key_value(&**it)), [
+        map.get(&**it),
+        map.get_or_insert_with(it, |_| copy(it)),
+        map.compute(it, |_| Some(copy(it))),
         map.compute(it, |_| None),
         map.remove_if(&**it, |_| true),
         map.retain(|key, _| **key != **it)
     ];
-    HashSets: |set, it| [set.replace(it), set.take(&**it), set.retain(|key| **key != **it)];
-    PairsTwice: |map, it| [
+    WeakHashSet<K>: |set, it| set.insert(it), set.remove(&**it), set.get(&**it), [
+        set.contains(&**it),
+        set.replace(it),
+        set.take(&**it),
+        set.retain(|key| **key != **it)
+    ];
+    WeakPairMap<K, K>: |map, it| map.insert(it, it), map.remove(it), key(map.get_key_value(it)), [
+        map.get(it),
         map.get_or_insert_with(it, K::clone),
         map.compute(it, |_| Some(it.clone())),
         map.compute(it, |_| None),
         map.remove(&K::downgrade(it)),
-        map.retain(|key, _| key.0 != it.0)
+        map.retain(|key, _| key.number != it.number)
     ];
 }
 
@@ -159,52 +164,55 @@ macro_rules! for_each_subject {
 
 for_each_subject! {
     a_panic_inside_leaves_nothing_half_done:
-    values: ValueMaps<Strong<Key>>;
-    swept_values: ValueMaps<Lease>;
-    names: Interners<Strong<Key>>;
-    swept_names: Interners<Lease>;
-    swept_maps: Maps<Lease>;
-    swept_sets: Sets<Lease>;
-    facts: HashMaps<Strong<Key>>;
-    swept_facts: HashMaps<Lease>;
-    words: HashSets<Strong<Key>>;
-    swept_words: HashSets<Lease>;
-    swept_pairs: PairsTwice<Lease>;
+    values: WeakValueMap<Custom, Strong<Custom>>;
+    swept_values: WeakValueMap<Custom, Lease>;
+    names: Interner<Strong<Custom>>;
+    swept_names: Interner<Lease>;
+    swept_maps: WeakMap<Lease, Custom>;
+    swept_sets: WeakSet<Lease>;
+    facts: WeakHashMap<Strong<Custom>, Custom>;
+    swept_facts: WeakHashMap<Lease, Custom>;
+    words: WeakHashSet<Strong<Custom>>;
+    swept_words: WeakHashSet<Lease>;
+    swept_pairs: WeakPairMap<Lease, Lease>;
 }
 
 /// D65: In each callback an entry is removed, and in each later one, or in the same, there is a panic: the new
 /// entry is present, or it is not, and nothing else is left of it.
 fn a_panic_inside_leaves_nothing_half_done<S: Acts>() {
-    for act in S::acts() {
-        for change in 0..scaled(6, 2) {
-            for panic in change..scaled(9, 4) {
-                let all = Arc::new(S::default());
-                let mut objects: Vec<S::Life> = (0..4).map(object).collect();
-                for object in &objects {
-                    all.enter(object, &quietly());
+    with_callbacks(|| {
+        for act in S::acts() {
+            for change in 0..scaled(6, 2) {
+                for panic in change..scaled(9, 4) {
+                    panics_inside::<S>(act, change, panic);
                 }
-                drop(objects.pop());
-                let (removed, new) = (objects[0].clone(), object::<S::Life>(0));
-                {
-                    let all = all.clone();
-                    schedule(change, move || _ = all.leave(&removed));
-                }
-                schedule(panic, || quiet_panic());
-                panics(|| act(&all, &new));
-                clear_actions();
-                assert!(all.counts().0 <= 5);
-                drop((objects, new));
-                all.purge();
-                assert_eq!(all.counts(), (0, 0, 0), "{change} {panic}");
-                let more: Vec<S::Life> = (0..4).map(object).collect();
-                for object in &more {
-                    all.enter(object, &quietly());
-                }
-                assert!(more.iter().all(|object| all.has(object)));
-                assert_eq!(all.counts(), (4, 4, 0));
             }
         }
+    });
+}
+
+fn panics_inside<S: Acts>(act: fn(&S, &S::Life), change: usize, panic: usize) {
+    let mut all = Rc::new(S::default());
+    let mut objects: Vec<S::Life> = (0..4).map(object).collect();
+    objects.iter().for_each(|object| all.enter(object));
+    drop(objects.pop());
+    let (removed, new) = (objects[0].clone(), object::<S::Life>(0));
+    {
+        let all = all.clone();
+        schedule(change, move || all.leave(&removed));
     }
+    schedule(panic, || quiet_panic());
+    panics(|| act(&all, &new));
+    clear_actions();
+    assert!(all.counts().0 <= 5);
+    drop((objects, new));
+    let all = Rc::get_mut(&mut all).expect("no action has it any more");
+    all.purge();
+    assert_eq!(all.counts(), (0, 0, 0), "{change} {panic}");
+    let more: Vec<S::Life> = (0..4).map(object).collect();
+    more.iter().for_each(|object| all.enter(object));
+    assert!(more.iter().all(|object| all.has(object)));
+    assert_eq!(all.counts(), (4, 4, 0));
 }
 
 /// N185, D65: An entry is unlinked while its pointer panics instead of answering whether it is dead: since it
@@ -213,17 +221,20 @@ fn a_panic_inside_leaves_nothing_half_done<S: Acts>() {
 fn a_value_whose_is_expired_panics_is_kept() {
     let mut kept = 0;
     for at in 0..scaled(12, 4) {
-        let all = WeakValueMap::<Key, Lease>::new();
+        let all = WeakValueMap::<Custom, Lease>::new();
         all.set_reclaim(Reclaim::OnRequest);
         let ended = Count::default();
-        let owned = Arc::new(Owned::new(1, &ended.ends()));
+        let counts = ended.clone();
+        let key = Custom::from(1).on(On::Drop, move |_| _ = counts.add());
         let value: Lease = object(1);
-        all.insert(Key(1, Some(owned)), &value);
+        all.insert(key, &value);
         drop(value);
         schedule(at, || quiet_panic());
-        let panicked = panics(|| {
-            let again: Lease = object(1);
-            all.insert((*again).clone(), &again);
+        let panicked = with_callbacks(|| {
+            panics(|| {
+                let again: Lease = object(1);
+                all.insert(copy(&again), &again);
+            })
         });
         clear_actions();
         assert_eq!(ended.get(), 0, "at callback {at}");
@@ -241,36 +252,33 @@ fn a_panic_of_a_pointer_completes_the_flight() {
     in_time(|| {
         let few = scaled(40, 20);
         for after in 0..scaled(20, 4) {
-            let (map, values) = (WeakMap::new(), WeakValueMap::<Key, Lease>::new());
+            let maps = (
+                WeakMap::<Lease, Custom>::new(),
+                WeakValueMap::<Custom, Lease>::new(),
+            );
             let keys: Vec<Lease> = (0..few).map(object).collect();
+            let asks: [&(dyn Fn(&Lease, usize) -> usize + Sync); 2] = [
+                &|key, made| maps.0.get_or_insert_with(key, |_| made.into()).number,
+                &|key, _| maps.1.get_or_insert_with(copy(key), |_| key.clone()).number,
+            ];
             let mut panicked = 0;
             for key in &keys {
-                schedule(after, || quiet_panic());
-                panicked += usize::from(panics(|| _ = map.get_or_insert_with(key, |_| 1)));
-                clear_actions();
-                let asked = thread::scope(|scope| {
-                    let ask = || map.get_or_insert_with(key, |_| 2);
-                    scope.spawn(ask).join().unwrap()
-                });
-                assert!((1..=2).contains(&asked));
-                let make = |_: &Key| key.clone();
-                schedule(after, || quiet_panic());
-                panicked += usize::from(panics(|| {
-                    _ = values.get_or_insert_with((**key).clone(), make);
-                }));
-                clear_actions();
-                let asked = thread::scope(|scope| {
-                    let ask = || values.get_or_insert_with((**key).clone(), make);
-                    scope.spawn(ask).join().unwrap()
-                });
-                assert!(asked.0 == key.0);
+                for (ask, right) in asks.into_iter().zip([1..=2, key.number..=key.number]) {
+                    schedule(after, || quiet_panic());
+                    let has = with_callbacks(|| panics(|| _ = ask(key, 1)));
+                    panicked += usize::from(has);
+                    clear_actions();
+                    let asked = thread::scope(|scope| scope.spawn(|| ask(key, 2)).join().unwrap());
+                    assert!(right.contains(&asked));
+                }
             }
+            let (map, values) = maps;
             assert!(panicked > 0, "no panic at {after}");
             assert_eq!((map.len(), values.len()), (few, few));
             drop(keys);
             for number in 0..4 * few {
-                map.insert(&object::<Lease>(number), 3);
-                values.insert(Key(number, None), &object::<Lease>(number));
+                map.insert(&object::<Lease>(number), 3.into());
+                values.insert(number.into(), &object::<Lease>(number));
             }
             // As many as there were may be added before a sweep.
             assert!(map.len() <= 2 * few + 1, "{}", map.len());
@@ -285,43 +293,39 @@ fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {
     in_time(|| {
         let mut asked_first = 0;
         for at in 0..scaled(24, 10) {
-            let map = Arc::new(WeakValueMap::<Key, Strong<Key>>::new());
-            let new = |number| Strong::new(Key(number, None));
-            let ask = |map: &WeakValueMap<Key, Strong<Key>>, make: fn(&Key) -> Strong<Key>| {
-                map.get_or_insert_with(Key(5, None), make)
+            let map = Arc::new(WeakValueMap::<Custom, Strong<Custom>>::new());
+            let ask = |map: &WeakValueMap<Custom, Strong<Custom>>, made: usize| {
+                map.get_or_insert_with(5.into(), |_| object(made))
             };
-            let objects: Vec<_> = (0..3).map(new).collect();
+            let objects: Vec<Strong<Custom>> = (0..3).map(object).collect();
             let (ended, refused) = (Count::default(), Count::default());
-            let ends: Ends = {
+            let asks = {
                 let (map, ended, refused) = (Arc::downgrade(&map), ended.clone(), refused.clone());
-                Arc::new(move |_| {
+                move |_: &Custom| {
                     ended.add();
                     let map = map.upgrade().expect("the map is alive");
-                    if panics(|| _ = ask(&map, |_| Strong::new(Key(7, None)))) {
+                    if panics(|| _ = ask(&map, 7)) {
                         refused.add();
                     }
-                })
+                }
             };
             for object in &objects {
-                map.insert((**object).clone(), object);
+                map.insert(copy(object), object);
             }
-            let owned = Arc::new(Owned::new(9, &ends));
-            map.insert(Key(9, Some(owned)), &objects[0]);
+            map.insert(Custom::from(9).on(On::Drop, asks), &objects[0]);
             {
                 let map = map.clone();
                 schedule(at, move || {
-                    let remove = move || assert!(map.remove(&Key(9, None)).is_some());
+                    let remove = move || assert!(map.remove(&Custom::from(9)).is_some());
                     thread::spawn(remove).join().unwrap();
                 });
             }
-            let value = ask(&map, |key| Strong::new(key.clone()));
+            let value = with_callbacks(|| ask(&map, 5));
             clear_actions();
-            asked_first += usize::from(value.0 == 7);
+            asked_first += usize::from(value.number == 7);
             assert_eq!(refused.get(), 0, "at callback {at}");
-            assert!(
-                map.get(&Key(5, None))
-                    .is_some_and(|got| Strong::ptr_eq(&got, &value))
-            );
+            let found = map.get(&Custom::from(5));
+            assert!(found.is_some_and(|found| Strong::ptr_eq(&found, &value)));
             map.clear();
             assert_eq!(ended.get(), 1);
             assert!(map.is_empty());

@@ -6,6 +6,7 @@ use std::thread;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::reference::WeakKey;
 
+use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::{Count, Kind, Life, is_same, lives};
 use crate::for_each_pointer;
@@ -108,7 +109,7 @@ fn a_computation_that_panics_changes_nothing<P: Kind>() {
 fn a_weak_value_is_swapped_and_removed<P: Kind>() {
     let [a, b]: [Life<P>; 2] = [1, 2].map(Into::into);
     let map = WeakValueMap::new();
-    assert!(map.insert(7, &a).is_none());
+    assert!(map.insert(7_usize, &a).is_none());
     let old = map.insert(7, &b);
     assert!(old.is_some_and(|old| is_same::<P>(&old, &a)));
     let old = map.insert(7, &a);
@@ -124,7 +125,7 @@ fn a_weak_value_is_swapped_and_removed<P: Kind>() {
 /// H116
 fn a_weak_value_is_computed<P: Kind>() {
     let map = WeakValueMap::new();
-    let one = map.compute(7, |old: Option<Life<P>>| {
+    let one = map.compute(7_usize, |old: Option<Life<P>>| {
         assert!(old.is_none());
         Some(1.into())
     });
@@ -183,25 +184,16 @@ fn equal_contents_have_one_handle<P: Kind>() {
 
 /// H117: If the content is present, no object is made.
 fn an_interner_asks_for_the_content_once<P: Kind>() {
-    struct Asked(usize, Count);
-    impl PartialEq for Asked {
-        fn eq(&self, other: &Self) -> bool {
-            self.0 == other.0
-        }
-    }
-    impl Eq for Asked {}
-    impl std::hash::Hash for Asked {
-        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-            self.1.add();
-            self.0.hash(state);
-        }
-    }
-    let (hashed, all) = (Count::default(), Interner::<P::Strong<Asked>>::new());
-    let kept = all.intern(Asked(1, hashed.clone()));
+    let (hashed, all) = (Count::default(), Interner::<P::Custom>::new());
+    let content = || {
+        let hashed = hashed.clone();
+        Custom::from(1).on(On::Hash, move |_| _ = hashed.add())
+    };
+    let kept = all.intern(content());
     let before = hashed.get();
-    let again = all.intern(Asked(1, hashed.clone()));
+    let again = all.intern(content());
     assert_eq!(hashed.get(), before + 1);
-    assert!(P::Strong::addr(&kept) == P::Strong::addr(&again));
+    assert!(P::Custom::addr(&kept) == P::Custom::addr(&again));
 }
 
 /// H117, L157: All threads get the same handle while one of them keeps it alive.

@@ -4,9 +4,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::Addr;
+use weakly::concurrent::{SharedRef, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
 
+use crate::common::custom::{Custom, On};
 use crate::common::scaled;
 use crate::faces::*;
 use crate::for_each_pointer;
@@ -24,7 +26,6 @@ for_each_collection!(growth_loses_nothing);
 
 for_each_pointer!(
     the_object_finds_its_own_entry_in_its_destructor,
-    a_new_object_does_not_inherit,
     small_nor_while_other_threads_drain,
     an_element_of_a_set_is_new_where_a_dead_one_was,
     a_value_does_not_die_unnoticed_while_it_is_changed,
@@ -166,75 +167,79 @@ fn growth_loses_nothing<C: Shared>() {
 
 /// C47: A plain reference finds the entry until the destructor is over; the destructor may use the collection.
 fn the_object_finds_its_own_entry_in_its_destructor<P: Kind>() {
-    struct Object<P: Kind> {
-        map: Arc<OnceMap<P>>,
-        found: Arc<Mutex<Vec<Option<usize>>>>,
-    }
-    struct OnceMap<P: Kind>(WeakMap<P::Strong<Object<P>>, usize>);
-    impl<P: Kind> Drop for Object<P> {
-        fn drop(&mut self) {
-            let map = self.map.clone();
-            let look = |object: &Self| map.0.get(&weakly::Addr::of(object));
-            let first = look(self);
-            map.0.purge();
-            map.0.remove_if(&weakly::Addr::of(&*self), |_| false);
-            self.found.lock().unwrap().extend([first]);
-        }
-    }
-    let map = Arc::new(OnceMap::<P>(WeakMap::new()));
+    let map = Arc::new(WeakMap::<P::Custom, Custom>::new());
     let found = Arc::new(Mutex::new(Vec::new()));
     let object = || {
         let (map, found) = (map.clone(), found.clone());
-        P::Strong::from(Object { map, found })
+        let object = Custom::from(0).on(On::Drop, move |object| {
+            let first = map.get(&Addr::of(object));
+            map.purge();
+            map.remove_if(&Addr::of(object), |_| false);
+            found.lock().unwrap().push(first.map(|value| value.number));
+        });
+        P::Custom::from(object)
     };
     let (one, absent) = (object(), object());
-    map.0.insert(&one, 7);
+    map.insert(&one, 7.into());
     drop((one, absent));
     assert_eq!(*found.lock().unwrap(), [Some(7), None]);
-    map.0.purge();
-    assert!(map.0.is_empty());
+    map.purge();
+    assert!(map.is_empty());
 }
 
 /// B28: A new object at a dead one's address finds nothing of it, nor does the dead one's notice affect the new
 /// one's entry. (An `Arc` that is in a map keeps its address occupied, and so does an object of ours unless its
 /// payload is large enough to have its own allocation.)
-fn a_new_object_does_not_inherit<P: Kind>() {
-    type Large<P> = <P as Kind>::Strong<[usize; 61]>;
-    let map = WeakMap::<Large<P>, usize>::new();
+mod a_new_object_does_not_inherit {
+    use super::*;
+
+    #[test]
+    fn strong() {
+        does_not_inherit(large::<61>, true);
+    }
+    #[test]
+    fn arc() {
+        does_not_inherit(Arc::<usize>::new, false);
+    }
+}
+
+fn does_not_inherit<K: SharedRef>(new: fn(usize) -> K, is_freed: bool) {
+    let (map, ends) = (WeakMap::<K, Arc<Owned>>::new(), quietly());
     let mut recycled = 0;
     let mut last = std::ptr::null();
     for n in 0..scaled(20_000, 200) {
-        let key = Large::<P>::from([n; 61]);
-        recycled += usize::from(Large::<P>::addr(&key) == last);
-        last = Large::<P>::addr(&key);
-        assert_eq!(map.get(&key), None);
+        let key = new(n);
+        recycled += usize::from(K::addr(&key) == last);
+        last = K::addr(&key);
+        let number = || map.get(&key).map(|value| value.number);
+        assert_eq!(number(), None);
         assert!(map.remove(&key).is_none());
-        assert!(map.insert(&key, n));
-        assert_eq!(map.get(&key), Some(n));
+        assert!(map.insert(&key, owned(n, &ends)));
+        assert_eq!(number(), Some(n));
         if n % 7 == 0 {
             map.purge();
         }
-        assert_eq!(map.get(&key), Some(n));
+        assert_eq!(number(), Some(n));
     }
     // Not every allocator reuses addresses: those of interpreters and sanitizers do not.
     let boxed = || std::ptr::from_ref(&*Box::new([7_usize; 61])).addr();
-    let expected = P::NOTIFIES && (0..100).any(|_| boxed() == boxed());
-    assert!(recycled == 0 || P::NOTIFIES, "{recycled}");
+    let expected = is_freed && (0..100).any(|_| boxed() == boxed());
+    assert!(recycled == 0 || is_freed, "{recycled}");
     assert!(recycled > 0 || !expected);
 }
 
 /// B28, L161: Whichever other thread drains the same queue.
 fn small_nor_while_other_threads_drain<P: Kind>() {
-    let map = WeakMap::<Life<P>, (usize, usize)>::new();
+    let map = WeakMap::<Life<P>, usize>::new();
     let over = Over::default();
     let churn = |thread: usize| {
         for n in 0..scaled(10_000, 6) {
-            let keys = lives::<P>(2);
+            let (keys, value) = (lives::<P>(2), 2 * n + thread);
             for key in &keys {
                 assert_eq!(map.get(key), None);
-                map.insert(key, (thread, n));
+                map.insert(key, value);
             }
-            assert!(keys.iter().all(|key| map.get(key) == Some((thread, n))));
+            assert!(keys.iter().all(|key| map.get(key) == Some(value)));
         }
     };
     thread::scope(|scope| {
@@ -245,7 +250,7 @@ fn small_nor_while_other_threads_drain<P: Kind>() {
             }
         });
         let _end = over.at_the_end();
-        let churns = [1, 2].map(|thread| scope.spawn(move || churn(thread)));
+        let churns = [0, 1].map(|thread| scope.spawn(move || churn(thread)));
         churns.into_iter().for_each(|it| it.join().unwrap());
     });
     map.purge();

@@ -1,10 +1,10 @@
 //! Objects that die while others change or drop their collections; and what is left of an object when an entry has gone.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::common::{scaled, sized};
+use crate::faces::{Count, Large, owned};
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 use weakly::{Memo, Strong};
 
@@ -43,35 +43,26 @@ fn small_entries_are_replaced_while_their_object_is_dying() {
 /// are destroyed before the drop of the map returns.
 #[test]
 fn small_an_object_and_its_collection_are_dropped_at_once() {
-    struct Counts<'a>(&'a AtomicUsize);
-    impl Drop for Counts<'_> {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
-    /// Every other payload is apart from its block.
-    fn object(n: usize) -> Strong<[usize]> {
-        vec![n; 1 + n % 2 * 40].into()
-    }
     for round in 0..scaled(400, 3) {
-        let destroyed = AtomicUsize::new(0);
-        let object = object(round);
-        let names = ["a", "b"].map(Strong::<str>::from);
+        let destroyed = Count::default();
+        // Every other payload is apart from its block.
+        let object: Large = vec![round; 1 + round % 2 * 40].into();
+        let names = [1, 2].map(Strong::<usize>::new);
         let map = WeakMap::new();
-        map.insert(&object, Counts(&destroyed));
+        map.insert(&object, owned(round, &destroyed.ends()));
         let set = WeakSet::new();
         if round % 3 == 1 {
             set.insert(&object);
         }
         let (values, pairs) = (WeakValueMap::new(), WeakPairMap::new());
         if round % 3 == 2 {
-            values.insert(1, &object);
+            values.insert(1_usize, &object);
             values.insert(2, &object);
             pairs.insert(&object, &names[0]);
             pairs.insert(&object, &names[1]);
         }
         let words = WeakHashMap::new();
-        words.insert(&names[0], 1);
+        words.insert(&names[0], 1_usize);
         let barrier = Barrier::new(2);
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -80,7 +71,7 @@ fn small_an_object_and_its_collection_are_dropped_at_once() {
             });
             barrier.wait();
             drop(map);
-            assert_eq!(destroyed.load(Relaxed), 1);
+            assert_eq!(destroyed.get(), 1);
             drop((set, values, pairs, words));
         });
     }
@@ -117,10 +108,10 @@ fn small_get_mut_after_an_entry() {
         drop(map);
         assert!(Strong::get_mut(&mut object).is_some());
     }
-    let other = Arc::new(2);
+    let other = Arc::new(2_usize);
     check(
         WeakMap::new,
-        |map, key| _ = map.insert(key, 1),
+        |map, key| _ = map.insert(key, 1_usize),
         |map, key| _ = map.remove(key),
         WeakMap::clear,
     );

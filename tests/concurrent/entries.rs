@@ -49,7 +49,7 @@ mod check {
     /// The keys 0 to 3 have the values 10 to 13, and 2 is dead.
     macro_rules! map {
         ($map:ty, $keys:ident) => {{
-            let map = <$map>::from_iter($keys.iter().zip(10..));
+            let map = <$map>::from_iter($keys.iter().zip(10_usize..));
             drop($keys.remove(2));
             map
         }};
@@ -97,7 +97,7 @@ mod check {
 
     pub(super) fn value_maps<P: Kind>() {
         let mut values = lives::<P>(4);
-        let map = <WeakValueMap<_, _>>::from_iter((10..).zip(&values));
+        let map = <WeakValueMap<_, _>>::from_iter((10_usize..).zip(&values));
         drop(values.remove(2));
         assert_eq!(map.len_live(), 3);
         assert_eq!(sorted(map.keys()), [10, 11, 13]);
@@ -158,7 +158,7 @@ mod check {
     /// They keep nothing alive, and stay what they are when the entry has gone.
     pub(super) fn weak_handles<P: Kind>() {
         let keys = lives::<P>(2);
-        let map = WeakMap::from_iter(keys.iter().zip(10..));
+        let map = WeakMap::from_iter(keys.iter().zip(10_usize..));
         let weak: Vec<_> = map.iter_weak().collect();
         // Once more, where each has a handle.
         assert_eq!(map.iter_weak().count(), 2);
@@ -172,12 +172,12 @@ mod check {
 /// Without bounds on keys and hashers: functions for all of them.
 #[test]
 fn housekeeping_asks_for_nothing() {
-    fn maps<V, S>(map: &WeakHashMap<Strong<str>, V, S>) -> usize {
+    fn maps<V, S>(map: &WeakHashMap<Strong<f32>, V, S>) -> usize {
         map.purge();
         map.clear();
         map.len() + map.len_live() + map.keys().count()
     }
-    fn values<K, S>(map: &WeakValueMap<K, Strong<str>, S>) -> usize {
+    fn values<K, S>(map: &WeakValueMap<K, Strong<f32>, S>) -> usize {
         map.purge();
         map.shrink_to_fit();
         map.retain_values(|_| true);

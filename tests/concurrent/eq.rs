@@ -1,50 +1,21 @@
 //! An `Eq` of contents that uses the collection which asks it.
 
-use std::cell::RefCell;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::task::Wake;
 
 use weakly::Strong;
-use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakMap};
+use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
+use crate::common::custom::{Custom, with_callback};
 use crate::common::panics;
+use crate::faces::{Maps, token};
 
-type Hook = Box<dyn FnMut()>;
+type Set = WeakHashSet<Strong<Custom>>;
 
-std::thread_local! {
-    /// What `Eq` does, unless it is doing it.
-    static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
-}
-
-/// Runs something whose `Eq` does this.
-fn with_hook<R>(hook: impl FnMut() + 'static, run: impl FnOnce() -> R) -> R {
-    let before = HOOK.replace(Some(Box::new(hook)));
-    let done = run();
-    drop(HOOK.replace(before));
-    done
-}
-
-/// A name; all have the same hash.
-struct Name(usize);
-
-impl PartialEq for Name {
-    fn eq(&self, other: &Self) -> bool {
-        if let Some(mut hook) = HOOK.take() {
-            hook();
-            HOOK.replace(Some(hook));
-        }
-        self.0 == other.0
-    }
-}
-
-impl Eq for Name {}
-
-impl Hash for Name {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u8(0);
-    }
+/// Objects with these names, which all have the same hash.
+fn named<const N: usize>(names: [usize; N]) -> [Strong<Custom>; N] {
+    names.map(|name| Strong::new(name.into()))
 }
 
 #[derive(Default)]
@@ -60,44 +31,46 @@ impl Wake for Calls {
 #[test]
 fn small_an_eq_that_sets_the_entry_each_time_panics() {
     const TOO_MANY: usize = 1_000;
-    let map = Arc::new(WeakHashMap::<Strong<Name>, usize>::new());
-    let [key, other] = [1, 1].map(|name| Strong::new(Name(name)));
-    map.insert(&key, 0);
+    let map = Arc::new(WeakHashMap::<Strong<Custom>, Custom>::new());
+    let [key, other] = named([1, 1]);
+    map.insert(&key, 0.into());
     let calls = Arc::new(AtomicUsize::new(0));
     let sets = {
         let (map, calls, other) = (map.clone(), calls.clone(), other.clone());
-        move || {
+        move |_, _: *const ()| {
             if calls.fetch_add(1, Relaxed) < TOO_MANY {
-                map.insert(&other, 7);
+                map.insert(&other, 7.into());
             }
         }
     };
-    let panicked = with_hook(sets, || panics(|| _ = map.compute(&key, |_| Some(1))));
+    let panicked = with_callback(sets, || {
+        panics(|| _ = map.compute(&key, |_| Some(1.into())))
+    });
     assert!(panicked);
     assert!(calls.load(Relaxed) < TOO_MANY);
-    assert_eq!(map.get(&Name(1)), Some(7));
+    assert_eq!(map.get(&Custom::from(1)), Some(7.into()));
 }
 
 /// An insertion that has drained the last notice has armed the waker before it asks `Eq`.
 #[test]
 fn small_a_death_in_eq_wakes() {
-    let set = Arc::new(WeakHashSet::<Strong<Name>>::new());
+    let set = Arc::new(Set::new());
     let calls = Arc::new(Calls::default());
     set.set_waker(Some(calls.clone().into()));
-    let mut names: Vec<_> = (0..3).map(|name| Strong::new(Name(name))).collect();
+    let mut names = Vec::from(named([0, 1, 2]));
     names.iter().for_each(|name| _ = set.insert(name));
     let mut last = vec![names.pop()];
     drop(names.pop());
     assert_eq!(calls.0.load(SeqCst), 1);
     let kills = {
         let set = set.clone();
-        move || {
+        move |_, _: *const ()| {
             if set.pending_dead() == 0 {
                 last.clear();
             }
         }
     };
-    with_hook(kills, || set.insert(&Strong::new(Name(9))));
+    with_callback(kills, || set.insert(&named([9])[0]));
     assert_eq!(calls.0.load(SeqCst), 2);
 }
 
@@ -107,24 +80,24 @@ fn small_an_eq_may_purge_however_deep() {
     const DEEP: usize = 20;
     fn descend(depth: usize) {
         if depth == DEEP {
-            let (map, key) = (WeakMap::new(), Strong::new(1_usize));
-            map.insert(&key, String::from("value"));
+            let (map, key) = (Maps::new(), Strong::new(1));
+            map.insert(&key, token());
             drop(key);
             map.purge();
             assert_eq!(map.pending_dead(), 0);
             return;
         }
-        let set = WeakHashSet::<Strong<Name>>::new();
-        let [dead, there, new] = [1, 2, 3].map(|name| Strong::new(Name(name)));
+        let set = Set::new();
+        let [dead, there, new] = named([1, 2, 3]);
         assert!(set.insert(&dead) && set.insert(&there));
         drop(dead);
         let mut deeper = Some(move || descend(depth + 1));
-        let deeper = move || {
+        let deeper = move |_, _: *const ()| {
             if let Some(deeper) = deeper.take() {
                 deeper();
             }
         };
-        with_hook(deeper, || assert!(set.replace(&new).is_none()));
+        with_callback(deeper, || assert!(set.replace(&new).is_none()));
     }
     descend(0);
 }

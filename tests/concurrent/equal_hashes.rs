@@ -1,17 +1,17 @@
 //! A thousand contents with equal hash, and one content that comes and goes: neither hangs, and the dead do
 //! not accumulate.
 
-use std::borrow::Borrow;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::concurrent::{
     Interner, SharedRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{AttributeKey, Attributes, Memo};
+use weakly::{AttributeKey, Attributes, Memo, Strong};
 
-use crate::common::subject::{Content, Life, Upkeep};
+use crate::common::custom::Custom;
+use crate::common::lease::Lease;
+use crate::common::subject::{Life, Upkeep};
 use crate::common::{in_time, scaled, sized};
 use crate::faces::{self, Kind};
 use crate::for_each_pointer;
@@ -19,57 +19,43 @@ use crate::for_each_pointer;
 const MANY: usize = sized(1_200, 600, 40);
 const THREADS: usize = 4;
 
-/// All have the same hash.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Colliding(usize);
-
-impl Hash for Colliding {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-impl Content for Colliding {
-    fn number(&self) -> usize {
-        self.0
-    }
-}
-
-/// A collection that is keyed by content.
+/// A collection that is keyed by content. All contents have the same hash.
 trait Contents: Default + Send + Sync + 'static {
-    type Pointer: Send + Sync + Clone + Borrow<Colliding>;
+    type Pointer: Life<Custom> + SharedRef<Target = Custom>;
 
     /// The one live object of this content; made if there is none.
-    fn ask(&self, content: Colliding) -> Self::Pointer;
-    fn get(&self, content: &Colliding) -> Option<Self::Pointer>;
+    fn ask(&self, content: usize) -> Self::Pointer;
+    fn get(&self, content: usize) -> Option<Self::Pointer>;
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&self);
 }
 
-struct Names<K: Life<Colliding> + SharedRef>(Interner<K>);
-struct Values<K: Life<Colliding> + SharedRef>(WeakValueMap<Colliding, K>);
+struct Names<K: SharedRef>(Interner<K>);
+struct Values<K: SharedRef>(WeakValueMap<Custom, K>);
 /// The same, with `insert` instead of `get_or_insert_with`.
-struct SetValues<K: Life<Colliding> + SharedRef>(WeakValueMap<Colliding, K>);
-struct Facts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
-struct SetFacts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
-struct ComputedFacts<K: Life<Colliding> + SharedRef>(WeakHashMap<K, ()>);
-struct Words<K: Life<Colliding> + SharedRef>(WeakHashSet<K>);
+struct SetValues<K: SharedRef>(WeakValueMap<Custom, K>);
+struct Facts<K: SharedRef>(WeakHashMap<K, Custom>);
+struct SetFacts<K: SharedRef>(WeakHashMap<K, Custom>);
+struct ComputedFacts<K: SharedRef>(WeakHashMap<K, Custom>);
+struct Words<K: SharedRef>(WeakHashSet<K>);
 
 macro_rules! contents {
     ($($name:ident: |$this:ident, $content:ident| $ask:expr, $get:expr;)*) => {$(
-        impl<K: Life<Colliding> + SharedRef> Default for $name<K> {
+        impl<K: SharedRef> Default for $name<K> {
             fn default() -> Self {
                 $name(Default::default())
             }
         }
 
-        impl<K: Life<Colliding> + SharedRef> Contents for $name<K> {
+        impl<K: Life<Custom> + SharedRef<Target = Custom>> Contents for $name<K> {
             type Pointer = K;
 
-            fn ask(&self, $content: Colliding) -> K {
-                let $this = &self.0;
+            fn ask(&self, $content: usize) -> K {
+                let ($this, $content) = (&self.0, Custom::from($content));
                 $ask
             }
-            fn get(&self, $content: &Colliding) -> Option<K> {
-                let $this = &self.0;
+            fn get(&self, $content: usize) -> Option<K> {
+                let ($this, $content) = (&self.0, &Custom::from($content));
                 $get
             }
             fn counts(&self) -> (usize, usize, usize) {
@@ -94,19 +80,19 @@ contents! {
     // The same content in other objects, of which one has the entry.
     Facts: |map, content| {
         let key = content.into();
-        map.get_or_insert_with(&key, |_| ());
+        map.get_or_insert_with(&key, |_| 0.into());
         key
-    }, map.get_key_value(content).map(|(key, ())| key);
+    }, map.get_key_value(content).map(|(key, _)| key);
     SetFacts: |map, content| {
         let key = content.into();
-        map.insert(&key, ());
+        map.insert(&key, 0.into());
         key
-    }, map.get_key_value(content).map(|(key, ())| key);
+    }, map.get_key_value(content).map(|(key, _)| key);
     ComputedFacts: |map, content| {
         let key = content.into();
-        map.compute(&key, |_| Some(()));
+        map.compute(&key, |_| Some(0.into()));
         key
-    }, map.get_key_value(content).map(|(key, ())| key);
+    }, map.get_key_value(content).map(|(key, _)| key);
     Words: |words, content| {
         let key = content.into();
         words.insert(&key);
@@ -114,16 +100,30 @@ contents! {
     }, words.get(content);
 }
 
-crate::subjects! {
-    $ in [crate::equal_hashes];
+macro_rules! for_each_contents {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            for_each_contents! { @ $test names: Names, values: Values, set_values: SetValues, facts: Facts,
+                set_facts: SetFacts, computed_facts: ComputedFacts, words: Words }
+        }
+    )*};
+    (@ $test:ident $($name:ident: $contents:ident),*) => {$(
+        mod $name {
+            use super::super::*;
 
-    for_each_contents [strong: Atomic, arc: StdArc]
-        [names: Names, values: Values, set_values: SetValues, facts: Facts, set_facts: SetFacts,
-         computed_facts: ComputedFacts, words: Words];
+            #[test]
+            fn strong() {
+                $test::<$contents<Strong<Custom>>>();
+            }
+            #[test]
+            fn arc() {
+                $test::<$contents<Lease>>();
+            }
+        }
+    )*};
 }
 
 for_each_contents!(
-    <crate::equal_hashes::Colliding>
     thousands_of_equal_hashes,
     small_threads_meet_at_equal_hashes,
     one_content_comes_and_goes,
@@ -136,20 +136,17 @@ for_each_pointer!(objects_come_and_go);
 fn thousands_of_equal_hashes<C: Contents>() {
     in_time(|| {
         let all = C::default();
-        let objects: Vec<_> = (0..MANY).map(|n| all.ask(Colliding(n))).collect();
+        let objects: Vec<_> = (0..MANY).map(|n| all.ask(n)).collect();
         assert_eq!(all.counts(), (MANY, MANY, 0));
         for n in (0..MANY).step_by(7) {
-            assert_eq!(
-                all.get(&Colliding(n)).map(|found| found.borrow().0),
-                Some(n)
-            );
+            assert_eq!(all.get(n).map(|found| found.number), Some(n));
         }
-        assert!(all.get(&Colliding(MANY)).is_none());
+        assert!(all.get(MANY).is_none());
         drop(objects);
         all.purge();
         assert_eq!(all.counts(), (0, 0, 0));
-        let object = all.ask(Colliding(1));
-        assert_eq!((all.counts(), object.borrow().0), ((1, 1, 0), 1));
+        let object = all.ask(1);
+        assert_eq!((all.counts(), object.number), ((1, 1, 0), 1));
     });
 }
 
@@ -165,9 +162,7 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
                     scope.spawn(move || {
                         barrier.wait();
                         let own = thread * many / THREADS;
-                        (0..many)
-                            .map(|n| all.ask(Colliding((n + own) % many)))
-                            .collect()
+                        (0..many).map(|n| all.ask((n + own) % many)).collect()
                     })
                 })
                 .collect();
@@ -177,10 +172,7 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
         all.purge();
         assert_eq!(all.counts(), (many, many, 0));
         for n in 0..many {
-            assert!(
-                all.get(&Colliding(n))
-                    .is_some_and(|found| found.borrow().0 == n)
-            );
+            assert!(all.get(n).is_some_and(|found| found.number == n));
         }
         drop(objects);
         all.purge();
@@ -199,9 +191,9 @@ fn one_content_comes_and_goes<C: Contents>() {
     in_time(|| {
         for others in [0, 20, scaled(100, 21)] {
             let all = C::default();
-            let kept: Vec<_> = (1..=others).map(|n| all.ask(Colliding(n))).collect();
+            let kept: Vec<_> = (1..=others).map(|n| all.ask(n)).collect();
             for _ in 0..MANY {
-                assert_eq!(all.ask(Colliding(0)).borrow().0, 0);
+                assert_eq!(all.ask(0).number, 0);
                 assert!(dead(&all) <= 1, "{:?}", all.counts());
             }
             assert_eq!(all.counts().1, kept.len());
@@ -213,19 +205,19 @@ fn one_content_comes_and_goes<C: Contents>() {
 fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
     in_time(|| {
         let (all, barrier) = (C::default(), Barrier::new(THREADS));
-        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(Colliding(n))).collect();
+        let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(n)).collect();
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     barrier.wait();
                     for _ in 0..scaled(1_000, 4) {
-                        assert_eq!(all.ask(Colliding(0)).borrow().0, 0);
+                        assert_eq!(all.ask(0).number, 0);
                     }
                 });
             }
         });
         // Those of the last few operations.
-        drop(all.ask(Colliding(0)));
+        drop(all.ask(0));
         assert!(dead(&all) <= 2 * THREADS, "{:?}", all.counts());
         all.purge();
         assert_eq!(all.counts(), (kept.len(), kept.len(), 0));
@@ -235,26 +227,15 @@ fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
 /// L157: Whatever `Eq` returns, as long as it is consistent.
 #[test]
 fn an_invalid_equality_does_not_hang() {
-    #[derive(Clone)]
-    struct Compared(usize, fn(&usize, &usize) -> bool);
-    impl PartialEq for Compared {
-        fn eq(&self, other: &Self) -> bool {
-            (self.1)(&self.0, &other.0)
-        }
-    }
-    impl Eq for Compared {}
-    impl Hash for Compared {
-        fn hash<H: Hasher>(&self, _: &mut H) {}
-    }
     for eq in [usize::lt, usize::gt, usize::le, usize::ge, usize::ne] {
         in_time(move || {
-            let keys: Vec<_> = [1, 0, 2, 1].map(|n| Arc::new(Compared(n, eq))).into();
-            let (facts, words) = (WeakHashMap::new(), WeakHashSet::new());
-            let (values, names) = (WeakValueMap::new(), Interner::<Arc<Compared>>::new());
+            let keys = Vec::from([1, 0, 2, 1].map(|n| Lease::from(Custom::from(n).equal(eq))));
+            let (facts, words) = (WeakHashMap::<_, Custom>::new(), WeakHashSet::new());
+            let (values, names) = (WeakValueMap::<Custom, _>::new(), Interner::<Lease>::new());
             for key in keys.iter().chain(&keys) {
-                facts.compute(key, |_| Some(1));
-                facts.get_or_insert_with(key, |_| 2);
-                facts.compute(key, |_| Some(3));
+                facts.compute(key, |_| Some(1.into()));
+                facts.get_or_insert_with(key, |_| 2.into());
+                facts.compute(key, |_| Some(3.into()));
                 _ = values.compute((**key).clone(), |_| Some(key.clone()));
                 _ = values.get_or_insert_with((**key).clone(), |_| key.clone());
                 words.insert(key);
@@ -278,12 +259,10 @@ fn an_invalid_equality_does_not_hang() {
 #[test]
 fn a_word_is_interned_again_and_again() {
     in_time(|| {
-        let words = Interner::<Arc<str>>::new();
-        let kept: Vec<_> = (0..100)
-            .map(|n| words.intern_ref(&*n.to_string()))
-            .collect();
+        let words = Interner::<Arc<usize>>::new();
+        let kept: Vec<_> = (0..100).map(|n| words.intern(n)).collect();
         for _ in 0..MANY {
-            drop(words.intern_ref("foo"));
+            drop(words.intern(100));
             assert!(words.len() <= kept.len() + 1, "{}", words.len());
         }
     });

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use weakly::concurrent::SharedRef;
-use weakly::{Strong, reference::WeakKey};
+use weakly::{Strong, reference::WeakKey, unsize};
 
 pub(crate) use crate::common::Count;
 pub(crate) use crate::common::subject::shared::*;
 use crate::common::subject::{self, Answer};
 #[allow(unused_imports)] // the program `stress` uses none of them
 pub(crate) use crate::common::subject::{Shared, Subject, new_lives};
+use crate::common::{custom::Custom, lease::Lease};
 
 /// A kind of pointer that shared collections take.
 pub(crate) trait Kind: 'static {
@@ -21,6 +22,8 @@ pub(crate) trait Kind: 'static {
         + Deref<Target = T>
         + Borrow<T>
         + From<T>;
+    /// One to an object whose user code is a test's.
+    type Custom: subject::Life<Custom> + SharedRef<Target = Custom>;
     /// Whether deaths are notified (exact `len`) or found by sweeping.
     const NOTIFIES: bool;
 }
@@ -29,6 +32,7 @@ pub(crate) enum Ours {}
 
 impl Kind for Ours {
     type Strong<T: Send + Sync + 'static> = Strong<T>;
+    type Custom = Strong<Custom>;
     const NOTIFIES: bool = true;
 }
 
@@ -36,11 +40,21 @@ pub(crate) enum Std {}
 
 impl Kind for Std {
     type Strong<T: Send + Sync + 'static> = Arc<T>;
+    type Custom = Lease;
     const NOTIFIES: bool = false;
 }
 
 /// The usual object of a test.
 pub(crate) type Life<P> = <P as Kind>::Strong<usize>;
+
+/// An object whose payload has an allocation of its own, if there is much of it: its address is free at its death, whatever
+/// weak handles remain.
+pub(crate) type Large = Strong<[usize]>;
+
+/// Made in the place that its payload will be in.
+pub(crate) fn large<const N: usize>(number: usize) -> Large {
+    unsize!(Strong::new([number; N]) => [usize])
+}
 
 /// The objects `0..n`.
 pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
@@ -88,6 +102,22 @@ impl Over {
 
 /// What a collection owns of an entry.
 pub(crate) type Owned = subject::Owned<Ends>;
+
+/// A value whose end is reported.
+pub(crate) fn owned(number: usize, ends: &Ends) -> Arc<Owned> {
+    Arc::new(Owned::new(number, ends))
+}
+
+/// A value that runs something at its end.
+pub(crate) fn ending(end: impl Fn() + Send + Sync + 'static) -> Arc<Owned> {
+    let ends: Ends = Arc::new(move |_| end());
+    owned(0, &ends)
+}
+
+/// A value of which a test counts the handles.
+pub(crate) fn token() -> Arc<Owned> {
+    owned(0, &quietly())
+}
 
 /// A collection from which entries can be removed.
 pub(crate) trait Changing: Shared {

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
+use weakly::concurrent::{Interner, WeakValueMap};
 use weakly::{Memo, Reclaim, ReferenceQueue, Strong};
 
 use crate::common::sized;
+use crate::faces::{Maps, token};
 
 const CHILDREN: usize = sized(500, 150, 1);
 
@@ -21,14 +22,13 @@ unsafe extern "C" {
     fn execv(path: *const c_char, arguments: *const *const c_char) -> i32;
 }
 
-type Map = WeakMap<Strong<usize>, String>;
+type Map = Maps<Strong<usize>>;
 
 /// Inserts entries, whose keys die, and begins threads that do.
 fn churn(map: &Map, end: &AtomicBool) {
     let round = |number: usize| {
         let keys: Vec<_> = (0..8).map(|more| Strong::new(number + more)).collect();
-        keys.iter()
-            .for_each(|key| _ = map.insert(key, key.to_string()));
+        keys.iter().for_each(|key| _ = map.insert(key, token()));
     };
     for number in 0_usize.. {
         if end.load(Relaxed) {
@@ -45,20 +45,20 @@ fn churn(map: &Map, end: &AtomicBool) {
 fn use_collections(quiet: &Map, keys: Vec<Strong<usize>>) -> bool {
     let is_there = keys.iter().all(|key| quiet.contains_key(key));
     let new = Strong::new(100);
-    quiet.insert(&new, "new".into());
+    quiet.insert(&new, token());
     drop(keys);
     quiet.purge();
     let (names, queue) = (WeakValueMap::new(), ReferenceQueue::new());
     let memo = Memo::<Strong<usize>, usize>::new();
     let (interner, map) = (Interner::<Strong<str>>::new(), Map::new());
-    names.insert("new", &new);
+    names.insert(100_usize, &new);
     queue.register(&new, "gone");
     map.set_reclaim(Reclaim::OnRequest);
-    map.insert(&new, "new".into());
+    map.insert(&new, token());
     let is_computed = memo.get_or_compute(&new, |_| 7) == 7;
     let is_interned = Strong::ptr_eq(&interner.intern("text"), &interner.intern("text"));
     drop(new);
-    let is_gone = quiet.is_empty() && memo.is_empty() && names.get("new").is_none();
+    let is_gone = quiet.is_empty() && memo.is_empty() && names.get(&100).is_none();
     is_there
         && is_computed
         && is_interned
@@ -117,8 +117,7 @@ fn children_do_what_is_promised() {
         (0..2).for_each(|_| _ = scope.spawn(|| churn(&busy, &end)));
         let wrong = (0..CHILDREN).find(|number| {
             let keys: Vec<_> = (0..40).map(Strong::new).collect();
-            keys.iter()
-                .for_each(|key| _ = quiet.insert(key, key.to_string()));
+            keys.iter().for_each(|key| _ = quiet.insert(key, token()));
             // SAFETY: the child does only what is promised, and ends.
             match unsafe { fork() } {
                 0 => child(*number, &quiet, keys),

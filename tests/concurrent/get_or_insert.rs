@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 
 use crate::common::subject::{Life, new_lives};
+use crate::faces::{self, Owned, owned, quietly};
 
 /// The error of any closure, and the closure: the library is compiled once for all of them.
 type Failure = Box<dyn Any>;
@@ -26,9 +27,26 @@ fn erased<V, E: 'static>(
     asked.map_err(|error| *error.downcast().expect("it is the closure's"))
 }
 
+/// What a value contains.
+pub(crate) trait Made {
+    fn number(&self) -> usize;
+}
+
+impl Made for usize {
+    fn number(&self) -> usize {
+        *self
+    }
+}
+
+impl Made for Owned {
+    fn number(&self) -> usize {
+        self.number
+    }
+}
+
 /// A map that computes values for the keys 0 to 7.
 pub(crate) trait GetOrInsert: Sync {
-    type Value: Deref<Target = usize> + Clone + Send + Sync;
+    type Value: Deref<Target: Made> + Clone + Send + Sync;
 
     fn new() -> Self;
     fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Self::Value;
@@ -86,42 +104,43 @@ macro_rules! alike {
         fn len(&self) -> usize {
             self.map.len()
         }
-        fn value(number: usize) -> $value {
-            number.into()
-        }
     };
 }
 
 /// Weak keys, by identity.
 pub(crate) struct Maps<K: Life + SharedRef> {
-    map: WeakMap<K, Arc<usize>>,
+    map: faces::Maps<K>,
     keys: Vec<K>,
 }
 
 impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
-    alike!(Arc<usize>);
+    alike!(Arc<Owned>);
+
+    fn value(number: usize) -> Arc<Owned> {
+        owned(number, &quietly())
+    }
 
     fn new() -> Self {
         let (map, keys) = (WeakMap::new(), new_lives::<K>(8));
         Maps { map, keys }
     }
     #[track_caller]
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<usize> {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
         self.map
-            .get_or_insert_with(&self.keys[key], |_| Arc::new(make()))
+            .get_or_insert_with(&self.keys[key], |_| Self::value(make()))
     }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
-        let make = |_: &_| make().map(Arc::new);
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
+        let make = |_: &_| make().map(Self::value);
         self.map.try_get_or_insert_with(&self.keys[key], make)
     }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
-        let make = |_: &_| make().map(Arc::new);
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
+        let make = |_: &_| make().map(Self::value);
         self.map.try_get_or_insert_racing(&self.keys[key], make)
     }
-    fn get(&self, key: usize) -> Option<Arc<usize>> {
+    fn get(&self, key: usize) -> Option<Arc<Owned>> {
         self.map.get(&self.keys[key])
     }
-    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
+    fn set(&self, key: usize, value: &Arc<Owned>) -> bool {
         self.map.insert(&self.keys[key], value.clone())
     }
     fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
@@ -139,6 +158,10 @@ pub(crate) struct Values<K: Life + SharedRef> {
 
 impl<K: Life + SharedRef> GetOrInsert for Values<K> {
     alike!(K);
+
+    fn value(number: usize) -> K {
+        number.into()
+    }
 
     fn new() -> Self {
         let map = WeakValueMap::new();
@@ -174,7 +197,7 @@ impl<K: Life + SharedRef> GetOrInsert for Values<K> {
 
 /// Weak keys by content; lookups use another object each time.
 pub(crate) struct HashMaps<K: Life + SharedRef> {
-    map: WeakHashMap<K, Arc<usize>>,
+    map: faces::HashMaps<K>,
     keys: [Mutex<Vec<K>>; 8],
 }
 
@@ -187,29 +210,33 @@ impl<K: Life + SharedRef> HashMaps<K> {
 }
 
 impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
-    alike!(Arc<usize>);
+    alike!(Arc<Owned>);
+
+    fn value(number: usize) -> Arc<Owned> {
+        owned(number, &quietly())
+    }
 
     fn new() -> Self {
         let (map, keys) = (WeakHashMap::new(), Default::default());
         HashMaps { map, keys }
     }
     #[track_caller]
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<usize> {
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
         let key = self.key(key);
-        self.map.get_or_insert_with(&key, |_| Arc::new(make()))
+        self.map.get_or_insert_with(&key, |_| Self::value(make()))
     }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
-        let make = |_: &_| make().map(Arc::new);
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
+        let make = |_: &_| make().map(Self::value);
         self.map.try_get_or_insert_with(&self.key(key), make)
     }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<usize>, Failure> {
-        let make = |_: &_| make().map(Arc::new);
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
+        let make = |_: &_| make().map(Self::value);
         self.map.try_get_or_insert_racing(&self.key(key), make)
     }
-    fn get(&self, key: usize) -> Option<Arc<usize>> {
+    fn get(&self, key: usize) -> Option<Arc<Owned>> {
         self.map.get(&key)
     }
-    fn set(&self, key: usize, value: &Arc<usize>) -> bool {
+    fn set(&self, key: usize, value: &Arc<Owned>) -> bool {
         self.map.insert(&self.key(key), value.clone())
     }
     fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
@@ -228,6 +255,10 @@ pub(crate) struct Pairs<K: Life + SharedRef> {
 
 impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
     alike!(K);
+
+    fn value(number: usize) -> K {
+        number.into()
+    }
 
     fn new() -> Self {
         let (map, keys) = (WeakPairMap::new(), new_lives::<K>(8));

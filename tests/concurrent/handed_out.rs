@@ -6,24 +6,37 @@ use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 use std::thread;
 
-use crate::common::subject::shared::Ends;
-use crate::faces::Owned;
-use weakly::concurrent::{WeakHashMap, WeakMap, WeakValueMap};
+use weakly::concurrent::{WeakMap, WeakValueMap};
 use weakly::keep::Limit;
-use weakly::memo::Value;
-use weakly::{Anchor, AttributeKey, Attributes, Memo, Reclaim, Strong};
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
-use crate::common::{panics, quiet_panic};
+use crate::common::custom::{Custom, On};
+use crate::common::{panics, quiet_panic, scaled};
+use crate::faces::{HashMaps, Maps, Owned, ending, token};
 
 const COUNT: usize = 40;
 
-/// What panics where it is dropped while the lock is held, as a thread would wait for itself.
+/// Panics where the lock is held, as a thread would wait for itself.
+fn takes(lock: &Mutex<()>) {
+    drop(lock.try_lock().expect("dropped under the lock"));
+}
+
+/// A value that takes the lock when it is dropped.
 fn locks(lock: &Arc<Mutex<()>>) -> Arc<Owned> {
     let lock = lock.clone();
-    let ends: Ends = Arc::new(move |_| {
-        drop(lock.try_lock().expect("dropped under the lock"));
-    });
-    Arc::new(Owned::new(0, &ends))
+    ending(move || takes(&lock))
+}
+
+/// A waker that counts its calls, and panics after the first.
+#[derive(Default)]
+struct Bomb(AtomicUsize);
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        if self.0.fetch_add(1, Relaxed) != 0 {
+            quiet_panic();
+        }
+    }
 }
 
 /// Takes everything out in instalments, under the lock, and drops it after the lock.
@@ -52,13 +65,18 @@ fn each_collection_hands_out() {
     let lock = Arc::new(Mutex::new(()));
     let owned = || locks(&lock);
     let keys: Vec<_> = (0..COUNT).map(Strong::new).collect();
-    let (by_identity, by_content) = (
-        WeakMap::new(),
-        WeakHashMap::<Strong<usize>, Arc<Owned>>::new(),
+    let (by_identity, by_content) = (Maps::new(), HashMaps::<Strong<usize>>::new());
+    let (values, memo) = (
+        WeakValueMap::<usize, Strong<usize>>::new(),
+        Memo::<Strong<Custom>, _>::new(),
     );
-    let (values, memo) = (WeakValueMap::<usize, Strong<usize>>::new(), Memo::new());
-    let (attributes, arcs) = (Attributes::new(), WeakMap::<Arc<usize>, Arc<Owned>>::new());
+    let (attributes, arcs) = (Attributes::new(), Maps::<Arc<usize>>::new());
     let shared: Vec<_> = (0..COUNT).map(Arc::new).collect();
+    let inputs: Vec<_> = (0..COUNT).map(|n| Strong::new(Custom::from(n))).collect();
+    let result = || {
+        let lock = lock.clone();
+        Custom::from(0).on(On::Drop, move |_| takes(&lock))
+    };
     by_identity.set_reclaim(Reclaim::OnRequest);
     by_content.set_reclaim(Reclaim::OnRequest);
     values.set_reclaim(Reclaim::OnRequest);
@@ -69,17 +87,16 @@ fn each_collection_hands_out() {
         by_identity.insert(key, owned());
         by_content.insert(key, owned());
         values.insert(number, key);
-        memo.insert((key, &number), owned());
+        memo.insert(&inputs[number], result());
         attributes.insert(key, Mine, owned());
         arcs.insert(&shared[number], owned());
     }
-    let _: &Memo<(Strong<usize>, Value<usize>), Arc<Owned>> = &memo;
     assert!(by_identity.take_dead(COUNT).is_empty() && memo.take_dead(COUNT).is_empty());
     let mut keys = keys.into_iter();
     let live = keys.next().unwrap();
     keys.for_each(drop);
-    let live_arc = shared[0].clone();
-    drop(shared);
+    let (live_arc, live_input) = (shared[0].clone(), inputs[0].clone());
+    drop((shared, inputs));
     assert_eq!(take_all(&lock, 7, |n| by_identity.take_dead(n)), COUNT - 1);
     assert_eq!(take_all(&lock, 1, |n| by_content.take_dead(n)), COUNT - 1);
     let names = values.take_dead(usize::MAX);
@@ -93,7 +110,7 @@ fn each_collection_hands_out() {
     }
     assert!(by_identity.contains_key(&live) && by_content.contains_key(&*live));
     assert!(
-        values.contains_key(&0) && memo.get((&live, &0)).is_some() && arcs.contains_key(&live_arc)
+        values.contains_key(&0) && memo.get(&live_input).is_some() && arcs.contains_key(&live_arc)
     );
     assert_eq!((by_identity.pending_dead(), memo.pending_dead()), (0, 0));
 }
@@ -101,8 +118,7 @@ fn each_collection_hands_out() {
 /// 362: By default nothing is handed out, and nothing is lost.
 #[test]
 fn by_default_nothing_is_handed_out() {
-    let (map, value) = (WeakMap::new(), Arc::new(()));
-    let key = Anchor::new();
+    let (map, value, key) = (Maps::new(), token(), Strong::new(0));
     map.insert(&key, value.clone());
     assert!(map.take_dead(1).is_empty());
     drop(key);
@@ -125,7 +141,7 @@ impl Wake for Woken {
 #[test]
 fn what_a_reader_delays_calls_the_waker() {
     for take in [true, false] {
-        let (map, woken, key) = (WeakMap::new(), Arc::new(Woken::default()), Anchor::new());
+        let (map, woken, key) = (Maps::new(), Arc::new(Woken::default()), Strong::new(0));
         map.set_reclaim(Reclaim::OnRequest);
         map.set_waker(Some(Waker::from(woken.clone())));
         let reclaim = || match take {
@@ -135,7 +151,7 @@ fn what_a_reader_delays_calls_the_waker() {
         let times = || woken.0.swap(0, Relaxed);
         map.insert(&key, locks(&Arc::default()));
         let ((inside, is_inside), (leave, may_leave)) = (channel(), channel::<()>());
-        let weak = key.downgrade();
+        let weak = Strong::downgrade(&key);
         thread::scope(|scope| {
             let map = &map;
             let reader = scope.spawn(move || {
@@ -161,7 +177,7 @@ fn what_a_reader_delays_calls_the_waker() {
         assert_eq!((reclaim(), map.pending_dead(), times()), (1, 0, 0));
         // The next death calls as ever, and what this call takes calls nobody.
         for _ in 0..2 {
-            let key = Anchor::new();
+            let key = Strong::new(0);
             map.insert(&key, locks(&Arc::default()));
             drop(key);
             assert_eq!((times(), reclaim(), times()), (1, 1, 0));
@@ -172,17 +188,9 @@ fn what_a_reader_delays_calls_the_waker() {
 /// 362, 363: An operation keeps dead values without a destructor, and the waker panics: each value is handed out all the same.
 #[test]
 fn a_waker_that_panics_loses_no_kept_value() {
-    struct Bomb(AtomicUsize);
-    impl Wake for Bomb {
-        fn wake(self: Arc<Self>) {
-            if self.0.fetch_add(1, Relaxed) != 0 {
-                quiet_panic();
-            }
-        }
-    }
     let (map, woken) = (
         WeakMap::<Strong<usize>, usize>::new(),
-        Arc::new(Bomb(AtomicUsize::new(0))),
+        Arc::new(Bomb::default()),
     );
     map.set_reclaim(Reclaim::OnRequest);
     map.set_waker(Some(Waker::from(woken.clone())));
@@ -201,18 +209,7 @@ fn a_waker_that_panics_loses_no_kept_value() {
 /// that the call would have returned is not lost.
 #[test]
 fn a_waker_that_panics_leaks_no_value_that_was_taken() {
-    struct Bomb(AtomicUsize);
-    impl Wake for Bomb {
-        fn wake(self: Arc<Self>) {
-            if self.0.fetch_add(1, Relaxed) != 0 {
-                quiet_panic();
-            }
-        }
-    }
-    let (map, value) = (
-        Arc::new(WeakMap::<Strong<usize>, Arc<()>>::new()),
-        Arc::new(()),
-    );
+    let (map, value) = (Arc::new(Maps::<Strong<usize>>::new()), token());
     map.set_reclaim(Reclaim::OnRequest);
     map.set_ceiling(Limit::entries(COUNT), |_| 1);
     let (weak, live) = (Arc::downgrade(&map), Strong::new(0));
@@ -220,7 +217,7 @@ fn a_waker_that_panics_leaks_no_value_that_was_taken() {
         let map = weak.upgrade().unwrap();
         map.remove_if(&live, |_| true);
     });
-    let woken = Arc::new(Bomb(AtomicUsize::new(0)));
+    let woken = Arc::new(Bomb::default());
     map.set_waker(Some(Waker::from(woken.clone())));
     let keys: Vec<_> = (0..4).map(Strong::new).collect();
     keys.iter()
@@ -235,7 +232,7 @@ fn a_waker_that_panics_leaks_no_value_that_was_taken() {
 /// 362: Threads that take at once get each value once.
 #[test]
 fn small_threads_take_at_once() {
-    let (map, count) = (WeakMap::new(), if cfg!(miri) { 20 } else { 2000 });
+    let (map, count) = (WeakMap::<Strong<usize>, usize>::new(), scaled(2000, 20));
     map.set_reclaim(Reclaim::OnRequest);
     let taken = Mutex::new(vec![0; count]);
     thread::scope(|scope| {
@@ -243,7 +240,7 @@ fn small_threads_take_at_once() {
         for part in 0..2 {
             scope.spawn(move || {
                 for number in (0..count).filter(|number| number % 2 == part) {
-                    let key = Anchor::new();
+                    let key = Strong::new(0);
                     map.insert(&key, number);
                     drop(key);
                     let some = map.take_dead(3);

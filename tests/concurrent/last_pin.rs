@@ -6,10 +6,9 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::Strong;
-use weakly::concurrent::WeakMap;
 
 use crate::common::{panics, quiet_panic, scaled};
-use crate::faces::{Count, Ends, Owned};
+use crate::faces::{Count, Ends, Maps, owned};
 
 /// D65: If a destructor panics then, the panic surfaces in that operation, and everything else is dropped; at
 /// the end of a map likewise. Two threads that unpin at the same moment may miss each other (D3 of the
@@ -28,9 +27,9 @@ fn small_a_destructor_panics_when_the_last_leaves() {
         })
     };
     let keys: Vec<_> = (0..8).map(Strong::new).collect();
-    let map = WeakMap::new();
+    let map = Maps::new();
     for key in &keys {
-        map.insert(key, Arc::new(Owned::new(**key, &ends)));
+        map.insert(key, owned(**key, &ends));
     }
     let inside = Barrier::new(threads + 1);
     let panicked = AtomicUsize::new(0);

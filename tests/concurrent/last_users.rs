@@ -3,90 +3,61 @@
 //!
 //! The other user is called when the collection asks whether the object is dead: another thread could come at each such moment.
 
-use std::cell::RefCell;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::rc::Rc;
 
 use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
 use weakly::{Memo, Strong};
 
-use crate::common::lease::{self, Asked};
+use crate::common::custom::{Custom, On, with_callback};
+use crate::common::lease::{Lease, WeakLease};
 use crate::common::{Atomic, Kind, StdArc};
 
 /// Equal to all others.
-struct Object(usize);
-
-type Lease = lease::Lease<Object>;
-
-impl PartialEq for Object {
-    fn eq(&self, _: &Object) -> bool {
-        true
-    }
+fn content(number: usize) -> Custom {
+    Custom::from(number).equal(|_, _| true)
 }
 
-impl Eq for Object {}
-
-impl Hash for Object {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u8(0);
-    }
-}
-
-thread_local! {
-    static LAST_USER: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
-}
-
-impl Asked for Object {
-    fn asked(_: *const Object) {
-        // Not again while it runs.
-        if let Some(mut user) = LAST_USER.take() {
-            user();
-            LAST_USER.set(Some(user));
-        }
-    }
+fn lease(number: usize) -> Lease {
+    content(number).into()
 }
 
 /// Changes a collection, while another user has the last handle to the object, until it sees that gone.
 fn beside_the_last_user<M: 'static, R>(
     all: M,
     object: Lease,
-    is_there: impl Fn(&M, &lease::WeakLease<Object>) -> bool + 'static,
+    is_there: impl Fn(&M, &WeakLease) -> bool + 'static,
     change: impl FnOnce(&M) -> R,
 ) -> R {
     let (all, weak) = (Rc::new(all), Lease::downgrade(&object));
     let (seen, mut last) = (Rc::clone(&all), Some(object));
-    let user = move || {
-        if last.is_some() && !is_there(&seen, &weak) {
+    let user = move |on, _: *const ()| {
+        if on == On::Asked && last.is_some() && !is_there(&seen, &weak) {
             last = None;
         }
     };
-    LAST_USER.set(Some(Box::new(user)));
-    let result = change(&all);
-    LAST_USER.set(None);
-    result
+    with_callback(user, || change(&all))
 }
 
 fn number(object: Option<Lease>) -> Option<usize> {
-    object.map(|object| object.0)
+    object.map(|object| object.number)
 }
 
 /// 157: A value.
 #[test]
 fn of_a_map_with_weak_values() {
-    type Map = WeakValueMap<u8, Lease>;
-    let new = Lease::from(Object(2));
+    type Map = WeakValueMap<Custom, Lease>;
+    let new = lease(2);
     let changes: [fn(&Map, &Lease) -> Option<Lease>; 4] = [
-        |map, new| map.insert(0, new),
-        |map, _| map.remove(&0),
-        |map, _| map.remove_entry(&0).map(|(_, value)| value),
-        |map, _| map.remove_if(&0, |_| true),
+        |map, new| map.insert(0.into(), new),
+        |map, _| map.remove(&Custom::from(0)),
+        |map, _| map.remove_entry(&Custom::from(0)).map(|(_, value)| value),
+        |map, _| map.remove_if(&Custom::from(0), |_| true),
     ];
     for change in changes {
-        let (map, old) = (Map::new(), Lease::from(Object(1)));
-        map.insert(0, &old);
-        let is_there = |map: &Map, _: &_| number(map.get(&0)) == Some(1);
+        let (map, old) = (Map::new(), lease(1));
+        map.insert(0.into(), &old);
+        let is_there = |map: &Map, _: &_| number(map.get(&Custom::from(0))) == Some(1);
         let shown = beside_the_last_user(map, old, is_there, |map| number(change(map, &new)));
         assert_eq!(shown, Some(1));
     }
@@ -95,16 +66,16 @@ fn of_a_map_with_weak_values() {
 /// 157: A value of a pair.
 #[test]
 fn of_a_pair_map() {
-    type Map = WeakPairMap<Strong<u8>, Lease>;
-    let (key, new) = (Strong::new(0), Lease::from(Object(2)));
-    let changes: [fn(&Map, &Strong<u8>, &Lease) -> Option<Lease>; 4] = [
+    type Map = WeakPairMap<Lease, Lease>;
+    let (key, new) = (lease(0), lease(2));
+    let changes: [fn(&Map, &Lease, &Lease) -> Option<Lease>; 4] = [
         |map, key, new| map.insert(key, new),
         |map, key, _| map.remove(key),
         |map, key, _| map.remove_entry(key).map(|(_, value)| value),
         |map, key, _| map.remove_if(key, |_| true),
     ];
     for change in changes {
-        let (map, old) = (Map::new(), Lease::from(Object(1)));
+        let (map, old) = (Map::new(), lease(1));
         map.insert(&key, &old);
         let same = key.clone();
         let is_there = move |map: &Map, _: &_| number(map.get(&same)) == Some(1);
@@ -116,14 +87,17 @@ fn of_a_pair_map() {
 /// 157: A key that comes back.
 #[test]
 fn of_a_map_and_a_set() {
-    let key = Lease::from(Object(1));
+    let key = lease(1);
     let weak = Lease::downgrade(&key);
-    let map = WeakMap::from([(&key, 7)]);
-    let is_there = |map: &WeakMap<Lease, u8>, key: &_| map.contains_key(key);
+    let map = WeakMap::from([(&key, content(7))]);
+    let is_there = |map: &WeakMap<Lease, Custom>, key: &_| map.contains_key(key);
     let removed = beside_the_last_user(map, key, is_there, |map| map.remove_entry(&weak));
-    assert_eq!(removed.map(|(key, value)| (key.0, value)), Some((1, 7)));
+    assert_eq!(
+        removed.map(|(key, value)| (key.number, value.number)),
+        Some((1, 7))
+    );
 
-    let key = Lease::from(Object(1));
+    let key = lease(1);
     let weak = Lease::downgrade(&key);
     let set = WeakSet::from([&key]);
     let is_there = |set: &WeakSet<Lease>, key: &_| set.contains(key);
@@ -134,18 +108,19 @@ fn of_a_map_and_a_set() {
 /// 157: A key of equal content.
 #[test]
 fn of_a_map_and_a_set_by_content() {
-    type Hash = BuildHasherDefault<DefaultHasher>;
-    let (old, new) = (Lease::from(Object(1)), Lease::from(Object(2)));
-    let map = WeakHashMap::with_hasher(Hash::new());
-    map.insert(&old, 1);
-    let is_there = |map: &WeakHashMap<Lease, _, _>, _: &_| map.get(&Object(0)) == Some(1);
-    let is_first = beside_the_last_user(map, old, is_there, |map| map.insert(&new, 2));
+    let (old, new) = (lease(1), lease(2));
+    let map = WeakHashMap::new();
+    map.insert(&old, content(1));
+    let is_there = |map: &WeakHashMap<Lease, Custom>, _: &_| {
+        map.get(&content(0)).is_some_and(|value| value.number == 1)
+    };
+    let is_first = beside_the_last_user(map, old, is_there, |map| map.insert(&new, content(2)));
     assert!(!is_first);
 
-    let old = Lease::from(Object(1));
-    let set = WeakHashSet::with_hasher(Hash::new());
+    let old = lease(1);
+    let set = WeakHashSet::new();
     set.insert(&old);
-    let is_there = |set: &WeakHashSet<_, _>, _: &_| number(set.get(&Object(0))) == Some(1);
+    let is_there = |set: &WeakHashSet<Lease>, _: &_| number(set.get(&content(0))) == Some(1);
     let replaced = beside_the_last_user(set, old, is_there, |set| set.replace(&new));
     assert_eq!(number(replaced), Some(1));
 }
@@ -160,7 +135,7 @@ fn of_a_memo() {
         |memo, key| memo.remove(key),
     ];
     for change in changes {
-        let (memo, input) = (Memo::new(), Lease::from(Object(1)));
+        let (memo, input) = (Memo::new(), lease(1));
         memo.get_or_compute(&key, |computation| {
             computation.depends_on(&input);
             1

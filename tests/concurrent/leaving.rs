@@ -6,32 +6,28 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weakly::concurrent::WeakMap;
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
+use crate::common::custom::{Custom, On};
 use crate::common::{scaled, sized};
+use crate::faces::{Count, Ends, Maps, ending, owned, token};
 
 std::thread_local! {
     static READS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A value that counts how often it is destroyed by a thread that reads an entry.
-struct Value<'c>(&'c AtomicUsize);
-
-impl Drop for Value<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_add(usize::from(READS.get()), Relaxed);
-    }
 }
 
 /// C41: A thread that removes an entry while it reads another destroys nothing before it has read, not even what
 /// others have removed and are about to destroy.
 #[test]
 fn no_destructor_runs_while_its_thread_reads() {
-    let inside = AtomicUsize::new(0);
-    let map = WeakMap::new();
-    let read = Strong::new(0_u64);
-    map.insert(&read, Value(&inside));
+    let inside = Arc::new(AtomicUsize::new(0));
+    let ends: Ends = {
+        let inside = inside.clone();
+        Arc::new(move |_| _ = inside.fetch_add(usize::from(READS.get()), Relaxed))
+    };
+    let map = Maps::new();
+    let read = Strong::new(0);
+    map.insert(&read, owned(0, &ends));
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -42,13 +38,13 @@ fn no_destructor_runs_while_its_thread_reads() {
         scope.spawn(|| {
             let own = Strong::new(1);
             while !done.load(Relaxed) {
-                map.insert(&own, Value(&inside));
+                map.insert(&own, owned(1, &ends));
                 map.remove_if(&own, |_| true);
             }
         });
         let own = Strong::new(2);
         for _ in 0..sized(100_000, 20_000, 100) {
-            map.insert(&own, Value(&inside));
+            map.insert(&own, owned(1, &ends));
             map.with(&read, |_| {
                 READS.set(true);
                 map.remove_if(&own, |_| true);
@@ -63,24 +59,17 @@ fn no_destructor_runs_while_its_thread_reads() {
 /// C41: What waits for a thread goes before what that thread destroys itself, whose destructor may wait for it.
 #[test]
 fn what_waits_for_a_thread_goes_first() {
-    enum Value<'f> {
-        Waits(&'f AtomicBool, &'f AtomicBool),
-        Sets(&'f AtomicBool),
-    }
-    impl Drop for Value<'_> {
-        fn drop(&mut self) {
-            match self {
-                Value::Sets(flag) => flag.store(true, Release),
-                // (It does not wait: only this thread would end that.)
-                Value::Waits(flag, seen) => seen.store(flag.load(Acquire), Release),
-            }
-        }
-    }
-    let (flag, seen) = (AtomicBool::new(false), AtomicBool::new(false));
-    let map = WeakMap::new();
-    let keys = [Strong::new(1_u64), Strong::new(2)];
-    map.insert(&keys[0], Value::Waits(&flag, &seen));
-    map.insert(&keys[1], Value::Sets(&flag));
+    let [flag, seen] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    // (It does not wait: only this thread would end that.)
+    let waits = {
+        let (flag, seen) = (flag.clone(), seen.clone());
+        ending(move || seen.store(flag.load(Acquire), Release))
+    };
+    let sets = ending(move || flag.store(true, Release));
+    let map = Maps::new();
+    let keys = [Strong::new(1), Strong::new(2)];
+    map.insert(&keys[0], waits);
+    map.insert(&keys[1], sets);
     let ((inside, enters), (removed, removal)) = (channel(), channel());
     thread::scope(|scope| {
         let (map, key) = (&map, &keys[1]);
@@ -102,31 +91,25 @@ fn what_waits_for_a_thread_goes_first() {
 /// replaced. What never was an entry is not: arrays of a table that grows, flights.
 #[test]
 fn what_waits_for_a_thread_is_counted() {
-    struct Value<'c>(&'c AtomicUsize);
-    impl Drop for Value<'_> {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
     const MANY: usize = scaled(1_000, 100);
-    let dropped = AtomicUsize::new(0);
-    let map = WeakMap::new();
-    let counts = || (map.len(), map.pending_dead(), dropped.load(Relaxed));
+    let map = Maps::new();
     let (read, own) = (Strong::new(0), Strong::new(1));
-    map.insert(&read, Value(&dropped));
+    map.insert(&read, token());
     for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
-        dropped.store(0, Relaxed);
+        let dropped = Count::default();
+        let ends = dropped.ends();
+        let counts = || (map.len(), map.pending_dead(), dropped.get());
         map.set_reclaim(reclaim);
         map.with(&read, |_| {
             let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
             for key in &keys {
-                map.insert(key, Value(&dropped));
+                map.insert(key, owned(0, &ends));
             }
             drop(keys);
             map.purge();
             assert_eq!(counts(), (1, MANY, 0), "dead");
-            map.insert(&own, Value(&dropped));
-            map.insert(&own, Value(&dropped));
+            map.insert(&own, owned(0, &ends));
+            map.insert(&own, owned(0, &ends));
             assert_eq!(counts(), (2, MANY + 1, 0), "replaced");
             assert!(map.remove_if(&own, |_| true));
             assert_eq!(counts(), (1, MANY + 2, 0), "removed");
@@ -150,7 +133,6 @@ fn so_are_attributes_and_results() {
     }
     let (read, dead) = (Strong::new(0_usize), Strong::new(1));
     let all = Attributes::new();
-    let memo = Memo::<Strong<usize>, WhenCloned>::new();
     for object in [&read, &dead] {
         all.insert(object, Number, 0_usize);
     }
@@ -162,29 +144,24 @@ fn so_are_attributes_and_results() {
     assert_eq!(while_read, Some(1));
     assert_eq!(all.pending_dead(), 0);
 
-    type Action = dyn Fn() + Send + Sync;
-    struct WhenCloned(Arc<Action>);
-    impl Clone for WhenCloned {
-        fn clone(&self) -> Self {
-            (self.0)();
-            WhenCloned(Arc::clone(&self.0))
-        }
-    }
-    let memo = Arc::new(memo);
+    let (memo, read) = (
+        Arc::new(Memo::<Strong<Custom>, _>::new()),
+        Strong::new(Custom::from(0)),
+    );
     let seen = Arc::new(AtomicUsize::new(0));
     let act = {
         let (memo, seen) = (Arc::downgrade(&memo), Arc::clone(&seen));
-        move || {
+        move |_: &Custom| {
             let memo = memo.upgrade().expect("it is asked");
             let before = memo.pending_dead();
-            let dead = Strong::new(2_usize);
-            memo.get_or_compute(&dead, |_| WhenCloned(Arc::new(|| ())));
+            let dead = Strong::new(Custom::from(2));
+            memo.get_or_compute(&dead, |_| Custom::from(2));
             drop(dead);
             memo.purge();
             seen.store(memo.pending_dead() - before, Relaxed);
         }
     };
-    memo.get_or_compute(&read, |_| WhenCloned(Arc::new(act)));
+    memo.get_or_compute(&read, |_| Custom::from(0).on(On::Clone, act));
     assert!(memo.get(&read).is_some());
     assert_eq!((seen.load(Relaxed), memo.pending_dead()), (1, 0));
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use weakly::{Attributes, Memo, Reclaim, Strong};
 
+use crate::common::custom::Custom;
 use crate::common::nested::inside_purges;
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
@@ -56,13 +57,10 @@ fn a_purge_takes_all_deep_in_purges_of_others<C: Shared>() {
 /// 257
 #[test]
 fn a_purge_of_a_memo_takes_all_deep_in_purges_of_others() {
-    let (memo, keys) = (
-        Arc::new(Memo::<Strong<usize>, Arc<usize>>::new()),
-        Arc::new(5),
-    );
-    let inputs: Vec<_> = (0..50).map(Strong::new).collect();
+    let (memo, token) = (Arc::new(Memo::<Strong<Custom>, Custom>::new()), Arc::new(5));
+    let inputs: Vec<_> = (0..50).map(|n| Strong::new(Custom::from(n))).collect();
     for input in &inputs {
-        memo.get_or_compute(input, |_| keys.clone());
+        memo.get_or_compute(input, |_| Custom::from(0).holding(&token));
     }
     inside_purges(DEEP, {
         let memo = memo.clone();
@@ -72,7 +70,7 @@ fn a_purge_of_a_memo_takes_all_deep_in_purges_of_others() {
             assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
         }
     });
-    assert_eq!(Arc::strong_count(&keys), 1);
+    assert_eq!(Arc::strong_count(&token), 1);
 }
 
 /// 257

@@ -1,47 +1,38 @@
 //! Maps as private attributes: static, read by the methods and destructors of the objects, and several about the same
 //! objects.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakMap;
 use weakly::{Addr, Strong, reference::Identify};
 
+use crate::common::custom::{Custom, On};
 use crate::common::pointers::{Pointer, for_each_pointer};
 use crate::common::scaled;
-use crate::common::subject::shared::Maps;
-use crate::faces::{Count, Owned};
+use crate::faces::{Count, Maps, owned};
 
-/// Reports its note, once more when it is dropped.
-struct Node {
-    report: Mutex<Sender<Option<String>>>,
-}
+static NOTES: WeakMap<Strong<Custom>, Custom> = WeakMap::new();
+static ARC_NOTES: WeakMap<Arc<Custom>, Custom> = WeakMap::new();
 
-static NOTES: WeakMap<Strong<Node>, String> = WeakMap::new();
-static ARC_NOTES: WeakMap<Arc<Node>, String> = WeakMap::new();
-
-impl Node {
-    fn new(report: &Sender<Option<String>>) -> Self {
-        let report = Mutex::new(report.clone());
-        Node { report }
-    }
-
-    fn note(&self) -> Option<String> {
-        NOTES.get(self).or_else(|| ARC_NOTES.get(self))
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        let note = self.note();
-        let there = NOTES.contains_key(self) || ARC_NOTES.contains_key(self);
-        assert_eq!(there, note.is_some());
+/// An object that reports its note when it is dropped.
+fn node(report: &Sender<Option<usize>>) -> Custom {
+    let report = report.clone();
+    Custom::from(0).on(On::Drop, move |node| {
+        let found = note(node);
+        let there = NOTES.contains_key(node) || ARC_NOTES.contains_key(node);
+        assert_eq!(there, found.is_some());
         // It may be removed for the last time.
-        let removed = NOTES.remove(self).or_else(|| ARC_NOTES.remove(self));
-        assert_eq!((&removed, self.note()), (&note, None));
-        self.report.lock().unwrap().send(note).unwrap();
-    }
+        let removed = NOTES.remove(node).or_else(|| ARC_NOTES.remove(node));
+        assert_eq!((removed.map(|it| it.number), note(node)), (found, None));
+        report.send(found).unwrap();
+    })
+}
+
+fn note(node: &Custom) -> Option<usize> {
+    let note = NOTES.get(node).or_else(|| ARC_NOTES.get(node));
+    note.map(|note| note.number)
 }
 
 macro_rules! of {
@@ -49,21 +40,21 @@ macro_rules! of {
         /// 47: By reference, in methods and in the destructor, on this thread and another.
         #[test]
         fn $name() {
-            let (words, last) = channel();
+            let (report, last) = channel();
             for elsewhere in [false, true] {
-                let node = $pointer::new(Node::new(&words));
-                assert_eq!(node.note(), None);
-                $notes.insert(&node, "note".into());
-                assert_eq!(node.note().as_deref(), Some("note"));
+                let object = $pointer::new(node(&report));
+                assert_eq!(note(&object), None);
+                $notes.insert(&object, 7.into());
+                assert_eq!(note(&object), Some(7));
                 if elsewhere {
-                    thread::spawn(move || drop(node)).join().unwrap();
+                    thread::spawn(move || drop(object)).join().unwrap();
                 } else {
-                    drop(node);
+                    drop(object);
                 }
-                assert_eq!(last.recv().unwrap().as_deref(), Some("note"));
-                let node = $pointer::new(Node::new(&words));
-                assert_eq!(node.note(), None, "a new one has none");
-                drop(node);
+                assert_eq!(last.recv().unwrap(), Some(7));
+                let object = $pointer::new(node(&report));
+                assert_eq!(note(&object), None, "a new one has none");
+                drop(object);
                 assert_eq!(last.recv().unwrap(), None);
             }
         }
@@ -79,17 +70,17 @@ fn destructors_among_many() {
     thread::scope(|scope| {
         for thread in 0..scaled(4, 2) {
             scope.spawn(move || {
-                let (words, last) = channel();
+                let (report, last) = channel();
                 for number in 0..scaled(2_000, 10) {
-                    let node = Strong::new(Node::new(&words));
-                    let note = format!("{thread} {number}");
-                    assert!(NOTES.insert(&node, note.clone()));
-                    assert_eq!(node.note().as_ref(), Some(&note));
+                    let object = Strong::new(node(&report));
+                    let own = 4 * number + thread;
+                    assert!(NOTES.insert(&object, own.into()));
+                    assert_eq!(note(&object), Some(own));
                     if number % 8 == 0 {
                         NOTES.purge();
                     }
-                    drop(node);
-                    assert_eq!(last.recv().unwrap(), Some(note));
+                    drop(object);
+                    assert_eq!(last.recv().unwrap(), Some(own));
                 }
             });
         }
@@ -145,7 +136,7 @@ fn maps_of_the_same_objects<P: Pointer>() {
             let map = WeakMap::new();
             objects
                 .iter()
-                .for_each(|object| assert!(map.insert(object, owned(count))));
+                .for_each(|object| assert!(map.insert(object, owned(0, &count.ends()))));
             map
         });
         let _cleared = end(mine);
@@ -167,8 +158,8 @@ fn clear_against_insertions<P: Pointer>() {
             scope.spawn(|| {
                 for step in 0..STEPS {
                     let own = P::from(step);
-                    map.insert(&common[step % 8], owned(&destroyed));
-                    map.insert(&own, owned(&destroyed));
+                    map.insert(&common[step % 8], owned(0, &destroyed.ends()));
+                    map.insert(&own, owned(0, &destroyed.ends()));
                 }
             })
         });
@@ -180,9 +171,4 @@ fn clear_against_insertions<P: Pointer>() {
     map.clear();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
     assert_eq!(destroyed.get(), 6 * STEPS);
-}
-
-/// A value whose drop counts.
-fn owned(count: &Count) -> Arc<Owned> {
-    Arc::new(Owned::new(0, &count.ends()))
 }

@@ -1,14 +1,14 @@
 //! What a map knows of a value, alone and while other threads change it.
 
-use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Barrier, mpsc::channel};
+use std::sync::{Arc, Barrier, Mutex, mpsc::channel};
 use std::thread;
 
-use weakly::concurrent::{SharedRef, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{WeakPairMap, WeakValueMap};
 use weakly::{Strong, WeakMap};
 
 use crate::bags::BAG;
+use crate::common::custom::{Custom, On};
 use crate::common::of_values::{Near, check_script, check_time};
 use crate::common::random::random;
 use crate::common::subject::{self, sorted};
@@ -158,65 +158,43 @@ fn small_what_is_removed_by_value_is_counted_once<P: Kind>() {
     assert_eq!((names.pending_dead(), pairs.pending_dead()), (0, 0));
 }
 
-/// A key whose user code uses the map.
-struct Meddler<L: SharedRef> {
-    number: usize,
-    map: Arc<Meddled<L>>,
+type Act = fn(&Meddled);
+
+/// A map whose keys' user code uses it.
+struct Meddled {
+    map: WeakValueMap<Custom, Strong<Custom>>,
+    value: Strong<Custom>,
+    other: Strong<Custom>,
+    act: Mutex<Option<(On, Act)>>,
 }
 
-type Act<L> = fn(&Meddled<L>);
-
-struct Meddled<L: SharedRef> {
-    map: WeakValueMap<Meddler<L>, L>,
-    value: L,
-    other: L,
-    act: std::sync::Mutex<Option<(On, Act<L>)>>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum On {
-    Eq,
-    Clone,
-    Drop,
-}
-
-impl<L: SharedRef> Meddler<L> {
-    /// Once.
-    fn meddle(&self, on: On) {
-        let act = self.map.act.lock().unwrap().take_if(|(of, _)| *of == on);
-        if let Some((_, act)) = act {
-            act(&self.map);
+impl Meddled {
+    fn new() -> Arc<Self> {
+        let [value, other] = [1, 2].map(|n| Strong::new(Custom::from(n)));
+        let (map, act) = (WeakValueMap::new(), Mutex::default());
+        let all = Arc::new(Meddled {
+            map,
+            value,
+            other,
+            act,
+        });
+        for number in 0..16 {
+            let its = all.clone();
+            // Once.
+            let key = Custom::from(number).code(move |on, _| {
+                let act = its.act.lock().unwrap().take_if(|(of, _)| *of == on);
+                if let Some((_, act)) = act {
+                    act(&its);
+                }
+            });
+            let value = if number % 2 == 0 {
+                &all.value
+            } else {
+                &all.other
+            };
+            all.map.insert(key, value);
         }
-    }
-}
-
-impl<L: SharedRef> PartialEq for Meddler<L> {
-    fn eq(&self, other: &Self) -> bool {
-        self.meddle(On::Eq);
-        self.number == other.number
-    }
-}
-
-impl<L: SharedRef> Eq for Meddler<L> {}
-
-/// All have the same hash.
-impl<L: SharedRef> Hash for Meddler<L> {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-impl<L: SharedRef> Clone for Meddler<L> {
-    fn clone(&self) -> Self {
-        self.meddle(On::Clone);
-        Meddler {
-            number: self.number,
-            map: self.map.clone(),
-        }
-    }
-}
-
-impl<L: SharedRef> Drop for Meddler<L> {
-    fn drop(&mut self) {
-        self.meddle(On::Drop);
+        all
     }
 }
 
@@ -224,15 +202,14 @@ impl<L: SharedRef> Drop for Meddler<L> {
 /// is there.
 #[test]
 fn keys_may_use_the_map_that_is_asked() {
-    type Objects = Strong<usize>;
-    let acts: [Act<Objects>; 5] = [
+    let acts: [Act; 5] = [
         |all| _ = all.map.remove_value(&all.value),
         |all| _ = all.map.keys_of(&all.value).count(),
         |all| all.map.retain(|key, _| key.number % 2 == 0),
         |all| all.map.clear(),
         |_| quiet_panic(),
     ];
-    let asks: [fn(&Meddled<Objects>); 2] = [
+    let asks: [Act; 2] = [
         |all| assert!(all.map.keys_of(&all.value).count() <= 8),
         |all| assert!(all.map.remove_value(&all.value) <= 8),
     ];
@@ -240,28 +217,14 @@ fn keys_may_use_the_map_that_is_asked() {
         for act in acts {
             for ask in asks {
                 in_time(move || {
-                    let all = Arc::new(Meddled {
-                        map: WeakValueMap::new(),
-                        value: 1.into(),
-                        other: 2.into(),
-                        act: None.into(),
-                    });
-                    for number in 0..16 {
-                        let map = all.clone();
-                        let value = if number % 2 == 0 {
-                            &all.value
-                        } else {
-                            &all.other
-                        };
-                        all.map.insert(Meddler { number, map }, value);
-                    }
+                    let all = Meddled::new();
                     *all.act.lock().unwrap() = Some((on, act));
                     _ = panics(|| ask(&all));
                     *all.act.lock().unwrap() = None;
                     assert!(all.map.keys_of(&all.value).all(|key| key.number % 2 == 0));
                     let there = all.map.keys_of(&all.value).count();
                     assert_eq!(all.map.remove_value(&all.value), there);
-                    assert!(all.map.values().all(|value| *value == 2));
+                    assert!(all.map.values().all(|value| value.number == 2));
                     all.map.clear();
                 });
             }
@@ -272,13 +235,13 @@ fn keys_may_use_the_map_that_is_asked() {
 /// L158: What is being made has no value yet.
 fn a_removal_by_value_does_not_stop_what_is_being_made<P: Kind>() {
     let (map, value) = (WeakValueMap::new(), Life::<P>::from(1));
-    map.insert("there", &value);
+    map.insert(1_usize, &value);
     let (begun, begins) = channel();
     let (go, goes) = channel::<()>();
     thread::scope(|scope| {
         let (map, value) = (&map, &value);
         scope.spawn(move || {
-            _ = map.get_or_insert_with("made", |_| {
+            _ = map.get_or_insert_with(2, |_| {
                 begun.send(()).unwrap();
                 _ = goes.recv();
                 value.clone()
@@ -289,5 +252,5 @@ fn a_removal_by_value_does_not_stop_what_is_being_made<P: Kind>() {
         assert_eq!(map.remove_value(value), 1);
         drop(go);
     });
-    assert!(map.keys_of(&value).eq(["made"]));
+    assert!(map.keys_of(&value).eq([2]));
 }

@@ -1,13 +1,14 @@
 //! User code that sets the entry of which an operation has just asked it.
 
-use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
 
+use weakly::Strong;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 
+use crate::common::custom::{Custom, On};
 use crate::common::in_time;
 use crate::faces::*;
 use crate::for_each_pointer;
@@ -91,27 +92,17 @@ fn a_closure_may_set_the_entry_if_there_is_none<P: Kind>() {
 
 /// L157: What is refused is destroyed before the next try; if that sets the entry each time, it would go on for ever.
 fn a_destructor_must_not_set_the_entry_that_replaces_it<P: Kind>() {
-    struct Sets<P: Kind>(Arc<WeakMap<Life<P>, Option<Sets<P>>>>, Life<P>);
-    impl<P: Kind> Clone for Sets<P> {
-        fn clone(&self) -> Self {
-            Sets(self.0.clone(), self.1.clone())
-        }
-    }
-    impl<P: Kind> Drop for Sets<P> {
-        fn drop(&mut self) {
-            self.0.insert(&self.1, None);
-        }
-    }
     in_time(|| {
         let key = Life::<P>::from(1);
-        let map = Arc::new(WeakMap::<Life<P>, Option<Sets<P>>>::new());
-        map.insert(&key, None);
+        let map = Arc::new(Maps::<Life<P>>::new());
+        map.insert(&key, token());
         let mut calls = 0;
         let computed = catch_unwind(AssertUnwindSafe(|| {
             map.compute(&key, |_| {
                 calls += 1;
-                map.insert(&key, None);
-                Some(Some(Sets(map.clone(), key.clone())))
+                map.insert(&key, token());
+                let (map, key) = (map.clone(), key.clone());
+                Some(ending(move || _ = map.insert(&key, token())))
             });
         }));
         assert!(computed.is_err() && calls < 10, "{calls}");
@@ -122,31 +113,18 @@ fn a_destructor_must_not_set_the_entry_that_replaces_it<P: Kind>() {
 /// L157: Nor may a `Clone` of the key, which the operation calls to make the new entry.
 #[test]
 fn a_clone_must_not_set_the_entry_it_is_for() {
-    struct Key(
-        &'static WeakValueMap<Key, weakly::Strong<u8>>,
-        weakly::Strong<u8>,
-    );
-    impl PartialEq for Key {
-        fn eq(&self, _: &Self) -> bool {
-            true
-        }
-    }
-    impl Eq for Key {}
-    impl Hash for Key {
-        fn hash<H: Hasher>(&self, _: &mut H) {}
-    }
-    impl Clone for Key {
-        fn clone(&self) -> Self {
-            self.0.insert(Key(self.0, self.1.clone()), &self.1);
-            Key(self.0, self.1.clone())
-        }
+    type Map = WeakValueMap<Custom, Strong<Custom>>;
+    fn key(map: &'static Map, value: Strong<Custom>) -> Custom {
+        Custom::from(0).on(On::Clone, move |_| {
+            _ = map.insert(key(map, value.clone()), &value)
+        })
     }
     in_time(|| {
-        let map: &'static WeakValueMap<_, _> = Box::leak(Box::default());
-        let value = weakly::Strong::new(1);
+        let map: &'static Map = Box::leak(Box::default());
+        let value = Strong::new(Custom::from(1));
         let mut calls = 0;
         let computed = catch_unwind(AssertUnwindSafe(|| {
-            _ = map.compute(Key(map, value.clone()), |_| {
+            _ = map.compute(key(map, value.clone()), |_| {
                 calls += 1;
                 Some(value.clone())
             });

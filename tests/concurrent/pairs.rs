@@ -9,6 +9,7 @@ use std::thread;
 use weakly::concurrent::WeakPairMap;
 use weakly::{Addr, Strong, reference::WeakKey};
 
+use crate::common::custom::{Custom, On};
 use crate::common::own::{self, Own};
 use crate::common::pairs::end_in_any_order;
 use crate::common::{panics, scaled};
@@ -52,6 +53,7 @@ for_each_two!(
 );
 
 type Pairs<K, V> = WeakPairMap<Life<K>, Life<V>>;
+type Customs = WeakPairMap<Strong<Custom>, Strong<Custom>>;
 
 /// `(len, len_live, pending_dead)`
 fn counts<K: Kind, V: Kind>(map: &Pairs<K, V>) -> (usize, usize, usize) {
@@ -395,17 +397,13 @@ fn an_object_may_be_its_own_value() {
 /// C47: A plain reference finds the value until the key's destructor is over; the pair itself is not shown.
 #[test]
 fn a_key_finds_its_value_in_its_destructor() {
-    struct Dying(Arc<Menus>);
-    type Menus = WeakPairMap<Strong<Dying>, Strong<u32>>;
-    impl Drop for Dying {
-        fn drop(&mut self) {
-            assert_eq!(self.0.get(self).as_deref(), Some(&7));
-            assert!(self.0.get_key_value(self).is_none() && self.0.iter().next().is_none());
-            assert_eq!((self.0.len(), self.0.len_live()), (1, 0));
-        }
-    }
-    let (map, value) = (Arc::new(Menus::new()), Strong::new(7));
-    let key = Strong::new(Dying(map.clone()));
+    let (map, value) = (Arc::new(Customs::new()), Strong::new(Custom::from(7)));
+    let found = map.clone();
+    let key = Strong::new(Custom::from(1).on(On::Drop, move |key| {
+        assert!(found.get(key).is_some_and(|value| value.number == 7));
+        assert!(found.get_key_value(key).is_none() && found.iter().next().is_none());
+        assert_eq!((found.len(), found.len_live()), (1, 0));
+    }));
     map.insert(&key, &value);
     drop(key);
     assert!(map.is_empty());
@@ -414,16 +412,12 @@ fn a_key_finds_its_value_in_its_destructor() {
 /// C47: For the map the value is dead when its destructor runs, although its notice is not delivered yet.
 #[test]
 fn a_value_is_not_found_in_its_destructor() {
-    struct Dying(Arc<Menus>, Strong<u32>);
-    type Menus = WeakPairMap<Strong<u32>, Strong<Dying>>;
-    impl Drop for Dying {
-        fn drop(&mut self) {
-            assert!(self.0.get(&self.1).is_none() && !self.0.contains_key(&self.1));
-            assert_eq!((self.0.len(), self.0.len_live()), (1, 0));
-        }
-    }
-    let (map, key) = (Arc::new(Menus::new()), Strong::new(7));
-    let value = Strong::new(Dying(map.clone(), key.clone()));
+    let (map, key) = (Arc::new(Customs::new()), Strong::new(Custom::from(7)));
+    let (found, its_key) = (map.clone(), key.clone());
+    let value = Strong::new(Custom::from(1).on(On::Drop, move |_| {
+        assert!(found.get(&its_key).is_none() && !found.contains_key(&its_key));
+        assert_eq!((found.len(), found.len_live()), (1, 0));
+    }));
     map.insert(&key, &value);
     drop(value);
     assert!(map.is_empty());

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use weakly::{Attributes, Memo, Reclaim};
 
+use crate::common::custom::{Custom, On};
+use crate::common::lease::Lease;
 use crate::common::scaled;
 use crate::faces::*;
 
@@ -214,52 +216,35 @@ fn lives_of<C: Shared>(all: &C) -> Vec<C::Life> {
     lives
 }
 
-/// Panics with its number when it is dropped; its clones do not.
-struct Bomb(Option<(usize, Ends)>);
-
-impl Clone for Bomb {
-    fn clone(&self) -> Self {
-        Bomb(None)
-    }
-}
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if let Some((number, ends)) = self.0.take() {
-            ends(number);
-        }
-    }
-}
-
 /// 182: The types built on the maps behave alike.
 #[test]
 fn attributes_and_memos() {
     let (ends, destroyed) = bombs();
-    let bomb = |number| Bomb(Some((number, ends.clone())));
+    let bomb = |number, is_clone| {
+        let ends = ends.clone();
+        Custom::from(number).on(On::Drop, move |this| {
+            if this.is_original() != is_clone {
+                ends(this.number);
+            }
+        })
+    };
 
     struct Key;
     impl weakly::AttributeKey for Key {
-        type Value = Bomb;
+        type Value = Custom;
     }
     let attributes = Attributes::<Arc<usize>>::new();
     let keys: Vec<Arc<usize>> = (0..MANY).map(Arc::new).collect();
     keys.iter()
-        .for_each(|key| _ = attributes.insert(key, Key, bomb(**key)));
+        .for_each(|key| _ = attributes.insert(key, Key, bomb(**key, false)));
     drop(keys);
     assert_eq!(panicking(&destroyed, || attributes.clear()), MANY);
 
     // The memo's own clone is the one that panics.
-    struct Armed(Mutex<Bomb>);
-    impl Clone for Armed {
-        fn clone(&self) -> Self {
-            let bomb = Bomb(self.0.lock().unwrap().0.take());
-            Armed(Mutex::new(bomb))
-        }
-    }
-    let memo = Memo::<Arc<usize>, Armed>::new();
-    let keys: Vec<Arc<usize>> = (0..MANY).map(Arc::new).collect();
+    let memo = Memo::<Lease, Custom>::new();
+    let keys: Vec<_> = (0..MANY).map(|n| Lease::from(Custom::from(n))).collect();
     for key in &keys {
-        memo.get_or_compute(key, |_| Armed(Mutex::new(bomb(**key))));
+        memo.get_or_compute(key, |_| bomb(key.number, true));
     }
     drop(keys);
     assert_eq!(panicking(&destroyed, || _ = memo.purge()), MANY);

@@ -2,30 +2,26 @@
 
 use std::borrow::Borrow;
 use std::cell::Cell;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::{AttributeKey, Attributes, Hashed, Memo, Strong};
 
-use crate::common::quiet_panic;
+use crate::common::custom::Custom;
 
-/// A value, and whether its destructor panics; clones of it do not.
-struct Bomb(bool, Arc<usize>);
-
-impl Clone for Bomb {
-    fn clone(&self) -> Self {
-        Bomb(false, self.1.clone())
-    }
+/// All are equal. Of two, one panics when it is dropped, and its clones do not.
+fn armed() -> Custom {
+    Custom::from(0).bomb()
 }
 
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if self.0 {
-            quiet_panic();
-        }
-    }
+fn unarmed() -> Custom {
+    Custom::from(0)
+}
+
+fn object() -> Strong<Custom> {
+    Strong::new(unarmed())
 }
 
 /// Panics; and then nothing but what the test itself has is left of the token.
@@ -37,15 +33,15 @@ fn panics_and_leaks_nothing(token: &Arc<usize>, kept: usize, act: impl FnOnce())
 /// 182: The value that is replaced panics, and the one that is returned is a clone of it.
 #[test]
 fn small_replaced_values() {
-    let (token, key) = (Arc::new(0_usize), Strong::new(1_usize));
+    let (token, key) = (Arc::new(0_usize), object());
     let map = WeakMap::new();
-    map.insert(&key, Bomb(true, token.clone()));
+    map.insert(&key, armed().holding(&token));
     panics_and_leaks_nothing(&token, 1, || {
-        drop(map.swap(&key, Bomb(false, token.clone())))
+        drop(map.swap(&key, unarmed().holding(&token)))
     });
     map.clear();
-    map.insert(&key, Bomb(true, token.clone()));
-    let new = Bomb(false, token.clone());
+    map.insert(&key, armed().holding(&token));
+    let new = unarmed().holding(&token);
     panics_and_leaks_nothing(&token, 2, || {
         drop(map.compute(&key, |_| Some(new.clone())));
     });
@@ -53,49 +49,20 @@ fn small_replaced_values() {
     map.clear();
 
     let map = WeakHashMap::new();
-    map.insert(&key, Bomb(true, token.clone()));
+    map.insert(&key, armed().holding(&token));
     panics_and_leaks_nothing(&token, 1, || {
-        drop(map.swap(&key, Bomb(false, token.clone())))
+        drop(map.swap(&key, unarmed().holding(&token)))
     });
     map.clear();
-}
-
-/// All are equal; those that are true panic when they are dropped, and their clones do not.
-struct Equal(bool);
-
-impl PartialEq for Equal {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Equal {}
-
-impl Hash for Equal {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-impl Clone for Equal {
-    fn clone(&self) -> Self {
-        Equal(false)
-    }
-}
-
-impl Drop for Equal {
-    fn drop(&mut self) {
-        if self.0 {
-            quiet_panic();
-        }
-    }
 }
 
 /// 182: The key that is replaced panics: the strong pointer that is returned is dropped.
 #[test]
 fn small_replaced_keys() {
-    let (old, new) = (Strong::new(1_usize), Strong::new(2_usize));
-    let map = WeakValueMap::new();
-    map.insert(Equal(true), &old);
-    assert!(catch_unwind(AssertUnwindSafe(|| map.insert(Equal(false), &new))).is_err());
+    let (old, new) = (object(), object());
+    let map = WeakValueMap::<Custom, _>::new();
+    map.insert(armed(), &old);
+    assert!(catch_unwind(AssertUnwindSafe(|| map.insert(unarmed(), &new))).is_err());
     assert_eq!(
         (Strong::strong_count(&old), Strong::strong_count(&new)),
         (1, 1)
@@ -105,12 +72,12 @@ fn small_replaced_keys() {
 /// 182: The content of a key panics that dies inside a lookup: the value that was found is dropped.
 #[test]
 fn small_keys_that_die_in_a_lookup() {
-    let (token, map) = (Arc::new(0_usize), WeakHashMap::new());
-    let key = Strong::new(Equal(true));
-    map.insert(&key, token.clone());
+    let (token, map) = (Arc::new(0_usize), WeakHashMap::<_, Custom>::new());
+    let key = Strong::new(armed());
+    map.insert(&key, unarmed().holding(&token));
     let mut key = Some(key);
     let found = catch_unwind(AssertUnwindSafe(|| {
-        map.with(&Equal(false), |value| {
+        map.with(&unarmed(), |value| {
             key = None;
             value.clone()
         })
@@ -123,7 +90,7 @@ fn small_keys_that_die_in_a_lookup() {
 struct One;
 
 impl AttributeKey for One {
-    type Value = Bomb;
+    type Value = Custom;
 }
 
 struct Other;
@@ -138,8 +105,8 @@ fn small_attributes() {
     let (token, other) = (Arc::new(0_usize), Arc::new(0_usize));
     let (all, node) = (Attributes::<Strong<usize>>::new(), Strong::new(1_usize));
     all.insert(&node, Other, other.clone());
-    all.insert(&node, One, Bomb(true, token.clone()));
-    let set = || _ = all.insert(&node, One, Bomb(false, token.clone()));
+    all.insert(&node, One, armed().holding(&token));
+    let set = || _ = all.insert(&node, One, unarmed().holding(&token));
     assert!(catch_unwind(AssertUnwindSafe(set)).is_err());
     drop(node);
     drop(all);
@@ -149,59 +116,44 @@ fn small_attributes() {
     );
 }
 
-/// A bomb that a closure owns, and calls.
-fn armed() -> Bomb {
-    Bomb(true, Arc::default())
-}
-
-impl Bomb {
-    fn is_armed(&self) -> bool {
-        self.0
-    }
-}
-
 /// 182: The closure that is not needed panics when it is dropped: the value that was found is dropped.
 #[test]
 fn small_makers_that_are_not_needed() {
-    let (token, key) = (Arc::new(0_usize), Strong::new(1_usize));
+    let (token, key) = (Arc::new(0_usize), object());
+    let value = || unarmed().holding(&token);
+    let make = |bomb: Custom| move |_: &_| bomb.clone();
     let map = WeakMap::new();
-    map.insert(&key, token.clone());
-    let make = |bomb: Bomb| move |_: &_| bomb.1.clone();
+    map.insert(&key, value());
     panics_and_leaks_nothing(&token, 1, || {
         drop(map.get_or_insert_with(&key, make(armed())))
     });
     let map = WeakHashMap::new();
-    map.insert(&key, token.clone());
+    map.insert(&key, value());
     panics_and_leaks_nothing(&token, 2, || {
         drop(map.get_or_insert_with(&key, make(armed())))
     });
-    let (hash, bomb) = (map.hasher().hash_one(1_usize), armed());
+    let (hash, bomb) = (map.hasher().hash_one(&*key), armed());
     panics_and_leaks_nothing(&token, 2, || {
         drop(map.get_or_insert_with_hashed(hash, &key, make(bomb)))
     });
-    let memo = Memo::<Strong<usize>, _>::new();
-    memo.get_or_compute(&key, |_| token.clone());
+    let memo = Memo::<Strong<Custom>, Custom>::new();
+    memo.get_or_compute(&key, |_| value());
     let bomb = armed();
     panics_and_leaks_nothing(&token, 3, || {
-        drop(memo.get_or_compute(&key, move |_| bomb.1.clone()))
+        drop(memo.get_or_compute(&key, move |_| bomb.clone()))
     });
 
-    let value = Strong::new(2);
-    let make = |bomb: Bomb| move |_: &_| Strong::new(usize::from(bomb.is_armed()));
+    let value = object();
     let map = WeakPairMap::new();
     map.insert(&key, &value);
-    let get = || drop(map.get_or_insert_with(&key, make(armed())));
+    let bomb = armed();
+    let get = || drop(map.get_or_insert_with(&key, move |_| Strong::new(bomb.clone())));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1);
-    let map = WeakValueMap::new();
-    map.insert(1, &value);
+    let map = WeakValueMap::<Custom, _>::new();
+    map.insert(unarmed(), &value);
     let bomb = armed();
-    let get = || {
-        drop(map.get_or_insert_with(1, move |_: &usize| {
-            let bomb = bomb;
-            Strong::new(usize::from(bomb.is_armed()))
-        }));
-    };
+    let get = || drop(map.get_or_insert_with(unarmed(), move |_| Strong::new(bomb.clone())));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1);
 }
@@ -209,44 +161,40 @@ fn small_makers_that_are_not_needed() {
 /// 182: The closure that has decided panics when it is dropped: what it was asked for is dropped.
 #[test]
 fn small_closures_that_decide() {
-    let (token, key, value) = (
-        Arc::new(0_usize),
-        Strong::new(1_usize),
-        Strong::new(2_usize),
-    );
-    let map = WeakMap::new();
-    let (bomb, new) = (armed(), token.clone());
+    let (token, [key, value]) = (Arc::new(0_usize), [(); 2].map(|()| object()));
+    let map = WeakMap::<_, Custom>::new();
+    let (bomb, new) = (armed(), unarmed().holding(&token));
     panics_and_leaks_nothing(&token, 1, || {
-        drop(map.compute(&key, move |_| bomb.is_armed().then(|| new.clone())))
+        drop(map.compute(&key, move |_| bomb.is_original().then(|| new.clone())))
     });
-    let map = WeakHashMap::new();
-    let (bomb, new) = (armed(), token.clone());
+    let map = WeakHashMap::<_, Custom>::new();
+    let (bomb, new) = (armed(), unarmed().holding(&token));
     panics_and_leaks_nothing(&token, 2, || {
-        drop(map.compute(&key, move |_| bomb.is_armed().then(|| new.clone())))
+        drop(map.compute(&key, move |_| bomb.is_original().then(|| new.clone())))
     });
-    map.insert(&key, token.clone());
+    map.insert(&key, unarmed().holding(&token));
     let bomb = armed();
     panics_and_leaks_nothing(&token, 1, || {
-        map.remove_if(&1, move |_| bomb.is_armed());
+        map.remove_if(&unarmed(), move |_| bomb.is_original());
     });
     assert_eq!(Strong::strong_count(&key), 1);
 
-    let (names, pairs) = (WeakValueMap::new(), WeakPairMap::new());
+    let (names, pairs) = (WeakValueMap::<Custom, _>::new(), WeakPairMap::new());
     let new = || Some(value.clone());
-    let decide: [(&str, &dyn Fn(Bomb)); 4] = [
+    let decide: [(&str, &dyn Fn(Custom)); 4] = [
         ("names.remove_if", &|bomb| {
-            names.insert(1_usize, &value);
-            drop(names.remove_if(&1, move |_| bomb.is_armed()));
+            names.insert(unarmed(), &value);
+            drop(names.remove_if(&unarmed(), move |_| bomb.is_original()));
         }),
         ("pairs.remove_if", &|bomb| {
             pairs.insert(&key, &value);
-            drop(pairs.remove_if(&key, move |_| bomb.is_armed()));
+            drop(pairs.remove_if(&key, move |_| bomb.is_original()));
         }),
         ("names.compute", &|bomb| {
-            drop(names.compute(1, move |_| new().filter(|_| bomb.is_armed())));
+            drop(names.compute(unarmed(), move |_| new().filter(|_| bomb.is_original())));
         }),
         ("pairs.compute", &|bomb| {
-            drop(pairs.compute(&key, move |_| new().filter(|_| bomb.is_armed())));
+            drop(pairs.compute(&key, move |_| new().filter(|_| bomb.is_original())));
         }),
     ];
     for (name, decide) in decide {
@@ -258,26 +206,26 @@ fn small_closures_that_decide() {
 /// 182: The key that is not needed panics: the value that was found is dropped.
 #[test]
 fn small_keys_that_are_not_needed() {
-    let (map, value) = (WeakValueMap::new(), Strong::new(1_usize));
-    map.insert(Equal(false), &value);
-    let get = || drop(map.get_or_insert_with(Equal(true), |_| Strong::new(2_usize)));
+    let (map, value) = (WeakValueMap::<Custom, _>::new(), object());
+    map.insert(unarmed(), &value);
+    let get = || drop(map.get_or_insert_with(armed(), |_| object()));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1, "get_or_insert_with");
-    let get = || drop(map.compute(Equal(true), |old| old));
+    let get = || drop(map.compute(armed(), |old| old));
     assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
     assert_eq!(Strong::strong_count(&value), 1, "compute");
 }
 
 /// Converts into what it borrows as, and panics when it is dropped.
-struct Source(Equal);
+struct Source(Custom);
 
-impl Borrow<Equal> for Source {
-    fn borrow(&self) -> &Equal {
+impl Borrow<Custom> for Source {
+    fn borrow(&self) -> &Custom {
         &self.0
     }
 }
 
-impl From<Source> for Strong<Equal> {
+impl From<Source> for Strong<Custom> {
     fn from(_: Source) -> Self {
         unreachable!("it is there")
     }
@@ -287,24 +235,24 @@ impl From<Source> for Strong<Equal> {
 /// dropped.
 #[test]
 fn small_interned_handles() {
-    let names = Interner::<Strong<Equal>>::new();
-    let hash = names.hasher().hash_one(Equal(false));
+    let names = Interner::<Strong<Custom>>::new();
+    let hash = names.hasher().hash_one(unarmed());
     let kept = Cell::new(None);
     // Interns, while another is made.
     let meanwhile = || {
-        kept.set(Some(names.intern(Equal(false))));
-        Equal(true)
+        kept.set(Some(names.intern(unarmed())));
+        armed()
     };
-    let intern: [(&str, &dyn Fn() -> Strong<Equal>); 3] = [
+    let intern: [(&str, &dyn Fn() -> Strong<Custom>); 3] = [
         ("intern", &|| {
-            kept.set(Some(names.intern(Equal(false))));
-            names.intern(Source(Equal(true)))
+            kept.set(Some(names.intern(unarmed())));
+            names.intern(Source(armed()))
         }),
         ("intern_with", &|| {
-            names.intern_with(&Equal(false), |_| meanwhile())
+            names.intern_with(&unarmed(), |_| meanwhile())
         }),
         ("intern_with, hashed", &|| {
-            names.intern_with(&Hashed(hash, |_: &Equal| true), |_| meanwhile())
+            names.intern_with(&Hashed(hash, |_: &Custom| true), |_| meanwhile())
         }),
     ];
     for (name, intern) in intern {

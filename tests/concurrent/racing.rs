@@ -11,7 +11,7 @@ use weakly::concurrent::WeakMap;
 use weakly::keep::Limit;
 
 use crate::common::{panics, quiet_panic, scaled, watchdog};
-use crate::get_or_insert::{GetOrInsert, for_each_making, is_same};
+use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
 
 for_each_making!(
     what_is_there_is_returned,
@@ -31,7 +31,7 @@ fn race<M: GetOrInsert>(map: &M, key: usize, make: impl FnOnce() -> usize) -> M:
 fn what_is_there_is_returned<M: GetOrInsert>() {
     let map = M::new();
     let made = race(&map, 1, || 7);
-    assert_eq!((*made, map.len()), (7, 1));
+    assert_eq!((made.number(), map.len()), (7, 1));
     let again = race(&map, 1, || panic!("it is present"));
     let asked = map.ask(1, || panic!("it is present"));
     assert!(is_same::<M>(&made, &again) && is_same::<M>(&made, &asked));
@@ -89,10 +89,10 @@ fn small_waiters_get_what_is_raced_beside_a_reservation<M: GetOrInsert>() {
             // (It may wait by now or not: it gets the same.)
             thread::yield_now();
             let raced = race(map, 1, || 8);
-            assert_eq!(*raced, 8);
+            assert_eq!(raced.number(), 8);
             assert!(is_same::<M>(&waiter.join().unwrap(), &raced));
             drop(go);
-            assert_eq!(*leader.join().unwrap(), 7);
+            assert_eq!(leader.join().unwrap().number(), 7);
             assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &raced)));
             assert_eq!(map.len(), 1);
         });
@@ -104,7 +104,7 @@ fn what_fails_or_panics_keeps_nothing<M: GetOrInsert>() {
     assert!(map.race(1, || Err("no")).is_err());
     assert!(panics(|| _ = race(&map, 1, || quiet_panic())));
     assert_eq!((map.len(), map.get(1).is_none()), (0, true));
-    assert_eq!(*race(&map, 1, || 8), 8);
+    assert_eq!(race(&map, 1, || 8).number(), 8);
 }
 
 /// It is no cycle: the inner one is first.
@@ -122,7 +122,7 @@ fn a_value_whose_own_making_is_asked_for<M: GetOrInsert>() {
         inner = Some(race(&map, 2, || 7));
         8
     });
-    assert_eq!((*reserved, map.len()), (8, 2));
+    assert_eq!((reserved.number(), map.len()), (8, 2));
     assert!(is_same::<M>(&map.get(2).unwrap(), &inner.unwrap()));
 }
 
@@ -140,7 +140,7 @@ fn what_is_removed_meanwhile_is_inserted_after_that<M: GetOrInsert>() {
 fn small_waiters_go_on_if_the_operation_panics() {
     let _watched = watchdog::watched("a waiter waits for the value that was overtaken");
     for _ in 0..scaled(20, 2) {
-        let (map, [evicted, key]) = (WeakMap::new(), [1, 2].map(Strong::new));
+        let (map, [evicted, key]) = (WeakMap::new(), [1_usize, 2].map(Strong::new));
         map.set_ceiling(Limit::entries(1), |_: &usize| 1);
         map.set_listener(|_, _, _| quiet_panic());
         map.insert(&evicted, 1_usize);

@@ -9,6 +9,7 @@ use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
 
+use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
 
@@ -295,41 +296,20 @@ fn lives_come_and_go<C: Shared>(all: &C) {
 /// entry replaces there is kept.
 #[test]
 fn a_key_replaced_in_the_destructor_is_kept() {
-    struct Dying(
-        Arc<WeakValueMap<Name, Strong<Dying>>>,
-        Mutex<Vec<Strong<Dying>>>,
-        bool,
-    );
-    #[derive(Clone)]
-    struct Name(Option<Count>);
-    impl PartialEq for Name {
-        fn eq(&self, _: &Self) -> bool {
-            true
-        }
-    }
-    impl Eq for Name {}
-    impl std::hash::Hash for Name {
-        fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
-    }
-    impl Drop for Name {
-        fn drop(&mut self) {
-            self.0.take().iter().for_each(|count| _ = count.add());
-        }
-    }
-    impl Drop for Dying {
-        fn drop(&mut self) {
-            if self.2 {
-                let next = Strong::new(Dying(self.0.clone(), Mutex::default(), false));
-                assert!(self.0.insert(Name(None), &next).is_none());
-                self.1.lock().unwrap().push(next);
-            }
-        }
-    }
     let count = Count::default();
-    let map = Arc::new(WeakValueMap::new());
+    let map = Arc::new(WeakValueMap::<Custom, Strong<Custom>>::new());
     map.set_reclaim(OnRequest);
-    let value = Strong::new(Dying(map.clone(), Mutex::default(), true));
-    map.insert(Name(Some(count.clone())), &value);
+    let (all, next) = (map.clone(), Mutex::new(None));
+    let value = Strong::new(Custom::from(1).on(On::Drop, move |_| {
+        let value = Strong::new(Custom::from(2));
+        assert!(all.insert(0.into(), &value).is_none());
+        *next.lock().unwrap() = Some(value);
+    }));
+    let counts = count.clone();
+    map.insert(
+        Custom::from(0).on(On::Drop, move |_| _ = counts.add()),
+        &value,
+    );
     drop(value);
     assert_eq!(count.get(), 0);
     map.purge();

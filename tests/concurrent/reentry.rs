@@ -1,6 +1,5 @@
 //! Destructors and closures that use the collection that runs them, and those that panic.
 
-use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
@@ -9,6 +8,8 @@ use std::thread;
 use weakly::concurrent::{WeakMap, WeakValueMap};
 use weakly::{AttributeKey, Attributes};
 
+use crate::common::custom::Custom;
+use crate::common::subject::Life as _;
 use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::faces::*;
 use crate::for_each_pointer;
@@ -203,7 +204,7 @@ fn a_value_may_be_replaced_while_it_is_read<P: Kind>() {
     let count = Count::default();
     let map = WeakMap::new();
     let key = Life::<P>::from(1);
-    let value = |number| Arc::new(Owned::new(number, &count.ends()));
+    let value = |number| owned(number, &count.ends());
     map.insert(&key, value(1));
     let number = map.with(&key, |shown| {
         map.insert(&key, value(2));
@@ -313,25 +314,20 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
 /// L157: It may set other entries, even of equal hash, and remove this one; and other threads may contend for
 /// it.
 fn a_closure_may_do_anything_else<P: Kind>() {
-    #[derive(Clone, PartialEq, Eq)]
-    struct Colliding(usize);
-    impl Hash for Colliding {
-        fn hash<H: Hasher>(&self, _: &mut H) {}
-    }
     in_time(|| {
-        let lives = lives::<P>(4);
-        let map = WeakValueMap::new();
+        let values = [0, 1, 2].map(|n| P::Custom::from(Custom::from(n)));
+        let map = WeakValueMap::<Custom, _>::new();
         for turn in 0..3 {
-            let got = map.compute(Colliding(0), |_| {
-                map.insert(Colliding(1), &lives[1]);
-                _ = map.compute(Colliding(2), |_| Some(lives[2].clone()));
-                map.remove(&Colliding(turn));
-                Some(lives[0].clone())
+            let got = map.compute(0.into(), |_| {
+                map.insert(1.into(), &values[1]);
+                _ = map.compute(2.into(), |_| Some(values[2].clone()));
+                map.remove(&Custom::from(turn));
+                Some(values[0].clone())
             });
-            assert!(got.is_some_and(|got| is_same::<P>(&got, &lives[0])));
-            assert!(map.get(&Colliding(0)).is_some());
+            assert!(got.is_some_and(|got| got.is(&values[0])));
+            assert!(map.get(&Custom::from(0)).is_some());
         }
-        let (counts, key) = (WeakMap::new(), &lives[3]);
+        let (counts, key) = (WeakMap::new(), &Life::<P>::from(3));
         let (threads, each) = (4, scaled(200, 5));
         thread::scope(|scope| {
             for _ in 0..threads {
@@ -351,18 +347,15 @@ fn a_closure_may_do_anything_else<P: Kind>() {
 
 /// D64, K147: The value that is dropped last owns the map, and drops it.
 fn a_value_may_own_the_map<P: Kind>() {
-    struct Owner<P: Kind>(Mutex<Option<Arc<WeakMap<Life<P>, Owner<P>>>>>, Count);
-    impl<P: Kind> Drop for Owner<P> {
-        fn drop(&mut self) {
-            self.1.add();
-            drop(self.0.lock().unwrap().take());
-        }
-    }
     let count = Count::default();
     let keys = lives::<P>(20);
-    let map = Arc::new(WeakMap::<_, Owner<P>>::new());
+    let map = Arc::new(Maps::<Life<P>>::new());
     for key in &keys {
-        let owner = Owner(Mutex::new(Some(map.clone())), count.clone());
+        let (owned, count) = (Mutex::new(Some(map.clone())), count.clone());
+        let owner = ending(move || {
+            count.add();
+            drop(owned.lock().unwrap().take());
+        });
         map.insert(key, owner);
     }
     assert_eq!(Arc::strong_count(&map), 21);

@@ -8,9 +8,10 @@ use std::thread;
 use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
+use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::Count;
-use crate::get_or_insert::{GetOrInsert, for_each_making, is_same};
+use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
 
 for_each_making!(
     a_value_is_computed_once,
@@ -38,12 +39,12 @@ for_each_making!(
 fn a_value_is_computed_once<M: GetOrInsert>() {
     let map = M::new();
     let made = map.ask(1, || 7);
-    assert_eq!((*made, map.len()), (7, 1));
+    assert_eq!((made.number(), map.len()), (7, 1));
     let again = map.ask(1, || panic!("it is present"));
     assert!(is_same::<M>(&made, &again));
     assert!(map.get(1).is_some_and(|got| is_same::<M>(&made, &got)));
     assert!(map.remove(1));
-    assert_eq!(*map.ask(1, || 8), 8);
+    assert_eq!(map.ask(1, || 8).number(), 8);
 }
 
 /// L158: Of many threads that ask at the same time, one computes the value, and all get it.
@@ -85,7 +86,7 @@ fn small_a_panic_lets_another_try<M: GetOrInsert>() {
         });
         starts.recv().unwrap();
         let value = map.ask(1, || 8);
-        assert_eq!((*value, map.len()), (8, 1));
+        assert_eq!((value.number(), map.len()), (8, 1));
         assert!(first.join().unwrap());
     });
 }
@@ -93,11 +94,13 @@ fn small_a_panic_lets_another_try<M: GetOrInsert>() {
 /// As if nobody had asked.
 fn an_error_is_returned_and_nothing_kept<M: GetOrInsert>() {
     let map = M::new();
-    let error = map.try_ask(1, || Err("no value")).map(|value| *value);
+    let error = map
+        .try_ask(1, || Err("no value"))
+        .map(|value| value.number());
     assert_eq!((error, map.len()), (Err("no value"), 0));
     assert!(map.get(1).is_none());
     let made = map.try_ask(1, || Ok::<_, &str>(7)).unwrap();
-    assert_eq!((*made, map.len()), (7, 1));
+    assert_eq!((made.number(), map.len()), (7, 1));
     let there = map.try_ask(1, || Err("it is there")).unwrap();
     assert!(is_same::<M>(&there, &made));
 }
@@ -114,11 +117,11 @@ fn small_an_error_lets_another_try<M: GetOrInsert>() {
                 thread::yield_now();
                 Err("no value")
             });
-            failed.map(|value| *value)
+            failed.map(|value| value.number())
         });
         starts.recv().unwrap();
         let value = map.try_ask(1, || Ok::<_, ()>(8)).unwrap();
-        assert_eq!((*value, map.len()), (8, 1));
+        assert_eq!((value.number(), map.len()), (8, 1));
         assert_eq!(first.join().unwrap(), Err("no value"));
     });
 }
@@ -134,7 +137,7 @@ fn an_error_that_panics_when_it_is_dropped<M: GetOrInsert>() {
     let map = M::new();
     assert!(panics(|| drop(map.try_ask(1, || Err(Bomb)))));
     assert!(map.get(1).is_none());
-    assert_eq!(*map.ask(1, || 7), 7);
+    assert_eq!(map.ask(1, || 7).number(), 7);
 }
 
 /// M175: However many attempts fail.
@@ -169,9 +172,9 @@ fn all_may_panic_but_the_last<M: GetOrInsert>() {
 /// M174: The call would wait for itself. Afterwards the map is as before.
 fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
     let map = M::new();
-    assert!(panics(|| drop(map.ask(1, || *map.ask(1, || 2)))));
+    assert!(panics(|| drop(map.ask(1, || map.ask(1, || 2).number()))));
     assert_eq!(map.len(), 0);
-    let through_another = || *map.ask(2, || *map.ask(1, || 3));
+    let through_another = || map.ask(2, || map.ask(1, || 3).number()).number();
     assert!(panics(|| drop(map.ask(1, through_another))));
     assert_eq!(map.len(), 0);
     let first = map.ask(1, || 7);
@@ -180,7 +183,7 @@ fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
         assert!(panics(|| drop(map.ask(2, || 4))));
         8
     });
-    assert_eq!((*first, *value, map.len()), (7, 8, 2));
+    assert_eq!((first.number(), value.number(), map.len()), (7, 8, 2));
 }
 
 /// M174: Meanwhile other values may be computed and looked up.
@@ -193,12 +196,15 @@ fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
         });
         kept.append(&mut inner);
         kept.push(value.clone());
-        *value
+        value.number()
     }
     let (map, mut kept) = (M::new(), Vec::new());
     assert_eq!(sum(&map, 7, &mut kept), 28);
     assert_eq!((map.len(), kept.len()), (8, 8));
-    assert!((0..8).all(|n| map.get(n).is_some_and(|sum| *sum == n * (n + 1) / 2)));
+    assert!((0..8).all(|n| {
+        map.get(n)
+            .is_some_and(|sum| sum.number() == n * (n + 1) / 2)
+    }));
 }
 
 /// M174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
@@ -224,7 +230,7 @@ fn cycles<M: GetOrInsert>(threads: usize, rounds: usize) {
                             map.ask(mine, || {
                                 barrier.wait();
                                 // If the other got its error before this call, this call computes the value.
-                                1 + *map.ask((mine + 1) % threads, || 10)
+                                1 + map.ask((mine + 1) % threads, || 10).number()
                             });
                         })
                     })
@@ -234,7 +240,10 @@ fn cycles<M: GetOrInsert>(threads: usize, rounds: usize) {
         });
         assert!(refused.contains(&true), "each waited for the other");
         for key in 0..threads {
-            assert!(*map.ask(key, || 7) >= 7, "nothing is left in flight");
+            assert!(
+                map.ask(key, || 7).number() >= 7,
+                "nothing is left in flight"
+            );
         }
     }
 }
@@ -247,7 +256,7 @@ fn an_entry_removed_in_flight_is_not_inserted<M: GetOrInsert>() {
             remove(&map);
             7
         });
-        assert_eq!(*value, 7);
+        assert_eq!(value.number(), 7);
         assert!(map.get(1).is_none());
         assert_eq!(map.len(), 0);
     }
@@ -276,7 +285,7 @@ fn waiters_get_what_a_condition_was_not_asked_of<M: GetOrInsert>() {
     for _ in 0..scaled(50, 2) {
         let map = M::new();
         let got = wait_through(&map, || assert!(!map.remove_if(1, || true)));
-        assert_eq!(*got, 7);
+        assert_eq!(got.number(), 7);
         assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &got)));
     }
 }
@@ -287,10 +296,10 @@ fn a_value_set_in_flight_stays<M: GetOrInsert>() {
     let made = map.ask(1, || {
         assert!(map.set(1, &set), "there was none");
         assert!(map.get(1).is_some());
-        assert_eq!(*map.ask(1, || unreachable!()), 3);
+        assert_eq!(map.ask(1, || unreachable!()).number(), 3);
         7
     });
-    assert_eq!(*made, 7);
+    assert_eq!(made.number(), 7);
     assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &set)));
     assert_eq!(map.len(), 1);
 }
@@ -314,7 +323,7 @@ fn wait_through<M: GetOrInsert>(map: &M, meanwhile: impl FnOnce() + Send) -> M::
         asking.send(()).unwrap();
         let got = map.ask(1, || 8);
         // Where values are weak, it lives until then.
-        assert_eq!(*maker.join().unwrap(), 7);
+        assert_eq!(maker.join().unwrap().number(), 7);
         got
     })
 }
@@ -333,7 +342,7 @@ fn waiters_compute_again_after_a_removal<M: GetOrInsert>() {
     for _ in 0..scaled(50, 2) {
         let map = M::new();
         let got = wait_through(&map, || _ = map.remove(1));
-        assert_eq!(*got, 8);
+        assert_eq!(got.number(), 8);
         assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &got)));
         assert_eq!(map.len(), 1);
     }
@@ -347,7 +356,7 @@ fn an_entry_in_flight_is_not_found<M: GetOrInsert>() {
         assert_eq!(map.len(), 0);
         7
     });
-    assert_eq!((*value, map.len()), (7, 1));
+    assert_eq!((value.number(), map.len()), (7, 1));
 }
 
 /// E81: An entry in flight does not count, nor does its completion change the count if it was removed from the
@@ -368,7 +377,7 @@ fn the_count_is_right_while_one_is_in_flight<M: GetOrInsert>() {
             assert_eq!(map.len(), 1 + set);
             7
         });
-        assert_eq!(*value, 7);
+        assert_eq!(value.number(), 7);
         map.remove(1);
         assert_eq!(map.len(), 1);
     }
@@ -378,18 +387,16 @@ fn the_count_is_right_while_one_is_in_flight<M: GetOrInsert>() {
 /// computed it, not from a later one.
 #[test]
 fn small_the_panic_of_a_discarded_value_surfaces_at_once() {
-    #[derive(Clone)]
-    struct Bomb(Arc<AtomicBool>);
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            if self.0.swap(false, SeqCst) {
+    let (map, key) = (WeakMap::new(), Strong::new(Custom::from(1)));
+    let fuse = Arc::new(AtomicBool::new(false));
+    let bomb = || {
+        let fuse = fuse.clone();
+        Custom::from(1).on(On::Drop, move |_| {
+            if fuse.swap(false, SeqCst) {
                 quiet_panic();
             }
-        }
-    }
-    let (map, key) = (WeakMap::new(), Strong::new(1_usize));
-    let fuse = Arc::new(AtomicBool::new(false));
-    let bomb = || Bomb(fuse.clone());
+        })
+    };
     assert!(panics(|| _ = map.get_or_insert_with(&key, |_| {
         map.clear();
         fuse.store(true, SeqCst);

@@ -1,9 +1,7 @@
 //! What iterators of shared collections show: each entry as it is at its turn.
 
 use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::thread;
 
 use weakly::Strong;
@@ -11,6 +9,7 @@ use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
 
+use crate::common::custom::{Custom, On};
 use crate::common::scaled;
 use crate::faces::*;
 use crate::for_each_pointer;
@@ -148,33 +147,29 @@ fn an_iterator_half_way_delays_no_destructor<C: Changing>() {
     assert_eq!((count.get(), iter.count()), (MANY, 0));
 }
 
-/// A value that counts its clones.
-struct Cloned<'a>(usize, &'a AtomicUsize);
-
-impl Clone for Cloned<'_> {
-    fn clone(&self) -> Self {
-        self.1.fetch_add(1, Relaxed);
-        Cloned(self.0, self.1)
-    }
-}
-
 /// F87, L158: It is cloned then, and not before.
 fn a_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
-    let clones = AtomicUsize::new(0);
-    let lives = lives::<P>(MANY);
-    let map: WeakMap<_, _> = (lives.iter().map(|life| (life, Cloned(**life, &clones)))).collect();
-    let words: WeakHashMap<_, _> =
-        (lives.iter().map(|life| (life, Cloned(**life, &clones)))).collect();
+    let clones = Count::default();
+    let value = |number| {
+        let clones = clones.clone();
+        Custom::from(number).on(On::Clone, move |_| _ = clones.add())
+    };
+    let lives: Vec<P::Custom> = (0..MANY)
+        .map(|n| Custom::from(n).hashed(n).into())
+        .collect();
+    let entries = || lives.iter().map(|life| (life, value(life.number)));
+    let map: WeakMap<_, Custom> = entries().collect();
+    let words: WeakHashMap<_, Custom> = entries().collect();
     let (by_identity, by_content) = (map.iter(), words.iter());
-    assert_eq!(clones.load(Relaxed), 0);
+    assert_eq!(clones.get(), 0);
     for life in &lives {
-        assert!(!map.insert(life, Cloned(**life + MANY, &clones)));
-        assert!(!words.insert(life, Cloned(**life + MANY, &clones)));
+        assert!(!map.insert(life, value(life.number + MANY)));
+        assert!(!words.insert(life, value(life.number + MANY)));
     }
     for (n, (life, value)) in by_identity.chain(by_content).enumerate() {
-        assert_eq!((value.0, clones.load(Relaxed)), (*life + MANY, n + 1));
+        assert_eq!((value.number, clones.get()), (life.number + MANY, n + 1));
     }
-    assert_eq!(clones.load(Relaxed), 2 * MANY);
+    assert_eq!(clones.get(), 2 * MANY);
 }
 
 /// F87, L158: The object that a key has then.
@@ -197,28 +192,12 @@ fn a_weak_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
     assert!(all.iter().all(|(key, value)| *value == key + MANY));
 }
 
-/// It equals nothing, not even itself.
-struct Lonely;
-
-impl PartialEq for Lonely {
-    fn eq(&self, _: &Self) -> bool {
-        false
-    }
-}
-
-impl Eq for Lonely {}
-
-impl Hash for Lonely {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u8(0);
-    }
-}
-
 /// F84: Even if it is among what is there more than once, here by an `Eq` that lies. (Else by a thread that removes it and
 /// inserts it again, while another notes what is there.)
 #[test]
 fn an_object_is_shown_once() {
-    let (one, other) = (Strong::new(Lonely), Strong::new(Lonely));
+    // They equal nothing, not even themselves.
+    let [one, other] = [(); 2].map(|()| Strong::new(Custom::from(0).equal(|_, _| false)));
     let set = WeakHashSet::new();
     for object in [&one, &other, &one, &other] {
         assert!(set.insert(object));
@@ -226,7 +205,7 @@ fn an_object_is_shown_once() {
     let shown: Vec<_> = set.iter().map(|object| Strong::as_ptr(&object)).collect();
     let objects: HashSet<_> = shown.iter().copied().collect();
     assert_eq!((set.len(), shown.len(), objects.len()), (4, 2, 2));
-    let map: WeakHashMap<_, _> = [(&one, 1), (&one, 2)].into_iter().collect();
+    let map: WeakHashMap<_, Custom> = [(&one, 1.into()), (&one, 2.into())].into_iter().collect();
     assert_eq!(
         (map.len(), map.iter().count(), map.keys().count()),
         (2, 1, 1)
@@ -236,37 +215,27 @@ fn an_object_is_shown_once() {
 /// F84: For a turn, the hash that an entry has and its object are enough.
 #[test]
 fn a_turn_asks_no_content() {
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
-
-    struct Word(usize);
-
-    impl PartialEq for Word {
-        fn eq(&self, other: &Self) -> bool {
-            ASKED.fetch_add(1, Relaxed);
-            self.0 == other.0
-        }
-    }
-
-    impl Eq for Word {}
-
-    impl Hash for Word {
-        fn hash<H: Hasher>(&self, state: &mut H) {
-            ASKED.fetch_add(1, Relaxed);
-            state.write_usize(self.0 % 3);
-        }
-    }
-
-    let words: Vec<_> = (0..30).map(|n| Strong::new(Word(n))).collect();
-    let by_identity: WeakMap<_, _> = words.iter().map(|word| (word, ())).collect();
+    let asked = Count::default();
+    let word = |number| {
+        let asked = asked.clone();
+        let word = Custom::from(number).hashed(number % 3);
+        Strong::new(
+            word.code(move |on, _| _ = [On::Eq, On::Hash].contains(&on).then(|| asked.add())),
+        )
+    };
+    let words: Vec<_> = (0..30).map(word).collect();
+    let entries = || words.iter().map(|word| (word, Custom::from(0)));
+    let by_identity: WeakMap<_, Custom> = entries().collect();
     let set: WeakSet<_> = words.iter().collect();
     let pairs: WeakPairMap<_, _> = words.iter().map(|word| (word, word)).collect();
-    let by_content: WeakHashMap<_, _> = words.iter().map(|word| (word, ())).collect();
+    let by_content: WeakHashMap<_, Custom> = entries().collect();
     let contents: WeakHashSet<_> = words.iter().collect();
-    let interner = Interner::<Strong<Word>>::new();
+    let interner = Interner::<Strong<Custom>>::new();
     words
         .iter()
         .for_each(|word| drop(interner.intern(word.clone())));
-    let asked = ASKED.load(Relaxed);
+    let before = asked.get();
+    assert!(before >= 90, "by insertions");
     assert_eq!(
         (by_identity.iter().count(), by_identity.keys().count()),
         (30, 30)
@@ -277,5 +246,5 @@ fn a_turn_asks_no_content() {
         (30, 30)
     );
     assert_eq!((contents.iter().count(), interner.iter().count()), (30, 30));
-    assert_eq!(ASKED.load(Relaxed), asked);
+    assert_eq!(asked.get(), before);
 }

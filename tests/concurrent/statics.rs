@@ -10,6 +10,7 @@ use weakly::concurrent::{
 };
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
+use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 
 type Hasher = BuildHasherDefault<DefaultHasher>;
@@ -120,40 +121,32 @@ fn first_used_by_several_threads() {
 /// deregistered: the object's death sends no notice for it.
 #[test]
 fn a_value_that_gets_into_no_entry_is_not_registered() {
-    #[derive(Debug)]
-    struct Value(bool);
-    impl Clone for Value {
-        fn clone(&self) -> Self {
-            if self.0 {
-                quiet_panic();
-            }
-            Value(false)
-        }
-    }
+    let value = || Custom::from(0);
+    let bomb = || value().on(On::Clone, |_| quiet_panic());
     let map = WeakMap::new();
-    let [key, other] = [1_usize, 2].map(Strong::new);
+    let [key, other] = [1, 2].map(|n| Strong::new(Custom::from(n)));
     // The watch is made before the clone that is returned.
-    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| Value(true))));
-    assert!(panics(|| _ = map.compute(&key, |_| Some(Value(true)))));
+    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| bomb())));
+    assert!(panics(|| _ = map.compute(&key, |_| Some(bomb()))));
     // Called again, since the first time another value is set.
     let asked = Cell::new(0);
     map.compute(&key, |_| {
         asked.set(asked.get() + 1);
         if asked.get() == 1 {
-            map.insert(&key, Value(false));
+            map.insert(&key, value());
         }
-        Some(Value(false))
+        Some(value())
     });
     assert_eq!((asked.get(), Strong::weak_count(&key)), (2, 1), "one entry");
 
-    let memo = Memo::<Strong<usize>, Value>::new();
+    let memo = Memo::<Strong<Custom>, Custom>::new();
     assert!(panics(|| _ = memo.get_or_compute(&key, |cx| {
         cx.depends_on(&other);
         quiet_panic()
     })));
     let failed = memo.try_get_or_compute(&key, |cx| {
         cx.depends_on(&other);
-        Err::<Value, _>("failed")
+        Err::<Custom, _>("failed")
     });
     assert!(failed.is_err());
     assert_eq!(

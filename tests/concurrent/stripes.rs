@@ -5,13 +5,14 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::common::scaled;
+use crate::faces::{Maps, Owned, token};
 use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
-type Map = WeakMap<Strong<usize>, Arc<usize>>;
+type Map = Maps<Strong<usize>>;
 
 /// Objects that another thread has inserted into the map, each with a clone of a token.
-fn insert_elsewhere(map: &Map, token: &Arc<usize>, number: usize) -> Vec<Strong<usize>> {
+fn insert_elsewhere(map: &Map, token: &Arc<Owned>, number: usize) -> Vec<Strong<usize>> {
     let put_in = || {
         let objects: Vec<_> = (0..number).map(Strong::new).collect();
         for object in &objects {
@@ -25,7 +26,7 @@ fn insert_elsewhere(map: &Map, token: &Arc<usize>, number: usize) -> Vec<Strong<
 /// L159: A thread that has no notices of its own to drain drains those of others, at its next operation.
 #[test]
 fn small_a_thread_drains_what_another_has_inserted() {
-    let (map, token) = (Map::new(), Arc::new(0));
+    let (map, token) = (Map::new(), token());
     drop(insert_elsewhere(&map, &token, 10));
     assert_eq!((map.len(), map.pending_dead()), (0, 10));
     assert_eq!(
@@ -41,10 +42,10 @@ fn small_a_thread_drains_what_another_has_inserted() {
 /// L159: A thread that always has notices of its own still drains those of every other thread.
 #[test]
 fn small_a_thread_with_deaths_of_its_own_drains_those_of_others() {
-    let (map, token) = (Map::new(), Arc::new(0));
+    let (map, token) = (Map::new(), token());
     let others: Vec<_> = (0..3).map(|_| insert_elsewhere(&map, &token, 5)).collect();
     drop(others);
-    let own = Arc::new(0);
+    let own = crate::faces::token();
     for number in 0..16 * 8 {
         let object = Strong::new(number);
         map.insert(&object, own.clone());
@@ -99,7 +100,7 @@ fn a_backlog_shrinks_while_one_thread_inserts_and_another_drops() {
 fn small_many_threads_let_objects_die_at_once() {
     let threads = scaled(24, 10);
     for ends in [false, true] {
-        let (mut map, token) = (Some(Arc::new(Map::new())), Arc::new(0));
+        let (mut map, token) = (Some(Arc::new(Map::new())), token());
         let each_inserts = |_| insert_elsewhere(map.as_ref().unwrap(), &token, 40);
         let all: Vec<_> = (0..threads).map(each_inserts).collect();
         let go = Barrier::new(threads + 1);
@@ -107,7 +108,7 @@ fn small_many_threads_let_objects_die_at_once() {
             for objects in all {
                 let (map, token, go) = (map.clone().unwrap(), &token, &go);
                 scope.spawn(move || {
-                    assert_eq!(map.get(&objects[0]), Some(token.clone()));
+                    assert_eq!(map.get(&objects[0]).map(|it| it.number), Some(token.number));
                     (0..16).for_each(|_| _ = map.remove(&objects[1]));
                     drop(map);
                     go.wait();

@@ -3,15 +3,17 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::{Arc, Barrier, LazyLock, Mutex};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
 use weakly::{Addr, Reclaim, Strong};
 
 use crate::bags::BAG;
-use crate::common::lease::{self, Asked};
+use crate::common::custom::{Custom, On, with_callback};
+use crate::common::lease::Lease;
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
@@ -191,29 +193,17 @@ fn entries_found_by_reads_are_kept_on_request<C: Shared>() {
     assert_eq!((all.counts(), count.get()), ((1, 1, 0), C::owned(MANY - 1)));
 }
 
-thread_local! {
-    /// The objects that this thread has asked whether they are dead.
-    static ASKED: RefCell<HashSet<*const Key>> = RefCell::default();
-}
-
-/// How many objects are asked during `act`.
+/// How many objects are asked whether they are dead, during `act`.
 fn asked(act: impl FnOnce()) -> usize {
-    ASKED.take();
-    act();
-    ASKED.take().len()
-}
-
-/// One of two hashes.
-#[derive(Clone, PartialEq, Eq)]
-struct Key {
-    hash: u64,
-    number: usize,
-}
-
-impl Hash for Key {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-    }
+    let asked = Rc::new(RefCell::new(HashSet::new()));
+    let its = asked.clone();
+    let notes = move |on, object: *const ()| {
+        if on == On::Asked {
+            its.borrow_mut().insert(object);
+        }
+    };
+    with_callback(notes, act);
+    asked.borrow().len()
 }
 
 /// Passes its input on as the hash.
@@ -232,15 +222,6 @@ impl Hasher for Plain {
     }
 }
 
-/// A pointer to a key.
-type Lease = lease::Lease<Key>;
-
-impl Asked for Key {
-    fn asked(this: *const Self) {
-        ASKED.with_borrow_mut(|asked| asked.insert(this));
-    }
-}
-
 /// The most entries that a sweep visits in one operation.
 const MOST: usize = 24;
 
@@ -249,13 +230,7 @@ const MOST: usize = 24;
 #[test]
 fn no_operation_visits_all() {
     let many = scaled(10_000, 100);
-    let lease = |number| {
-        Lease::from(Key {
-            hash: number as u64,
-            number,
-        })
-    };
-    let map = WeakMap::new();
+    let map = WeakMap::<Lease, Custom>::new();
     let mut most = 0;
     let mut check = |act: &mut dyn FnMut()| {
         let now = asked(act);
@@ -264,17 +239,17 @@ fn no_operation_visits_all() {
     };
     let mut keys: Vec<Lease> = Vec::new();
     for number in 0..many {
-        keys.push(lease(number));
-        check(&mut || assert!(map.insert(&keys[number], number)));
+        keys.push(Custom::from(number).into());
+        check(&mut || assert!(map.insert(&keys[number], number.into())));
     }
     let few = keys.split_off(many - many / 10);
     drop(keys);
     for key in &few {
         check(&mut || assert!(map.contains_key(key)));
-        check(&mut || assert!(map.contains_key(&Key::addr_of(key))));
-        check(&mut || _ = map.get_or_insert_with(key, |_| 1));
-        check(&mut || assert!(!map.insert(key, 2)));
-        check(&mut || _ = map.compute(key, |_| Some(3)));
+        check(&mut || assert!(map.contains_key(&Addr::of(&**key))));
+        check(&mut || _ = map.get_or_insert_with(key, |_| 1.into()));
+        check(&mut || assert!(!map.insert(key, 2.into())));
+        check(&mut || _ = map.compute(key, |_| Some(3.into())));
     }
     for key in &few {
         check(&mut || assert!(map.remove(key).is_some()));
@@ -287,51 +262,33 @@ fn no_operation_visits_all() {
     assert!(most > 4, "{most}: some are looked at");
 }
 
-impl Key {
-    fn addr_of(lease: &Lease) -> Addr<'_, Key> {
-        Addr::of(&**lease)
-    }
-}
-
 /// 187, 178: Also where thousands have the same hash, and the operation another.
 #[test]
 fn no_operation_visits_all_of_equal_hash() {
-    type Values = WeakValueMap<Key, Lease, BuildHasherDefault<Plain>>;
+    type Values = WeakValueMap<Custom, Lease, BuildHasherDefault<Plain>>;
     type Names = Interner<Lease, BuildHasherDefault<Plain>>;
     let many = scaled(600, 60);
     let (values, names) = (Values::default(), Names::default());
-    let key = |number| Key { hash: 64, number };
-    let leases: Vec<Lease> = (0..many).map(|number| key(number).into()).collect();
+    let lease = |number, hash| Lease::from(Custom::from(number).hashed(hash));
+    let leases: Vec<_> = (0..many).map(|number| lease(number, 64)).collect();
     for lease in &leases {
         values.insert((**lease).clone(), lease);
         _ = names.intern(lease.clone());
     }
     drop(leases);
-    let other = Lease::from(Key { hash: 3, number: 0 });
+    let other = lease(0, 3);
     // They may have filled as many arrays as with distinct hashes.
     for _ in 0..many {
         let now = asked(|| _ = values.insert((*other).clone(), &other));
         assert!(now <= MOST + 1, "{now}");
         let now = asked(|| _ = values.get(&*other));
         assert!(now <= MOST + 1, "{now}");
-        let now = asked(|| {
-            let number = 1;
-            _ = names.intern(Lease::from(Key { hash: 3, number }));
-        });
+        let now = asked(|| _ = names.intern(lease(1, 3)));
         // It starts with a lookup, which is a read.
         assert!(now <= 2 * MOST + 2, "{now}");
     }
     assert_eq!(values.len(), 1);
     assert!(names.len() <= 2, "{}", names.len());
-}
-
-/// A value whose destructor runs a closure.
-struct End(Box<dyn FnMut() + Send + Sync>);
-
-impl Drop for End {
-    fn drop(&mut self) {
-        (self.0)();
-    }
 }
 
 /// 187, C53, D65: A destructor that a read runs reads in its turn, so often that it finds others of the dead,
@@ -340,22 +297,23 @@ impl Drop for End {
 fn a_destructor_that_a_read_runs_reads() {
     const DEAD: usize = scaled(5_000, 40);
     let test = || {
-        let map = Arc::new(WeakMap::<Arc<usize>, End>::new());
+        let map = Arc::new(Maps::<Arc<usize>>::new());
         let (count, left) = (Count::default(), Arc::new(DEAD));
-        let end = |map: &Arc<WeakMap<Arc<usize>, End>>| {
-            let (map, count, left) = (Arc::downgrade(map), count.clone(), left.clone());
-            End(Box::new(move || {
+        let ends: Ends = {
+            let (map, count, left) = (Arc::downgrade(&map), count.clone(), left.clone());
+            Arc::new(move |_| {
                 count.add();
                 let Some(map) = map.upgrade() else { return };
                 for _ in 0..64 {
                     assert!(map.contains_key(&left));
                 }
                 map.remove_if(&Arc::new(0), |_| unreachable!("it is absent"));
-            }))
+            })
         };
-        map.insert(&left, End(Box::new(|| ())));
+        map.insert(&left, token());
         let keys: Vec<Arc<usize>> = (0..DEAD).map(Arc::new).collect();
-        keys.iter().for_each(|key| _ = map.insert(key, end(&map)));
+        keys.iter()
+            .for_each(|key| _ = map.insert(key, owned(0, &ends)));
         drop(keys);
         for _ in 0..32 * (DEAD / 4 + 2) {
             assert!(map.contains_key(&left));
@@ -370,21 +328,21 @@ fn a_destructor_that_a_read_runs_reads() {
 fn destructors_that_purge_nest_no_deeper_than_others() {
     const LINKS: usize = sized(2_000, 1_000, 40);
     let test = || {
-        let map = Arc::new(WeakMap::<Arc<usize>, End>::new());
+        let map = Arc::new(Maps::<Arc<usize>>::new());
         let count = Count::default();
         let mut head: Option<Arc<usize>> = None;
         for number in 0..LINKS {
             let key = Arc::new(number);
-            let mut next = head.replace(key.clone());
+            let next = Mutex::new(head.replace(key.clone()));
             let (count, weak) = (count.clone(), Arc::downgrade(&map));
-            let end = move || {
+            let value = ending(move || {
                 count.add();
-                drop(next.take());
+                drop(next.lock().unwrap().take());
                 if let Some(map) = weak.upgrade() {
                     map.purge();
                 }
-            };
-            map.insert(&key, End(Box::new(end)));
+            });
+            map.insert(&key, value);
         }
         drop(head);
         map.purge();
@@ -397,33 +355,36 @@ fn destructors_that_purge_nest_no_deeper_than_others() {
 /// up, it is found as often as it is asked for, and can be removed at the end.
 #[test]
 fn the_destructor_of_an_arc_may_take_long() {
-    struct Node(Arc<Mutex<Vec<usize>>>);
-    static NOTES: LazyLock<WeakMap<Arc<Node>, usize>> = LazyLock::new(WeakMap::new);
-    impl Drop for Node {
-        fn drop(&mut self) {
-            let own = Addr::of(&*self);
-            let found = (0..200).filter_map(|_| NOTES.get(&own)).count();
-            let stays = (0..20).filter(|_| !NOTES.remove_if(&own, |_| false));
-            let results = [found, stays.count()];
-            self.0.lock().unwrap().extend(results);
-            self.0.lock().unwrap().extend(NOTES.remove(&own));
-            assert!(!NOTES.contains_key(&own));
-        }
-    }
-    let results = Arc::default();
-    let node = Arc::new(Node(Arc::clone(&results)));
-    NOTES.insert(&node, 7);
-    drop(node);
+    let (notes, results) = (
+        Arc::new(WeakMap::<_, Custom>::new()),
+        Arc::<Mutex<_>>::default(),
+    );
+    let object = {
+        let (notes, results): (_, Arc<Mutex<Vec<usize>>>) = (notes.clone(), results.clone());
+        Custom::from(0).on(On::Drop, move |object| {
+            let own = Addr::of(object);
+            let found = (0..200).filter_map(|_| notes.get(&own)).count();
+            let stays = (0..20).filter(|_| !notes.remove_if(&own, |_| false));
+            let removed = [found, stays.count()]
+                .into_iter()
+                .chain(notes.remove(&own).map(|it| it.number));
+            results.lock().unwrap().extend(removed);
+            assert!(!notes.contains_key(&own));
+        })
+    };
+    let object = Arc::new(object);
+    notes.insert(&object, Custom::from(7));
+    drop(object);
     assert_eq!(*results.lock().unwrap(), [200, 20, 7]);
 }
 
 /// 187: Where all deaths are notified, reads and changes ask no pointer.
 #[test]
 fn pointers_that_notify_are_not_asked() {
-    let map = WeakMap::<Strong<usize>, Count>::new();
+    let (map, ends) = (Maps::<Strong<usize>>::new(), quietly());
     let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
     keys.iter()
-        .for_each(|key| _ = map.insert(key, Count::default()));
+        .for_each(|key| _ = map.insert(key, owned(**key, &ends)));
     let left = keys[0].clone();
     drop(keys);
     for _ in 0..READS {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::env;
-use std::hash::{Hash, Hasher};
 use std::io::{Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, exit};
@@ -14,7 +13,9 @@ use std::thread;
 use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
 use weakly::{AttributeKey, Attributes, Memo, Strong};
 
+use crate::common::custom::{Custom, On};
 use crate::common::{in_time, panics, scaled, watchdog::watched};
+use crate::faces::{Maps, ValueMaps, owned, quietly, token};
 
 type Last = Box<dyn FnOnce() + Send>;
 
@@ -54,32 +55,27 @@ fn at_the_end<R: Send + 'static>(
 
 #[test]
 fn small_a_map_in_the_destructor_of_a_thread_local() {
-    let map: &'static WeakMap<Strong<usize>, String> = Box::leak(Box::default());
+    let map: &'static Maps<Strong<usize>> = Box::leak(Box::default());
     let key = Strong::new(1);
+    let (before, last) = (key.clone(), key.clone());
+    const EARLY: usize = 5;
+    const LATE: usize = 6;
     let found = at_the_end(
-        {
-            let key = key.clone();
-            move || {
-                map.insert(&key, "early".into());
-            }
-        },
-        {
-            let key = key.clone();
-            move || {
-                let early = map.get(&key);
-                map.insert(&key, "late".into());
-                let other = Strong::new(2);
-                let made = map.get_or_insert_with(&other, |_| {
-                    map.with(&key, String::clone).expect("it is present")
-                });
-                drop(other);
-                map.purge();
-                (early, made, map.len(), map.remove(&key))
-            }
+        move || _ = map.insert(&before, owned(EARLY, &quietly())),
+        move || {
+            let early = map.get(&last);
+            map.insert(&last, owned(LATE, &quietly()));
+            let other = Strong::new(2);
+            let made = map.get_or_insert_with(&other, |_| {
+                map.with(&last, Arc::clone).expect("it is present")
+            });
+            drop(other);
+            map.purge();
+            let numbers = [early, Some(made), map.remove(&last)].map(|it| it.map(|it| it.number));
+            (numbers, map.len())
         },
     );
-    let [early, late] = ["early", "late"].map(String::from);
-    assert_eq!(found, (Some(early), late.clone(), 1, Some(late)));
+    assert_eq!(found, ([EARLY, LATE, LATE].map(Some), 0));
     assert!(map.is_empty());
 }
 
@@ -117,35 +113,34 @@ fn small_all_shared_types_at_the_end() {
         type Value = usize;
     }
     type Lazy<T> = LazyLock<T>;
-    static MAP: Lazy<WeakMap<Strong<usize>, String>> = Lazy::new(WeakMap::new);
-    static ARCS: Lazy<WeakMap<Arc<usize>, String>> = Lazy::new(WeakMap::new);
+    static MAP: Lazy<Maps<Strong<usize>>> = Lazy::new(WeakMap::new);
+    static ARCS: Lazy<Maps<Arc<usize>>> = Lazy::new(WeakMap::new);
     static SET: Lazy<WeakSet<Strong<usize>>> = Lazy::new(WeakSet::new);
-    static VALUES: Lazy<WeakValueMap<String, Strong<usize>>> = Lazy::new(WeakValueMap::new);
+    static VALUES: Lazy<ValueMaps<Strong<usize>>> = Lazy::new(WeakValueMap::new);
     static NAMES: Lazy<Interner<Strong<str>>> = Lazy::new(Interner::new);
-    static NOTE: WeakMap<Strong<usize>, String> = WeakMap::new();
+    static NOTE: Maps<Strong<usize>> = WeakMap::new();
     static NOTES: Lazy<Attributes<Strong<usize>>> = Lazy::new(Attributes::new);
     static MEMO: Lazy<Memo<(Strong<usize>, Arc<usize>), usize>> = Lazy::new(Memo::new);
     /// Uses every operation of each.
     fn use_all() {
         let (key, arc) = (Strong::new(1), Arc::new(2));
-        let text = || String::from("text");
         for round in 0..scaled(40, 3) {
             let (other, dies) = (Strong::new(3), Arc::new(4));
-            MAP.insert(&key, text());
-            MAP.insert(&other, text());
-            MAP.compute(&key, |_| Some(MAP.get(&other).unwrap_or_default()));
-            MAP.get_or_insert_with(&Strong::new(5), |_| text());
-            ARCS.insert(&arc, text());
-            ARCS.get_or_insert_with(&dies, |_| text());
+            MAP.insert(&key, token());
+            MAP.insert(&other, token());
+            MAP.compute(&key, |_| Some(MAP.get(&other).unwrap_or_else(token)));
+            MAP.get_or_insert_with(&Strong::new(5), |_| token());
+            ARCS.insert(&arc, token());
+            ARCS.get_or_insert_with(&dies, |_| token());
             assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
             assert!(SET.insert(&other) && SET.contains(&other));
-            VALUES.insert(text(), &key);
-            _ = VALUES.compute(text(), |old| old);
-            _ = VALUES.get_or_insert_with("other".into(), |_| other.clone());
+            VALUES.insert(token(), &key);
+            _ = VALUES.compute(token(), |old| old);
+            _ = VALUES.get_or_insert_with(owned(7, &quietly()), |_| other.clone());
             drop(NAMES.intern_ref("name"));
-            NOTE.insert(&key, text());
-            NOTE.compute(&key, |_| Some(text()));
-            NOTE.get_or_insert_with(&other, |_| text());
+            NOTE.insert(&key, token());
+            NOTE.compute(&key, |_| Some(token()));
+            NOTE.get_or_insert_with(&other, |_| token());
             NOTES.insert(&key, Depth, round);
             NOTES.compute(&key, Depth, |depth| depth.map(|depth| depth + 1));
             assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
@@ -291,40 +286,22 @@ fn small_a_closure_that_retries_forever_at_the_end() {
     assert!(panicked);
 }
 
-/// A key; all have the same hash. A comparison lets another thread remove one.
-#[derive(Clone)]
-struct Compared(
-    usize,
-    #[allow(dead_code)] // for its drop
-    Option<Arc<End>>,
-);
+type Compared = WeakValueMap<Custom, Strong<Custom>>;
 
-struct End(Box<dyn Fn() + Send + Sync>);
-
-impl Drop for End {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
-
-static COMPARED: LazyLock<WeakValueMap<Compared, Strong<usize>>> = LazyLock::new(WeakValueMap::new);
-/// How many comparisons are left before that.
+static COMPARED: LazyLock<Compared> = LazyLock::new(WeakValueMap::new);
+/// How many comparisons are left before another thread removes an entry.
 static COMPARISONS_LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-impl PartialEq for Compared {
-    fn eq(&self, other: &Self) -> bool {
-        if COMPARISONS_LEFT.fetch_sub(1, Relaxed) == 0 {
-            let remove = || drop(COMPARED.remove(&Compared(9, None)));
+/// A key; all have the same hash.
+fn compared(number: usize, end: impl Fn() + Send + Sync + 'static) -> Custom {
+    Custom::from(number).code(move |on, _| match on {
+        On::Eq if COMPARISONS_LEFT.fetch_sub(1, Relaxed) == 0 => {
+            let remove = || drop(COMPARED.remove(&Custom::from(9)));
             thread::spawn(remove).join().unwrap();
         }
-        self.0 == other.0
-    }
-}
-
-impl Eq for Compared {}
-
-impl Hash for Compared {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
+        On::Drop => end(),
+        _ => {}
+    })
 }
 
 /// 186: A destructor that runs when a value is about to be computed may ask for that value: it is no cycle.
@@ -334,25 +311,23 @@ fn small_a_waiting_destructor_at_the_end() {
         (0..scaled(16, 4))
             .map(|patience| {
                 let panicked = Arc::new(AtomicUsize::new(0));
-                let value = Strong::new(1);
+                let value = Strong::new(Custom::from(1));
+                let ask = |number: usize| {
+                    COMPARED.get_or_insert_with(compared(5, || ()), |_| Custom::from(number).into())
+                };
                 let end = {
                     let panicked = panicked.clone();
-                    move || {
-                        let asks = || {
-                            drop(COMPARED.get_or_insert_with(Compared(5, None), |_| Strong::new(7)))
-                        };
-                        panicked.fetch_add(usize::from(panics(asks)), Relaxed);
-                    }
+                    move || _ = panicked.fetch_add(usize::from(panics(|| drop(ask(7)))), Relaxed)
                 };
                 for number in [0, 1, 2] {
-                    COMPARED.insert(Compared(number, None), &value);
+                    COMPARED.insert(compared(number, || ()), &value);
                 }
-                COMPARED.insert(Compared(9, Some(Arc::new(End(Box::new(end))))), &value);
+                COMPARED.insert(compared(9, end), &value);
                 at_the_end(early, move || {
                     COMPARISONS_LEFT.store(patience, Relaxed);
-                    let made = COMPARED.get_or_insert_with(Compared(5, None), |_| Strong::new(5));
+                    let made = ask(5);
                     COMPARISONS_LEFT.store(usize::MAX, Relaxed);
-                    assert_eq!(*made, 5);
+                    assert_eq!(made.number, 5);
                 });
                 COMPARED.clear();
                 panicked.load(Relaxed)

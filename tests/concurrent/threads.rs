@@ -302,10 +302,10 @@ fn threads_come_and_go<C: Shared>() {
 /// D71, L159: Two threads drain while a third kills: what each entry owns is dropped once.
 fn small_two_drain_what_a_third_lets_die<P: Kind>() {
     let count = Count::default();
-    let map = WeakMap::<Life<P>, Owned>::new();
+    let map = Maps::<Life<P>>::new();
     let lives = lives::<P>(MANY);
     for life in &lives {
-        map.insert(life, Owned::new(**life, &count.ends()));
+        map.insert(life, owned(**life, &count.ends()));
     }
     let over = Over::default();
     thread::scope(|scope| {
@@ -330,8 +330,8 @@ fn collections_do_not_wait_for_each_other<C: Shared>() {
     let count = Count::default();
     let (one, other) = (WeakMap::new(), C::default());
     let key = C::Life::from(1);
-    one.insert(&key, ());
-    one.with(&key, |()| {
+    one.insert(&key, 1_usize);
+    one.with(&key, |_| {
         let lives = new_lives::<C::Life>(20);
         for life in &lives {
             other.enter(life, &count.ends());

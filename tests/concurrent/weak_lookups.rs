@@ -8,24 +8,20 @@ use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet};
 use weakly::{AttributeKey, Attributes, Strong, Weak, reference::Identify};
 
 use crate::common::scaled;
-
-/// Its payload has an allocation of its own, so that its address is free at its death, whatever weak handles
-/// remain.
-type Large = [usize; 64];
-type Object = Strong<Large>;
+use crate::faces::{Large, Owned, ending, large, owned, quietly, token};
 
 /// The last pointer to an object.
-type Last = Mutex<Option<Object>>;
+type Last = Mutex<Option<Large>>;
 
 /// Drops the last pointer to an object, and makes another at its address, if possible.
-fn replace(last: &Last) -> Option<Object> {
+fn replace(last: &Last) -> Option<Large> {
     let old = last.lock().unwrap().take()?;
     let address = Strong::as_ptr(&old);
     drop(old);
     let mut others = Vec::new();
     (0..scaled(20, 100)).find_map(|_| {
-        let new = Strong::new([2; 64]);
-        if Strong::as_ptr(&new) == address {
+        let new = large::<64>(2);
+        if std::ptr::addr_eq(Strong::as_ptr(&new), address) {
             return Some(new);
         }
         others.push(new);
@@ -36,16 +32,16 @@ fn replace(last: &Last) -> Option<Object> {
 struct Note;
 
 impl AttributeKey for Note {
-    type Value = u32;
+    type Value = usize;
 }
 
 /// Everything that looks up by identity.
 struct All {
-    map: WeakMap<Object, u32>,
-    set: WeakSet<Object>,
-    pairs: WeakPairMap<Object, Strong<u32>>,
-    value: Strong<u32>,
-    attributes: Attributes<Object>,
+    map: WeakMap<Large, Arc<Owned>>,
+    set: WeakSet<Large>,
+    pairs: WeakPairMap<Large, Strong<usize>>,
+    value: Strong<usize>,
+    attributes: Attributes<Large>,
 }
 
 impl Default for All {
@@ -61,15 +57,15 @@ impl Default for All {
 }
 
 impl All {
-    fn put(&self, object: &Object) {
-        self.map.insert(object, 2);
+    fn put(&self, object: &Large) {
+        self.map.insert(object, owned(2, &quietly()));
         self.set.insert(object);
         self.pairs.insert(object, &self.value);
         self.attributes.insert(object, Note, 2);
     }
 
-    fn assert_has(&self, object: &Object) {
-        assert_eq!(self.map.get(object), Some(2));
+    fn assert_has(&self, object: &Large) {
+        assert!(self.map.get(object).is_some_and(|value| value.number == 2));
         assert!(self.set.contains(object));
         assert!(self.pairs.contains_key(object));
         assert_eq!(self.attributes.get(object, Note), Some(2));
@@ -79,7 +75,7 @@ impl All {
 /// A lookup by a weak key; returns whether it found something.
 type Ask<Q> = fn(&All, &Q) -> bool;
 
-fn questions<Q: Identify<Object>>() -> [Ask<Q>; 16] {
+fn questions<Q: Identify<Large>>() -> [Ask<Q>; 16] {
     [
         |all, key| all.map.get(key).is_some(),
         |all, key| all.map.with(key, |_| ()).is_some(),
@@ -102,14 +98,14 @@ fn questions<Q: Identify<Object>>() -> [Ask<Q>; 16] {
 
 /// Runs an action after it was asked for its address for the `n`th time.
 struct Late {
-    weak: Weak<Large>,
+    weak: Weak<[usize]>,
     left: AtomicUsize,
     act: Box<dyn Fn()>,
 }
 
-impl Identify<Object> for Late {
+impl Identify<Large> for Late {
     fn addr(this: &Self) -> *const () {
-        let address = Identify::<Object>::addr(&this.weak);
+        let address = Identify::<Large>::addr(&this.weak);
         if this.left.fetch_sub(1, SeqCst) == 1 {
             (this.act)();
         }
@@ -123,7 +119,7 @@ impl Identify<Object> for Late {
 fn another_object_comes_during_a_lookup() {
     let mut same_address = 0;
     for ask in questions() {
-        let (all, first) = (Arc::new(All::default()), Strong::new([1; 64]));
+        let (all, first) = (Arc::new(All::default()), large::<64>(1));
         let weak = Strong::downgrade(&first);
         let last = Mutex::new(Some(first));
         let second = Arc::<Last>::default();
@@ -148,31 +144,27 @@ fn another_object_comes_during_a_lookup() {
 /// B29: The same by the destructor of a value, which runs when a removal begins.
 #[test]
 fn another_object_comes_when_a_removal_begins() {
-    struct Replaces(Arc<Last>, Arc<Values>, Arc<Last>);
-    type Values = WeakMap<Object, Option<Arc<Replaces>>>;
-    impl Drop for Replaces {
-        fn drop(&mut self) {
-            let new = replace(&self.0);
-            new.iter().for_each(|new| _ = self.1.insert(new, None));
-            *self.2.lock().unwrap() = new;
-        }
-    }
-    let removals: [fn(&Values, &Weak<Large>) -> bool; 2] = [
+    let removals: [fn(&WeakMap<Large, Arc<Owned>>, &Weak<[usize]>) -> bool; 2] = [
         |map, weak| map.remove(weak).is_some(),
         |map, weak| map.remove_if(weak, |_| true),
     ];
     let mut same_address = 0;
     for remove in removals {
-        let map = Arc::new(Values::new());
-        let first = Strong::new([1; 64]);
+        let map = Arc::new(WeakMap::new());
+        let first = large::<64>(1);
         let weak = Strong::downgrade(&first);
-        let last = Arc::new(Mutex::new(Some(first)));
+        let last = Mutex::new(Some(first));
         let second = Arc::<Last>::default();
-        let dead = Strong::new([3; 64]);
-        map.insert(
-            &dead,
-            Some(Arc::new(Replaces(last, map.clone(), second.clone()))),
-        );
+        let replaces = {
+            let (map, second) = (map.clone(), second.clone());
+            ending(move || {
+                let new = replace(&last);
+                new.iter().for_each(|new| _ = map.insert(new, token()));
+                *second.lock().unwrap() = new;
+            })
+        };
+        let dead = large::<64>(3);
+        map.insert(&dead, replaces);
         drop(dead);
         assert!(!remove(&map, &weak));
         if let Some(second) = &*second.lock().unwrap() {
