@@ -14,6 +14,8 @@ mod dependencies;
 mod ends;
 #[path = "flight/names.rs"]
 mod names;
+#[path = "flight/numbers.rs"]
+mod numbers;
 #[path = "flight/random.rs"]
 mod random;
 #[path = "flight/script.rs"]

@@ -5,24 +5,12 @@ use std::sync::{Arc, Mutex};
 use super::quiet_panic;
 
 /// Its clones are the same one: the action runs when the last of them is dropped.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Doomed {
     pub number: usize,
-    /// Whether a clone panics.
-    fragile: Fragile,
+    /// Called by each clone.
+    cloning: Option<Arc<dyn Fn() + Send + Sync>>,
     end: Arc<End>,
-}
-
-#[derive(Default)]
-struct Fragile(bool);
-
-impl Clone for Fragile {
-    fn clone(&self) -> Self {
-        if self.0 {
-            quiet_panic();
-        }
-        Fragile(false)
-    }
 }
 
 #[derive(Default)]
@@ -41,12 +29,28 @@ impl Doomed {
         Doomed { number, ..self }
     }
 
+    /// Its clones run this.
+    pub fn cloning(self, run: impl Fn() + Send + Sync + 'static) -> Self {
+        let cloning: Option<Arc<dyn Fn() + Send + Sync>> = Some(Arc::new(run));
+        Doomed { cloning, ..self }
+    }
+
     /// One whose clone panics.
     pub fn unclonable() -> Self {
-        let fragile = Fragile(true);
+        Self::default().cloning(|| quiet_panic())
+    }
+}
+
+impl Clone for Doomed {
+    fn clone(&self) -> Self {
+        if let Some(run) = &self.cloning {
+            run();
+        }
+        let (end, cloning) = (Arc::clone(&self.end), self.cloning.clone());
         Doomed {
-            fragile,
-            ..Self::default()
+            end,
+            cloning,
+            ..*self
         }
     }
 }

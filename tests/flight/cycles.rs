@@ -5,11 +5,10 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-use weakly::{Memo, Strong};
+use weakly::Strong;
 
+use super::numbers::*;
 use super::tools::*;
-
-type Numbers = Memo<Strong<usize>, usize>;
 
 fn leaked<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -30,7 +29,7 @@ fn is_cycle<T>(run: impl FnOnce() -> T) {
 /// 248: A computation that needs itself panics, by `await` as by a blocking call.
 #[test]
 fn a_computation_that_needs_itself_panics() {
-    static MEMO: Numbers = Memo::new();
+    static MEMO: Numbers = Numbers::new();
     let one = leaked(Strong::new(1));
     is_cycle(|| {
         block_on(MEMO.get_or_compute_async(one, move |_, _| async move {
@@ -59,7 +58,7 @@ fn a_computation_that_needs_itself_panics() {
 /// 248: One that needs another, and one that needs what is there, do not.
 #[test]
 fn what_nests_is_no_cycle() {
-    static MEMO: Numbers = Memo::new();
+    static MEMO: Numbers = Numbers::new();
     let [one, two, three] = [1, 2, 3].map(|number| leaked(Strong::new(number)));
     let sum = block_on(MEMO.get_or_compute_async(three, move |_, _| async move {
         let two = MEMO.get_or_compute_async(two, move |_, _| async move {

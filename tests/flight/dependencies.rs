@@ -7,16 +7,15 @@ use std::task::Poll;
 use weakly::memo::{Dependencies, Many, Value};
 use weakly::{Anchor, Memo, Strong};
 
+use super::numbers::*;
 use super::tools::*;
-
-type Numbers = Memo<Strong<u32>, u32>;
 
 /// 251: The result goes with the first object on which it depends. One that dies in flight, or is invalidated after it was
 /// declared, keeps it from being kept.
 #[test]
 fn a_result_goes_with_what_it_depends_on() {
     let (memo, key) = (Numbers::new(), Strong::new(1));
-    let ask = |event: &Arc<Event>, on: &Strong<u32>, arc: &Arc<u32>| {
+    let ask = |event: &Arc<Event>, on: &Strong<usize>, arc: &Arc<usize>| {
         let (event, on, arc) = (
             Arc::clone(event),
             Strong::downgrade(on),
@@ -62,7 +61,7 @@ fn a_result_goes_with_what_it_depends_on() {
 #[test]
 fn dependencies_outlive_what_they_are_for() {
     static TAKEN: Mutex<Vec<Dependencies>> = Mutex::new(Vec::new());
-    let take = |memo: &Numbers, key: &Strong<u32>, ends: bool| {
+    let take = |memo: &Numbers, key: &Strong<usize>, ends: bool| {
         let flight = memo.get_or_compute_async(key, move |_, cx| async move {
             TAKEN.lock().unwrap().push(cx);
             if !ends {
@@ -107,7 +106,7 @@ fn dependencies_outlive_what_they_are_for() {
 /// and of a large payload, is free then.)
 #[test]
 fn an_address_is_not_an_object() {
-    let memo = Memo::<Anchor, u32>::new();
+    let memo = Memo::<Anchor, usize>::new();
     let event = Event::new();
     let mut place = Some(Anchor::new());
     let ask = |place: &Option<Anchor>, answer| {
@@ -148,9 +147,10 @@ fn an_address_is_not_an_object() {
 /// 291: The closure gets the key weakly, each part of it: it can use the objects, and need not keep them alive.
 #[test]
 fn a_computation_gets_its_key_weakly() {
-    type Key = (Strong<u32>, Value<String>, Many<Arc<u32>>);
+    type Key = (Strong<str>, Value<String>, Many<Arc<usize>>);
     let memo = Memo::<Key, String>::new();
-    let (one, others, event) = (Strong::new(1), [2, 3].map(Arc::new), Event::new());
+    let (one, others) = (Strong::<str>::from("one"), [2, 3].map(Arc::new));
+    let event = Event::new();
     let ask = |event: Arc<Event>| {
         memo.get_or_compute_async((&one, "x", &others), |(one, plain, others), _| async move {
             event.wait().await;
@@ -163,7 +163,7 @@ fn a_computation_gets_its_key_weakly() {
     let Poll::Ready(text) = task.poll() else {
         unreachable!();
     };
-    assert_eq!(text, "Some(1) x [Some(2), Some(3)]");
+    assert_eq!(text, "Some(\"one\") x [Some(2), Some(3)]");
     assert_eq!(Arc::strong_count(&others[0]), 1);
     drop(task);
     memo.clear();
@@ -182,8 +182,11 @@ fn a_computation_gets_its_key_weakly() {
 /// 291: That of an anchor, too.
 #[test]
 fn a_computation_gets_its_anchor_weakly() {
-    let (memo, anchor) = (Memo::<Anchor, bool>::new(), Anchor::new());
+    let (memo, anchor) = (Memo::<Anchor, usize>::new(), Anchor::new());
     let same = anchor.downgrade();
-    let ask = memo.get_or_compute_async(&anchor, move |key, _| async move { key == same });
-    assert_eq!(Task::new(ask).poll(), Poll::Ready(true));
+    let ask = memo.get_or_compute_async(
+        &anchor,
+        move |key, _| async move { usize::from(key == same) },
+    );
+    assert_eq!(Task::new(ask).poll(), Poll::Ready(1));
 }

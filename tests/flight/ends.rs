@@ -11,15 +11,15 @@ use std::thread;
 use weakly::keep::Limit;
 use weakly::{Memo, Strong};
 
+use super::common::doomed::Doomed;
 use super::common::in_time;
+use super::numbers::*;
 use super::tools::*;
-
-type Lengths = Memo<Strong<str>, usize>;
 
 /// 244: A panic goes to the task that has passed the closure, whoever polls. The others are woken, and one of them computes.
 #[test]
 fn a_panic_goes_to_whose_closure_it_was() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut first = {
         let event = Arc::clone(&event);
@@ -53,7 +53,7 @@ fn a_panic_goes_to_whose_closure_it_was() {
 /// 244: The panic of a closure itself, and of one for which nobody waits any more.
 #[test]
 fn a_panic_keeps_nobody_waiting() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| {
         panic_any("at once");
         #[expect(unreachable_code, reason = "says what the closure returns")]
@@ -82,7 +82,7 @@ fn a_panic_keeps_nobody_waiting() {
 /// 245: An error, likewise. Each task has errors of a type of its own.
 #[test]
 fn an_error_goes_to_whose_closure_it_was() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut first = {
         let event = Arc::clone(&event);
@@ -109,9 +109,9 @@ fn an_error_goes_to_whose_closure_it_was() {
 /// 246: What dies while its result is computed: the result goes to those that wait, and is not kept.
 #[test]
 fn what_dies_in_flight_is_not_kept() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
-    let (one, event) = (Strong::from("text"), Event::new());
-    let ask = |text: &Strong<str>| {
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
+    let (one, event) = (Strong::new(4_usize), Event::new());
+    let ask = |text: &Strong<usize>| {
         let event = Arc::clone(&event);
         memo.get_or_compute_async(text, move |_, _| async move {
             event.wait().await;
@@ -155,7 +155,7 @@ fn what_dies_in_flight_is_not_kept() {
 /// 246: A flight of an object that is dead by the time it is polled first.
 #[test]
 fn what_dies_before_the_first_poll_is_computed() {
-    let (memo, text) = (Lengths::new(), Strong::<str>::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
     drop(text);
     assert_eq!(task.poll(), Poll::Ready(4));
@@ -165,19 +165,14 @@ fn what_dies_before_the_first_poll_is_computed() {
 /// 255: A clone of a value that panics is a panic of the computation.
 #[test]
 fn a_clone_that_panics_keeps_nobody_waiting() {
-    #[derive(Debug)]
-    struct Bad(Arc<AtomicUsize>);
-    impl Clone for Bad {
-        fn clone(&self) -> Self {
-            assert!(self.0.fetch_add(1, SeqCst) != 0, "the first clone");
-            Bad(Arc::clone(&self.0))
-        }
-    }
-    let (memo, text) = (Memo::<Strong<str>, Bad>::new(), Strong::from("text"));
+    let (memo, text) = (Memo::<Strong<usize>, Doomed>::new(), Strong::new(4_usize));
     let clones = Arc::new(AtomicUsize::new(0));
     let ask = || {
         let clones = Arc::clone(&clones);
-        memo.get_or_compute_async(&text, move |_, _| async { Bad(clones) })
+        let bad = Doomed::default().cloning(move || {
+            assert!(clones.fetch_add(1, SeqCst) != 0, "the first clone");
+        });
+        memo.get_or_compute_async(&text, move |_, _| async { bad })
     };
     let (mut first, mut second) = (Task::new(ask()), Task::new(ask()));
     assert!(catch_unwind(AssertUnwindSafe(|| first.poll())).is_err());
@@ -188,8 +183,8 @@ fn a_clone_that_panics_keeps_nobody_waiting() {
 /// 255: Destructors and wakers run under no lock: they may use the memo, and ask for the same key.
 #[test]
 fn a_waker_may_ask() {
-    static MEMO: Lengths = Memo::new();
-    struct Asks(Strong<str>, AtomicUsize);
+    static MEMO: Numbers = Numbers::new();
+    struct Asks(Strong<usize>, AtomicUsize);
     impl Wake for Asks {
         fn wake(self: Arc<Self>) {
             self.1
@@ -201,7 +196,7 @@ fn a_waker_may_ask() {
             assert_eq!(MEMO.get_or_compute(&self.0, |_| 100), 4);
         }
     }
-    let text: Strong<str> = Strong::from("text");
+    let text: Strong<usize> = Strong::new(4_usize);
     let event = Event::new();
     let asks = Arc::new(Asks(text.clone(), AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&asks));
@@ -236,8 +231,8 @@ fn a_waker_may_ask() {
 /// are called and when they are destroyed, find the result.
 #[test]
 fn at_the_end_a_waker_may_ask() {
-    static MEMO: Lengths = Memo::new();
-    static ASKS: Mutex<Option<Strong<str>>> = Mutex::new(None);
+    static MEMO: Numbers = Numbers::new();
+    static ASKS: Mutex<Option<Strong<usize>>> = Mutex::new(None);
     static FOUND: AtomicUsize = AtomicUsize::new(0);
     fn ask() {
         let asks = ASKS.lock().unwrap().take();
@@ -253,7 +248,7 @@ fn at_the_end_a_waker_may_ask() {
     );
     for asks_when_woken in [true, false] {
         in_time(move || {
-            let text: Strong<str> = Strong::from("text");
+            let text: Strong<usize> = Strong::new(4_usize);
             let flight = || {
                 MEMO.get_or_compute_async(&text, move |_, _| {
                     let mut polls = 0;
@@ -297,21 +292,18 @@ fn at_the_end_a_waker_may_ask() {
 /// 255: A clone of the value that asks there is in a cycle, which is a panic of the computation.
 #[test]
 fn a_clone_that_asks_is_in_a_cycle() {
-    struct Asks(Strong<str>, bool);
-    static MEMO: Memo<Strong<str>, Asks> = Memo::new();
-    impl Clone for Asks {
-        fn clone(&self) -> Self {
-            if self.1 {
-                block_on(MEMO.get_or_compute_async(&self.0, |_, _| async { unreachable!() }))
-            } else {
-                MEMO.get_or_compute(&self.0, |_| unreachable!())
-            }
-        }
-    }
+    static MEMO: Memo<Strong<usize>, Doomed> = Memo::new();
     for by_task in [false, true] {
         in_time(move || {
-            let text: Strong<str> = Strong::from("text");
-            let asks = Asks(text.clone(), by_task);
+            let text: Strong<usize> = Strong::new(4_usize);
+            let asked = text.clone();
+            let asks = Doomed::default().cloning(move || {
+                _ = if by_task {
+                    block_on(MEMO.get_or_compute_async(&asked, |_, _| async { unreachable!() }))
+                } else {
+                    MEMO.get_or_compute(&asked, |_| unreachable!())
+                };
+            });
             let mut task = Task::new(MEMO.get_or_compute_async(&text, |_, _| async { asks }));
             let payload = catch_unwind(AssertUnwindSafe(|| task.poll().is_ready())).unwrap_err();
             assert!(message(payload).starts_with("a cycle"));
@@ -332,7 +324,7 @@ impl Wake for Panics {
 /// goes to the task that has polled.
 #[test]
 fn a_waker_that_panics_keeps_nobody_waiting() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| {
         let event = Arc::clone(&event);
@@ -360,7 +352,7 @@ fn a_waker_that_panics_keeps_nobody_waiting() {
 /// polled begins anew.
 #[test]
 fn a_weight_that_panics_goes_to_whose_closure_it_was() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     memo.set_ceiling(Limit::entries(3), |value| match value {
         0 => panic_any("a weight"),
         value => *value,
@@ -388,9 +380,9 @@ fn a_weight_that_panics_goes_to_whose_closure_it_was() {
 #[test]
 fn a_waker_that_panics_leaves_the_limit() {
     for by_task in [false, true] {
-        let memo = Lengths::new();
+        let memo = Numbers::new();
         memo.set_ceiling(Limit::entries(1), |_| 1);
-        let texts = ["a", "b", "c"].map(Strong::<str>::from);
+        let texts = [1, 2, 3].map(Strong::<usize>::new);
         let mut waits = Task::new(memo.get_or_compute_async(&texts[0], |_, _| async { 5 }));
         let waker = Waker::from(Arc::new(Panics));
         let mut wait = || {

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 
+use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
-use weakly::{Memo, Strong};
 
 use super::common::heap;
+use super::numbers::*;
 use super::tools::*;
-
-type Lengths = Memo<Strong<str>, usize>;
 
 /// 240: However many tasks ask, one computes, and all get the result, which is kept.
 #[test]
 fn one_computes_for_all() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (event, begun) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = |answer| {
         let (event, begun) = (Arc::clone(&event), Arc::clone(&begun));
@@ -47,7 +46,7 @@ fn one_computes_for_all() {
 /// 177: Of two tasks the one that has not passed the closure polls it to its end: that is a hit, and the other one the miss.
 #[test]
 fn a_task_that_ends_anothers_computation_is_a_hit() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let ask = || {
         let event = Arc::clone(&event);
@@ -69,14 +68,15 @@ fn a_task_that_ends_anothers_computation_is_a_hit() {
 /// 240: A hit allocates nothing. A task that waits allocates its computation or the means to begin one, whatever that costs.
 #[test]
 fn a_hit_allocates_nothing() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
-    let names = WeakValueMap::<u32, Strong<u32>>::new();
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
+    let names = WeakValueMap::<usize, Strong<usize>>::new();
     let kept = Strong::new(1);
     memo.insert(&text, 4);
     names.insert(1, &kept);
     let mut context = Context::from_waker(Waker::noop());
     let mut ask = || {
-        let mut of_text = pin!(memo.get_or_compute_async(&text, |_, _| async { unreachable!() }));
+        let mut of_text =
+            pin!((*memo).get_or_compute_async(&text, |_, _| async { unreachable!() }));
         assert_eq!(of_text.as_mut().poll(&mut context), Poll::Ready(4));
         let mut named = pin!(names.get_or_insert_async(1, |_| async { unreachable!() }));
         assert!(named.as_mut().poll(&mut context).is_ready());
@@ -91,7 +91,7 @@ fn a_hit_allocates_nothing() {
 /// pingora #931 and async_singleflight #8 are about.)
 #[test]
 fn a_cancelled_leader_stalls_nobody() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (event, begun) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = || {
         let (event, begun) = (Arc::clone(&event), Arc::clone(&begun));
@@ -116,7 +116,7 @@ fn a_cancelled_leader_stalls_nobody() {
 /// a lock that one has which waits for the result.)
 #[test]
 fn one_that_is_not_polled_again_stalls_nobody() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let ask = || {
         memo.get_or_compute_async(&text, |_, _| async {
             yields(3).await;
@@ -128,7 +128,7 @@ fn one_that_is_not_polled_again_stalls_nobody() {
     drop(stalled);
     assert_eq!(memo.get(&text), Some(4));
 
-    let other = Strong::from("other");
+    let other = Strong::new(5_usize);
     let ask = || {
         memo.get_or_compute_async(&other, |_, _| async {
             yields(3).await;
@@ -146,7 +146,7 @@ fn one_that_is_not_polled_again_stalls_nobody() {
 /// 243: With the last who waits goes the computation, and nothing is left.
 #[test]
 fn nothing_is_left_of_what_nobody_waits_for() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (event, destroyed) = (Event::new(), Arc::new(AtomicUsize::new(0)));
     let ask = || {
         let (event, counts) = (Arc::clone(&event), Counts(Arc::clone(&destroyed)));
@@ -179,8 +179,8 @@ fn nothing_is_left_of_what_nobody_waits_for() {
 /// 243: The destructor of a computation that nobody waits for may ask for the same key, or any: it is not at work any more.
 #[test]
 fn the_destructor_of_a_computation_may_ask_again() {
-    static MEMO: Lengths = Memo::new();
-    struct Asks(Strong<str>, bool);
+    static MEMO: Numbers = Numbers::new();
+    struct Asks(Strong<usize>, bool);
     impl Drop for Asks {
         fn drop(&mut self) {
             let found = if self.1 {
@@ -192,7 +192,7 @@ fn the_destructor_of_a_computation_may_ask_again() {
         }
     }
     for by_task in [false, true] {
-        let text: Strong<str> = Strong::from("text");
+        let text: Strong<usize> = Strong::new(4_usize);
         let asks = Asks(text.clone(), by_task);
         let event = Event::new();
         let task = Task::pending(MEMO.get_or_compute_async(&text, move |_, _| async move {
@@ -209,7 +209,7 @@ fn the_destructor_of_a_computation_may_ask_again() {
 #[test]
 #[should_panic = "polled after it was ready"]
 fn a_flight_has_one_end() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
     assert_eq!(task.poll(), Poll::Ready(4));
     _ = task.poll();

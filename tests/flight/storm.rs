@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use weakly::{Memo, Strong};
 
+use super::common::doomed::Doomed;
 use super::script::{Random, hush};
 use super::tools::{Event, message, yields};
 use super::watchdog::watched;
@@ -31,16 +32,7 @@ const KEYS: usize = 5;
 /// How many rounds there are, if no time is given.
 const ROUNDS: u64 = if cfg!(miri) { 2 } else { 300 };
 
-struct Key;
-
-/// The result for a key. Its end may ask for another one.
-#[derive(Clone)]
-struct Value {
-    of: usize,
-    _asks: Option<Arc<Asks>>,
-    _token: Arc<()>,
-}
-
+/// Asks for the result of another key.
 struct Asks(ArcWeak<World>, usize);
 
 /// The panic of a waker, and that of a computation.
@@ -48,8 +40,8 @@ struct WakerPanics;
 struct Boom;
 
 struct World {
-    memo: Memo<Strong<Key>, Value>,
-    keys: [Mutex<Option<Strong<Key>>>; KEYS],
+    memo: Memo<Strong<usize>, Doomed>,
+    keys: [Mutex<Option<Strong<usize>>>; KEYS],
     /// Events for which computations wait.
     events: Mutex<Vec<Arc<Event>>>,
     /// The threads that have not ended.
@@ -75,9 +67,9 @@ impl World {
         Random(self.seeds.fetch_add(0x9E37_79B9, SeqCst))
     }
 
-    fn key(&self, slot: usize) -> Strong<Key> {
+    fn key(&self, slot: usize) -> Strong<usize> {
         let mut place = self.keys[slot].lock().unwrap();
-        place.get_or_insert_with(|| Strong::new(Key)).clone()
+        place.get_or_insert_with(|| Strong::new(slot)).clone()
     }
 
     fn unpark_all(&self) {
@@ -85,25 +77,21 @@ impl World {
         threads.for_each(Thread::unpark);
     }
 
-    fn value(self: &Arc<Self>, of: usize, random: &mut Random) -> Value {
+    fn value(self: &Arc<Self>, of: usize, random: &mut Random) -> Doomed {
         let asks = random.one_in(4).then(|| random.below(KEYS));
-        Value {
-            of,
-            _asks: asks.map(|slot| Arc::new(Asks(Arc::downgrade(self), slot))),
-            _token: Arc::clone(&self.token),
-        }
+        let asks = asks.map(|slot| Asks(Arc::downgrade(self), slot));
+        let token = Arc::clone(&self.token);
+        // The end may ask for another one.
+        Doomed::new(move || drop((asks, token))).numbered(of)
     }
 
-    fn plain(&self, of: usize) -> Value {
-        Value {
-            of,
-            _asks: None,
-            _token: Arc::clone(&self.token),
-        }
+    fn plain(&self, of: usize) -> Doomed {
+        let token = Arc::clone(&self.token);
+        Doomed::new(move || drop(token)).numbered(of)
     }
 
-    fn check(&self, value: &Value, slot: usize) {
-        if value.of != slot {
+    fn check(&self, value: &Doomed, slot: usize) {
+        if value.number != slot {
             self.fail("a wrong value".into());
         }
     }

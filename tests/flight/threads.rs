@@ -8,14 +8,13 @@ use std::task::Poll;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
 use weakly::memo::TimedOut;
-use weakly::{Memo, Strong};
 
 use super::common::in_time;
+use super::numbers::*;
 use super::tools::*;
-
-type Lengths = Memo<Strong<str>, usize>;
 
 /// A thread that is about to make this call. (If it is late, the test shows less, and is green.)
 fn begun<'scope, R: Send + 'scope>(
@@ -34,7 +33,7 @@ fn begun<'scope, R: Send + 'scope>(
 /// 247: A blocking call waits for what tasks compute, and does not poll it.
 #[test]
 fn a_thread_waits_for_tasks() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut task = {
         let event = Arc::clone(&event);
@@ -61,7 +60,7 @@ fn a_thread_waits_for_tasks() {
 /// 247: A thread that waits keeps no computation alive: if all tasks go, it computes itself.
 #[test]
 fn a_thread_that_waits_keeps_nothing() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let task = Task::pending(memo.get_or_compute_async(&text, |_, _| std::future::pending()));
     thread::scope(|scope| {
         let other = begun(scope, || memo.get_or_compute(&text, |_| 5));
@@ -76,7 +75,7 @@ fn a_thread_that_waits_keeps_nothing() {
 #[test]
 fn a_task_waits_for_a_thread() {
     for fails in [false, true] {
-        let (memo, text) = (Lengths::new(), Strong::from("text"));
+        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
         let (begun, go) = (channel(), channel());
         thread::scope(|scope| {
             let (memo, text) = (&memo, &text);
@@ -104,7 +103,7 @@ fn a_task_waits_for_a_thread() {
 fn threads_and_tasks_share_computations() {
     let rounds = if cfg!(miri) { 3 } else { 2000 };
     for round in 0..rounds {
-        let (memo, text) = (Lengths::new(), Strong::from("text"));
+        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
         let begun = Arc::new(AtomicUsize::new(0));
         let answers = thread::scope(|scope| {
             let all = [0, 1, 2].map(|which| {
@@ -129,14 +128,14 @@ fn threads_and_tasks_share_computations() {
 /// polled again. The tasks go on, and get the computed value.
 #[test]
 fn threads_that_wait_for_tasks_find_an_inserted_value() {
-    type Insert = fn(&Lengths, &Strong<str>);
+    type Insert = fn(&Numbers, &Strong<usize>);
     let inserts: [Insert; 2] = [
         |memo, text| assert_eq!(memo.insert(text, 3), None),
         |memo, text| assert_eq!(memo.get_or_compute_racing(text, |_| 3), 3),
     ];
     for insert in inserts {
         in_time(move || {
-            let (memo, text) = (Lengths::new(), Strong::from("text"));
+            let (memo, text) = (Numbers::new(), Strong::new(4_usize));
             let event = Event::new();
             let computes = || {
                 let event = Arc::clone(&event);
@@ -166,8 +165,8 @@ fn threads_that_wait_for_tasks_find_an_inserted_value() {
 /// 253, 280: By name, too.
 #[test]
 fn threads_that_wait_for_tasks_by_name_find_an_inserted_value() {
-    type Map = WeakValueMap<u32, Arc<u32>>;
-    type Insert = fn(&Map, &Arc<u32>);
+    type Map = WeakValueMap<usize, Arc<usize>>;
+    type Insert = fn(&Map, &Arc<usize>);
     let inserts: [Insert; 3] = [
         |map, value| assert!(map.insert(1, value).is_none()),
         |map, value| _ = map.get_or_insert_racing(1, |_| Arc::clone(value)),
@@ -192,7 +191,7 @@ fn threads_that_wait_for_tasks_by_name_find_an_inserted_value() {
 /// 250: Of a flight that is forgotten only the key waits; a blocking call gives up by its time, and other keys are free.
 #[test]
 fn of_a_forgotten_flight_its_key_waits() {
-    let (memo, text, other) = (Lengths::new(), Strong::from("text"), Strong::from("other"));
+    let (memo, text, other) = (Numbers::new(), Strong::new(4_usize), Strong::new(5_usize));
     mem::forget(memo.get_or_compute_async(&other, |_, _| async { 4 }));
     let mut pending = Box::pin(memo.get_or_compute_async(&text, |_, _| std::future::pending()));
     assert!(
@@ -217,7 +216,7 @@ fn of_a_forgotten_flight_its_key_waits() {
 /// 252: A blocking call that gives up when its time is up. What it would compute itself takes its time.
 #[test]
 fn a_wait_may_have_an_end() {
-    let (memo, text) = (Lengths::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let soon = Duration::from_millis(1);
     let slow = |answer| {
         thread::sleep(3 * soon);

@@ -11,16 +11,17 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 use weakly::memo::Dependencies;
-use weakly::{Memo, Strong, Weak};
+use weakly::{Strong, Weak};
 
 use super::common::heap;
+use super::numbers::*;
 use super::tools::*;
 
 /// A computation that takes so many events.
 fn waits(
     event: &Arc<Event>,
     times: usize,
-) -> impl FnOnce(Weak<str>, Dependencies) -> Answer + Send + 'static {
+) -> impl FnOnce(Weak<usize>, Dependencies) -> Answer + Send + 'static {
     let event = Arc::clone(event);
     move |_, _| {
         Box::pin(async move {
@@ -32,12 +33,10 @@ fn waits(
     }
 }
 
-type Answer = std::pin::Pin<Box<dyn Future<Output = usize> + Send>>;
-
 /// 249: A wake of the computation wakes one task, that which was polled last; its end wakes all.
 #[test]
 fn one_is_woken_and_at_the_end_all() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let ask = |_| memo.get_or_compute_async(&text, waits(&event, 2));
     let mut all = tasks((0..3).map(ask));
@@ -67,7 +66,7 @@ fn one_is_woken_and_at_the_end_all() {
 /// 249: The end wakes all that wait.
 #[test]
 fn the_end_wakes_all() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
     all.iter_mut()
@@ -80,7 +79,7 @@ fn the_end_wakes_all() {
 /// 249: If the one that was woken goes without having been polled, another one is woken. Not if it was polled.
 #[test]
 fn who_goes_passes_the_wake_on() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let ask = |_| memo.get_or_compute_async(&text, waits(&event, 1));
     let mut all = tasks((0..3).map(ask));
@@ -99,7 +98,7 @@ fn who_goes_passes_the_wake_on() {
 /// 249: A task that is moved, and polled with another waker, is woken by the last.
 #[test]
 fn the_last_waker_counts() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut flight = Box::pin(memo.get_or_compute_async(&text, waits(&event, 1)));
     let mut first = Task::new(poll_fn(|context| flight.as_mut().poll(context)));
@@ -115,7 +114,7 @@ fn the_last_waker_counts() {
 /// 249: A thousand tasks that wait for a computation that pends ten times.
 #[test]
 fn a_wake_costs_one_poll() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (event, n) = (Event::new(), if cfg!(miri) { 12 } else { 1000 });
     let mut all = tasks((0..n).map(|_| memo.get_or_compute_async(&text, waits(&event, 10))));
     let (polls, mut done) = (AtomicUsize::new(0), 0);
@@ -143,7 +142,7 @@ fn a_wake_costs_one_poll() {
 /// 249: Whoever is polled finds the computation; the contract of `Future` is not asked for more.
 #[test]
 fn nobody_is_woken_for_nothing() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
     for _ in 0..3 {
@@ -156,8 +155,8 @@ fn nobody_is_woken_for_nothing() {
 /// 249: Where other computations wait for one, a wake of that goes to a task that waits for it itself, or to a task of each of them.
 #[test]
 fn a_wake_goes_to_a_task_or_to_all_computations() {
-    let memo: &'static Memo<Strong<str>, usize> = Box::leak(Box::default());
-    let keys: &'static [Strong<str>; 3] = Box::leak(Box::new(["0", "1", "2"].map(Strong::from)));
+    let memo: &'static Numbers = Box::leak(Box::default());
+    let keys: &'static [Strong<usize>; 3] = Box::leak(Box::new([0, 1, 2].map(Strong::new)));
     let event = Event::new();
     let within = |at: usize| {
         let event = Arc::clone(&event);
@@ -190,7 +189,7 @@ fn a_wake_goes_to_a_task_or_to_all_computations() {
 #[test]
 fn who_could_not_poll_passes_the_wake_on() {
     for early in [true, false] {
-        let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
         let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
         let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
             let mut polled = false;
@@ -267,7 +266,7 @@ fn panics(run: impl FnOnce()) -> bool {
 /// 249: A waker that panics has perhaps woken nobody: all others that wait are woken, and whoever called it gets the panic.
 #[test]
 fn a_waker_that_panics_passes_the_wake_on() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let mut all = tasks((0..3).map(|_| memo.get_or_compute_async(&text, waits(&event, 1))));
     assert!(all[0].poll().is_pending() && all[1].poll().is_pending());
@@ -289,7 +288,7 @@ fn a_waker_that_panics_passes_the_wake_on() {
 #[test]
 fn a_waker_whose_destructor_panics_passes_the_wake_on() {
     for polled_again in [false, true] {
-        let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
         let (begun, go, woke, end) = (channel(), channel::<()>(), channel(), channel::<()>());
         let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
             let mut polled = false;
@@ -338,7 +337,7 @@ fn a_waker_whose_destructor_panics_passes_the_wake_on() {
 /// 249: Tasks that are polled again and again while another thread polls take no more room by that.
 #[test]
 fn who_cannot_poll_takes_room_once() {
-    let (memo, text) = (Memo::<Strong<str>, usize>::new(), Strong::from("text"));
+    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (begun, go) = (channel(), channel::<()>());
     let mut first = Task::new(memo.get_or_compute_async(&text, move |_, _| async move {
         begun.0.send(()).unwrap();
@@ -365,8 +364,8 @@ fn who_cannot_poll_takes_room_once() {
 /// finds the cycle.
 #[test]
 fn wakes_do_not_go_round_in_a_cycle() {
-    let memo: &'static Memo<Strong<str>, usize> = Box::leak(Box::default());
-    let keys: &'static [Strong<str>; 2] = Box::leak(Box::new(["0", "1"].map(Strong::from)));
+    let memo: &'static Numbers = Box::leak(Box::default());
+    let keys: &'static [Strong<usize>; 2] = Box::leak(Box::new([0, 1].map(Strong::new)));
     // Asks for the other one, when this is polled first after something has happened, and then lets something happen.
     let needs = move |other: usize, before: Box<dyn Fn() + Send>, after: Box<dyn Fn() + Send>| {
         move |_, _| {
