@@ -6,7 +6,7 @@ use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
 for_each_owning!(
-    a_chain_is_purged,
+    kit: a_chain_is_purged,
     a_chain_is_dropped_by_its_first_removal_and_later_operations,
     a_chain_is_dropped_with_its_collection,
     a_chain_is_cleared,
@@ -17,13 +17,17 @@ const LONG: usize = sized(100_000, 20_000, 40);
 const SHORTER: usize = scaled(10_000, 20);
 
 /// A chain of entries, each of which owns the life of the next; and the life of the first.
-fn chain<C: Shared>(links: usize, count: &Count) -> (C, C::Life, usize) {
+fn chain(
+    kit: Kit<dyn Changing>,
+    links: usize,
+    count: &Count,
+) -> (Box<dyn Changing>, Handle, usize) {
     // (A purge visits all entries for each that dies.)
-    let links = if C::NOTIFIES { links } else { links.min(500) };
-    let all = C::with_capacity(links);
+    let links = if kit.notifies { links } else { links.min(500) };
+    let all = kit.with_capacity(links);
     let mut head = None;
     for number in 0..links {
-        let life = C::Life::from(number);
+        let life = kit.life(number);
         let (next, count) = (Mutex::new(head.replace(life.clone())), count.clone());
         let ends: Ends = Arc::new(move |_| {
             count.add();
@@ -34,15 +38,15 @@ fn chain<C: Shared>(links: usize, count: &Count) -> (C, C::Life, usize) {
     (all, head.unwrap(), links)
 }
 
-fn on_a_small_stack(f: fn()) {
+fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
     on_a_stack_of(256 << 10, f);
 }
 
 /// C53: The whole chain.
-fn a_chain_is_purged<C: Changing>() {
-    on_a_small_stack(|| {
+fn a_chain_is_purged(kit: Kit<dyn Changing>) {
+    on_a_small_stack(move || {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(LONG, &count);
+        let (all, head, links) = chain(kit, LONG, &count);
         drop(head);
         assert_eq!(count.get(), 0);
         all.purge();
@@ -51,17 +55,17 @@ fn a_chain_is_purged<C: Changing>() {
 }
 
 /// C53: Each operation drains a part of it.
-fn a_chain_is_dropped_by_its_first_removal_and_later_operations<C: Changing>() {
-    on_a_small_stack(|| {
+fn a_chain_is_dropped_by_its_first_removal_and_later_operations(kit: Kit<dyn Changing>) {
+    on_a_small_stack(move || {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(SHORTER, &count);
+        let (all, head, links) = chain(kit, SHORTER, &count);
         assert!(all.leave(&head));
         drop(head);
-        let absent = C::Life::from(links);
+        let absent = kit.life(links);
         for _ in 0..links {
             all.leave(&absent);
         }
-        if C::NOTIFIES {
+        if kit.notifies {
             assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
         } else {
             // At least one for each round.
@@ -75,20 +79,20 @@ fn a_chain_is_dropped_by_its_first_removal_and_later_operations<C: Changing>() {
 }
 
 /// C53, M168
-fn a_chain_is_dropped_with_its_collection<C: Changing>() {
-    on_a_small_stack(|| {
+fn a_chain_is_dropped_with_its_collection(kit: Kit<dyn Changing>) {
+    on_a_small_stack(move || {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(SHORTER, &count);
+        let (all, head, links) = chain(kit, SHORTER, &count);
         drop((all, head));
         assert_eq!(count.get(), links);
     });
 }
 
 /// C53
-fn a_chain_is_cleared<C: Changing>() {
-    on_a_small_stack(|| {
+fn a_chain_is_cleared(kit: Kit<dyn Changing>) {
+    on_a_small_stack(move || {
         let count = Count::default();
-        let (all, head, links) = chain::<C>(SHORTER, &count);
+        let (all, head, links) = chain(kit, SHORTER, &count);
         all.clear();
         assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
         drop(head);

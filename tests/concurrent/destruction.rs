@@ -14,15 +14,15 @@ use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_owning!(
-    a_removed_entry_is_dropped_by_the_remover,
+    kit: a_removed_entry_is_dropped_by_the_remover,
     small_an_entry_being_read_is_dropped_by_its_reader,
     small_an_entry_drained_during_a_read_is_dropped_after_it,
     nested_reads_count_as_one,
 );
 
-for_each_changing!(an_entry_removed_while_it_is_read_is_not_found);
+for_each_changing!(kit: an_entry_removed_while_it_is_read_is_not_found);
 
-for_each_collection!(growth_loses_nothing);
+for_each_collection!(kit: growth_loses_nothing);
 
 for_each_pointer!(
     the_object_finds_its_own_entry_in_its_destructor,
@@ -42,10 +42,10 @@ fn recorded_threads() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
 }
 
 /// C41: No thread reads: each is dropped before the call returns, by the thread that makes it.
-fn a_removed_entry_is_dropped_by_the_remover<C: Changing>() {
+fn a_removed_entry_is_dropped_by_the_remover(kit: Kit<dyn Changing>) {
     let (ends, seen) = recorded_threads();
-    let lives = new_lives::<C::Life>(40);
-    let all = C::of(&lives, &ends);
+    let lives = kit.lives(40);
+    let all = kit.of(&lives, &ends);
     for (n, life) in lives.iter().enumerate() {
         let there = thread::scope(|scope| {
             let remove = || (all.leave(life), thread::current().id());
@@ -59,9 +59,9 @@ fn a_removed_entry_is_dropped_by_the_remover<C: Changing>() {
 
 /// Lets another thread read the entry of `life`, and acts meanwhile; returns what was dropped of `number` before
 /// it left and after, and the thread.
-fn while_another_reads<C: Changing>(
-    all: &C,
-    life: &C::Life,
+fn while_another_reads(
+    all: &dyn Changing,
+    life: &Handle,
     act: impl FnOnce(),
     look: impl Fn() -> usize,
 ) -> (usize, usize, ThreadId) {
@@ -69,7 +69,7 @@ fn while_another_reads<C: Changing>(
     let (leave, left) = channel();
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
-            all.leave_if(life, || {
+            all.leave_if(life, &mut || {
                 entered.send(()).unwrap();
                 left.recv().unwrap();
                 false
@@ -86,23 +86,23 @@ fn while_another_reads<C: Changing>(
 }
 
 /// C39, L160: A thread that reads an entry while it is removed drops it.
-fn small_an_entry_being_read_is_dropped_by_its_reader<C: Changing>() {
+fn small_an_entry_being_read_is_dropped_by_its_reader(kit: Kit<dyn Changing>) {
     let (ends, seen) = recorded_threads();
-    let lives = new_lives::<C::Life>(2);
-    let all = C::of(&lives, &ends);
+    let lives = kit.lives(2);
+    let all = kit.of(&lives, &ends);
     let count = || seen.lock().unwrap().len();
     let act = || assert!(all.leave(&lives[0]) && !all.has(&lives[0]));
-    let (before, after, reader) = while_another_reads(&all, &lives[0], act, count);
+    let (before, after, reader) = while_another_reads(&*all, &lives[0], act, count);
     assert_eq!((before, after), (0, 1));
     assert_eq!(*seen.lock().unwrap(), [reader]);
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
 /// C39, L160: So does a thread that reads another entry while the dead are reclaimed.
-fn small_an_entry_drained_during_a_read_is_dropped_after_it<C: Changing>() {
+fn small_an_entry_drained_during_a_read_is_dropped_after_it(kit: Kit<dyn Changing>) {
     let (ends, seen) = recorded_threads();
-    let mut lives = new_lives::<C::Life>(24);
-    let all = C::of(&lives, &ends);
+    let mut lives = kit.lives(24);
+    let all = kit.of(&lives, &ends);
     let looked_at = lives.pop().unwrap();
     let count = || seen.lock().unwrap().len();
     let act = || {
@@ -110,18 +110,18 @@ fn small_an_entry_drained_during_a_read_is_dropped_after_it<C: Changing>() {
         all.purge();
         assert_eq!(all.counts(), (1, 1, 23));
     };
-    let (before, after, reader) = while_another_reads(&all, &looked_at, act, count);
+    let (before, after, reader) = while_another_reads(&*all, &looked_at, act, count);
     assert_eq!((before, after), (0, 23));
     assert!(seen.lock().unwrap().iter().all(|id| *id == reader));
 }
 
 /// C39: A value that a thread removes while it reads is dropped when it stops reading.
-fn nested_reads_count_as_one<C: Changing>() {
+fn nested_reads_count_as_one(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let mut lives = new_lives::<C::Life>(3);
-    let all = C::of(&lives, &count.ends());
+    let mut lives = kit.lives(3);
+    let all = kit.of(&lives, &count.ends());
     let looked_at = lives.pop().unwrap();
-    let went = all.leave_if(&looked_at, || {
+    let went = all.leave_if(&looked_at, &mut || {
         assert!(all.leave(&lives[0]));
         lives.clear();
         all.purge();
@@ -132,10 +132,10 @@ fn nested_reads_count_as_one<C: Changing>() {
 }
 
 /// L157
-fn an_entry_removed_while_it_is_read_is_not_found<C: Changing>() {
-    let life = C::Life::from(1);
-    let all = C::of([&life], &quietly());
-    let went = all.leave_if(&life, || {
+fn an_entry_removed_while_it_is_read_is_not_found(kit: Kit<dyn Changing>) {
+    let life = kit.life(1);
+    let all = kit.of([&life], &quietly());
+    let went = all.leave_if(&life, &mut || {
         // A second lookup does not find it; entries inserted meanwhile are found.
         all.leave(&life);
         assert!(!all.has(&life));
@@ -148,12 +148,12 @@ fn an_entry_removed_while_it_is_read_is_not_found<C: Changing>() {
 }
 
 /// C54: Growth loses nothing, and drops nothing early or twice.
-fn growth_loses_nothing<C: Shared>() {
+fn growth_loses_nothing(kit: Kit) {
     let count = Count::default();
-    let all = C::default();
+    let all = kit.empty();
     let mut live = Vec::new();
     for n in 0..scaled(5_000, 100) {
-        let life = C::Life::from(n);
+        let life = kit.life(n);
         all.enter(&life, &count.ends());
         if n % 3 > 0 {
             live.push(life);
@@ -162,7 +162,7 @@ fn growth_loses_nothing<C: Shared>() {
     assert!(live.iter().all(|life| all.has(life)));
     all.purge();
     assert_eq!(all.counts(), (live.len(), live.len(), 0));
-    assert_eq!(count.get(), C::owned(scaled(5_000, 100) - live.len()));
+    assert_eq!(count.get(), kit.owned(scaled(5_000, 100) - live.len()));
 }
 
 /// C47: A plain reference finds the entry until the destructor is over; the destructor may use the collection.

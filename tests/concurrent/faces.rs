@@ -62,8 +62,8 @@ pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
 }
 
 /// Drops lives; returns what their entries could still be looked up by, number and weak handle.
-pub(crate) fn ghosts<L: subject::Life>(lives: Vec<L>) -> Vec<(usize, L::Weak)> {
-    let ghost = |life: L| (*life, L::downgrade(&life));
+pub(crate) fn ghosts(lives: Vec<Handle>) -> Vec<(usize, WeakHandle)> {
+    let ghost = |life: Handle| (*life, life.downgrade());
     lives.into_iter().map(ghost).collect()
 }
 
@@ -120,28 +120,21 @@ pub(crate) fn token() -> Arc<Owned> {
 }
 
 /// A collection from which entries can be removed.
-pub(crate) trait Changing: Shared {
-    /// Removes an entry if `wanted`, which runs inside the table. (The library is compiled once for all closures.)
-    fn leave_if_so(&self, life: &Self::Life, wanted: &mut dyn FnMut() -> bool) -> bool;
-    fn retain_those(&self, keep: &mut dyn FnMut(usize) -> bool);
-
-    fn leave_if(&self, life: &Self::Life, mut wanted: impl FnMut() -> bool) -> bool {
-        self.leave_if_so(life, &mut wanted)
-    }
-    fn retain(&self, mut keep: impl FnMut(usize) -> bool) {
-        self.retain_those(&mut keep);
-    }
+pub(crate) trait Changing: Collection {
+    /// Removes an entry if `wanted`, which runs inside the table.
+    fn leave_if(&self, life: &Handle, wanted: &mut dyn FnMut() -> bool) -> bool;
+    fn retain(&self, keep: &mut dyn FnMut(usize) -> bool);
 }
 
 macro_rules! changing {
     ($($subject:ty: |$all:ident, $life:ident, $wanted:ident| $leave_if:expr,
        retain $place:expr, |$($shown:pat_param),*| $number:expr;)*) => {$(
-        impl<K: subject::Life + SharedRef> Changing for $subject {
-            fn leave_if_so(&self, $life: &K, $wanted: &mut dyn FnMut() -> bool) -> bool {
-                let $all = self;
+        impl<K: Known + SharedRef> Changing for $subject {
+            fn leave_if(&self, life: &Handle, $wanted: &mut dyn FnMut() -> bool) -> bool {
+                let ($all, $life) = (self, K::known(life));
                 $leave_if.was_there()
             }
-            fn retain_those(&self, keep: &mut dyn FnMut(usize) -> bool) {
+            fn retain(&self, keep: &mut dyn FnMut(usize) -> bool) {
                 let $all = self;
                 $place.retain(|$($shown),*| keep($number));
             }

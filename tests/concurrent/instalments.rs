@@ -8,25 +8,34 @@ use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::concurrent::WeakSet;
 use weakly::{AttributeKey, Attributes, Memo, Strong};
 
-use crate::common::instalments::{self, MANY, each_takes_its_share, half_dead, one_may_take_all};
+use crate::common::instalments::{self, MANY, each_takes_its_share, one_may_take_all};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
 
 for_each_collection!(each_takes_its_share, one_may_take_all);
 
+for_each_owning!(it_destroys_what_it_counts);
+
 for_each_owning!(
-    it_destroys_what_it_counts,
-    a_chain_goes_by_instalments,
+    kit: a_chain_goes_by_instalments,
     destructors_may_panic,
     small_what_is_looked_at_counts,
     threads_share_the_work,
 );
 
 /// 202: A removal that is refused takes some out.
-fn it_destroys_what_it_counts<C: Changing>() {
+fn it_destroys_what_it_counts<C: Shared<Life: Known> + Changing>() {
     instalments::it_destroys_what_it_counts::<C>(|all, life| {
-        assert!(!all.leave_if(life, || false));
+        assert!(!all.leave_if(&life.clone().handle(), &mut || false));
     });
+}
+
+/// A collection with this many dead entries and as many live ones, whose lives are returned.
+fn half_dead(kit: Kit<dyn Changing>, ends: &Ends) -> (Box<dyn Changing>, Vec<Handle>) {
+    let mut lives = kit.lives(2 * MANY);
+    let all = kit.of(&lives, ends);
+    lives.truncate(MANY);
+    (all, lives)
 }
 
 /// 187: A bucket has four to eight entries.
@@ -37,12 +46,12 @@ fn each_sweeps_a_part() {
 
 /// 64, 66, 202: What dies of an instalment belongs to it or to the next, also if destructors ask for instalments
 /// themselves, insert, and drop other lives.
-fn a_chain_goes_by_instalments<C: Changing>() {
+fn a_chain_goes_by_instalments(kit: Kit<dyn Changing>) {
     let links = scaled(200, 30);
-    let (all, count) = (Arc::new(C::default()), Count::default());
+    let (all, count) = (Arc::<dyn Changing>::from(kit.empty()), Count::default());
     let mut head = None;
     for number in 0..links {
-        let life = C::Life::from(number);
+        let life = kit.life(number);
         let (next, this, count) = (
             Mutex::new(head.replace(life.clone())),
             Arc::downgrade(&all),
@@ -53,7 +62,7 @@ fn a_chain_goes_by_instalments<C: Changing>() {
             drop(next.lock().unwrap().take());
             let all = this.upgrade().expect("it is there");
             assert!(all.purge_some(2) <= 2);
-            all.enter(&(links + number).into(), &quietly());
+            all.enter(&kit.life(links + number), &quietly());
         });
         all.enter(&life, &ends);
     }
@@ -65,7 +74,7 @@ fn a_chain_goes_by_instalments<C: Changing>() {
 }
 
 /// 182, 202: Destructors that panic cost no other of their instalment its turn, and the next goes on.
-fn destructors_may_panic<C: Changing>() {
+fn destructors_may_panic(kit: Kit<dyn Changing>) {
     for reclaim in [OnUse, OnRequest] {
         let count = Count::default();
         let counts = count.clone();
@@ -73,14 +82,14 @@ fn destructors_may_panic<C: Changing>() {
             counts.add();
             quiet_panic();
         });
-        let (all, _lives) = half_dead(|lives| C::of(lives, &bomb));
+        let (all, _lives) = half_dead(kit, &bomb);
         all.set_reclaim(reclaim);
         while count.get() < MANY {
             let before = count.get();
             let panicked = panics(|| _ = all.purge_some(10));
             let gone = count.get() - before;
             assert!(gone <= 10 && panicked == (gone != 0));
-            assert!(gone == 10 || !C::NOTIFIES);
+            assert!(gone == 10 || !kit.notifies);
         }
         assert_eq!(all.counts(), (MANY, MANY, 0));
         all.set_reclaim(OnRequest);
@@ -90,11 +99,11 @@ fn destructors_may_panic<C: Changing>() {
 
 /// 185, 202: What a thread is looking at goes when it leaves; on request it is kept then, and counts again. Nothing is
 /// missed by who asks until there is nothing left.
-fn small_what_is_looked_at_counts<C: Changing>() {
+fn small_what_is_looked_at_counts(kit: Kit<dyn Changing>) {
     for reclaim in [OnUse, OnRequest] {
         let count = Count::default();
-        let mut lives = new_lives::<C::Life>(25);
-        let all = C::of(&lives, &count.ends());
+        let mut lives = kit.lives(25);
+        let all = kit.of(&lives, &count.ends());
         all.set_reclaim(reclaim);
         let looked_at = lives.pop().unwrap();
         let (entered, enters) = channel();
@@ -110,7 +119,7 @@ fn small_what_is_looked_at_counts<C: Changing>() {
         thread::scope(|scope| {
             let (all, looked_at) = (&all, &looked_at);
             scope.spawn(move || {
-                all.leave_if(looked_at, || {
+                all.leave_if(looked_at, &mut || {
                     entered.send(()).unwrap();
                     left.recv().unwrap();
                     false
@@ -130,9 +139,9 @@ fn small_what_is_looked_at_counts<C: Changing>() {
 }
 
 /// 71, 202: Of threads that purge at once, each entry is destroyed and counted by one.
-fn threads_share_the_work<C: Changing>() {
+fn threads_share_the_work(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let (all, _lives) = half_dead(|lives| C::counted(lives, &count));
+    let (all, _lives) = half_dead(kit, &count.ends());
     let purged: usize = thread::scope(|scope| {
         let work = || {
             let mut purged = 0;

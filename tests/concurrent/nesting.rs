@@ -10,9 +10,9 @@ use crate::common::nested::inside_purges;
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
-for_each_collection!(a_purge_takes_all_deep_in_purges_of_others);
+for_each_collection!(kit: a_purge_takes_all_deep_in_purges_of_others);
 for_each_owning!(
-    a_purge_says_whether_something_is_left,
+    kit: a_purge_says_whether_something_is_left,
     a_chain_through_several_collections,
     operations_of_many_collections_need_no_deep_stack,
 );
@@ -21,24 +21,24 @@ for_each_owning!(
 const DEEP: usize = 40;
 
 /// 257: However a purge is done, and under either policy.
-fn a_purge_takes_all_deep_in_purges_of_others<C: Shared>() {
-    let ways: [fn(&C) -> bool; 3] = [
-        |all| all.purge(),
-        |all| {
+fn a_purge_takes_all_deep_in_purges_of_others(kit: Kit) {
+    let ways: [fn(Kit, &dyn Collection) -> bool; 3] = [
+        |_, all| all.purge(),
+        |_, all| {
             while all.purge_some(100) != 0 {}
             false
         },
-        |all| {
+        |kit, all| {
             // Removes them without a destructor of theirs, and the next takes what that has left.
             all.set_reclaim(Reclaim::OnRequest);
-            all.enter(&99.into(), &quietly());
+            all.enter(&kit.life(99), &quietly());
             all.purge()
         },
     ];
     for way in ways {
         let count = Count::default();
-        let all = Arc::new(C::default());
-        let lives = new_lives::<C::Life>(50);
+        let all = Arc::<dyn Collection>::from(kit.empty());
+        let lives = kit.lives(50);
         for life in &lives {
             all.enter(life, &count.ends());
         }
@@ -46,11 +46,11 @@ fn a_purge_takes_all_deep_in_purges_of_others<C: Shared>() {
             let all = all.clone();
             move || {
                 drop(lives);
-                assert!(!way(&all));
+                assert!(!way(kit, &*all));
                 assert_eq!(all.counts(), (0, 0, 0));
             }
         });
-        assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(50)));
+        assert_eq!((all.counts(), count.get()), ((0, 0, 0), kit.owned(50)));
     }
 }
 
@@ -97,16 +97,16 @@ fn a_purge_of_attributes_takes_all_deep_in_purges_of_others() {
 }
 
 /// 257: Of one collection, the purges that nest too deep leave what is dead to the outer ones, and say so.
-fn a_purge_says_whether_something_is_left<C: Changing>() {
+fn a_purge_says_whether_something_is_left(kit: Kit<dyn Changing>) {
     const LINKS: usize = 60;
-    let (all, count) = (Arc::new(C::default()), Count::default());
+    let (all, count) = (Arc::<dyn Changing>::from(kit.empty()), Count::default());
     let (depth, said) = (
         Arc::new(AtomicUsize::new(0)),
         Arc::new(Mutex::new(Vec::new())),
     );
     let mut head = None;
     for number in 0..LINKS {
-        let life = C::Life::from(number);
+        let life = kit.life(number);
         let next = Mutex::new(head.replace(life.clone()));
         let (weak, count) = (Arc::downgrade(&all), count.clone());
         let (depth, said) = (depth.clone(), said.clone());
@@ -128,24 +128,24 @@ fn a_purge_says_whether_something_is_left<C: Changing>() {
     assert_eq!(deepest, Some(16));
     for &(now, killed, left) in &*said {
         // Of a handle that does not notify, it does not know.
-        let leaves = now == 16 && (killed || !C::NOTIFIES);
+        let leaves = now == 16 && (killed || !kit.notifies);
         assert_eq!(left, leaves, "{now} deep, killed: {killed}");
     }
 }
 
 /// 53: A chain that leads from one collection to the next, each of which is purged in a destructor that the one before runs.
-fn a_chain_through_several_collections<C: Changing>() {
-    on_a_stack_of(1 << 20, || {
-        let links = if C::NOTIFIES {
+fn a_chain_through_several_collections(kit: Kit<dyn Changing>) {
+    on_a_stack_of(1 << 20, move || {
+        let links = if kit.notifies {
             sized(30_000, 8_000, 20)
         } else {
             scaled(300, 20)
         };
         let count = Count::default();
-        let all: Arc<[C; 3]> = Arc::default();
+        let all = Arc::new([(); 3].map(|()| kit.empty()));
         let mut head = None;
         for number in 0..links {
-            let life = C::Life::from(number);
+            let life = kit.life(number);
             let next = Mutex::new(head.replace(life.clone()));
             let (others, count) = (Arc::downgrade(&all), count.clone());
             let ends: Ends = Arc::new(move |number| {
@@ -164,25 +164,25 @@ fn a_chain_through_several_collections<C: Changing>() {
 }
 
 /// 53: An insertion runs a destructor that inserts into the next collection, and so on.
-fn operations_of_many_collections_need_no_deep_stack<C: Changing>() {
-    on_a_stack_of(256 << 10, || {
+fn operations_of_many_collections_need_no_deep_stack(kit: Kit<dyn Changing>) {
+    on_a_stack_of(256 << 10, move || {
         let many = scaled(2_000, 40);
         let count = Count::default();
-        let all: Arc<Vec<C>> = Arc::new((0..many).map(|_| C::default()).collect());
+        let all: Arc<Vec<_>> = Arc::new((0..many).map(|_| kit.empty()).collect());
         for at in 0..many {
             let (others, count) = (Arc::downgrade(&all), count.clone());
             let ends: Ends = Arc::new(move |_| {
                 count.add();
                 let others = others.upgrade().expect("this thread has them");
                 if let Some(next) = others.get(at + 1) {
-                    next.enter(&C::Life::from(at), &quietly());
+                    next.enter(&kit.life(at), &quietly());
                 }
             });
-            all[at].enter(&C::Life::from(at), &ends);
+            all[at].enter(&kit.life(at), &ends);
         }
         // Each has one that is dead. A sweep goes on for a while until it comes there.
-        let absent = C::Life::from(many);
-        for _ in 0..if C::NOTIFIES { 1 } else { 100 } {
+        let absent = kit.life(many);
+        for _ in 0..if kit.notifies { 1 } else { 100 } {
             all[0].leave(&absent);
         }
         assert_ne!(count.get(), 0);

@@ -13,7 +13,7 @@ use crate::common::scaled;
 use crate::faces::*;
 
 for_each_owning!(
-    all_that_purge_drops,
+    kit: all_that_purge_drops,
     all_that_clear_drops,
     all_that_retain_drops,
     all_that_dropping_the_collection_drops,
@@ -24,7 +24,7 @@ for_each_owning!(
     all_though_what_their_panics_carry_panics,
 );
 
-for_each_changing!(small_collections_are_usable_after_that);
+for_each_changing!(kit: small_collections_are_usable_after_that);
 
 /// More than one drain takes.
 const MANY: usize = scaled(100, 24);
@@ -57,14 +57,14 @@ fn panicking(destroyed: &Destroyed, act: impl FnOnce()) -> usize {
     destroyed.len()
 }
 
-fn filled<C: Changing>() -> (C, Vec<C::Life>, Destroyed) {
+fn filled(kit: Kit<dyn Changing>) -> (Box<dyn Changing>, Vec<Handle>, Destroyed) {
     let (ends, destroyed) = bombs();
-    let lives = new_lives::<C::Life>(MANY);
-    (C::of(&lives, &ends), lives, destroyed)
+    let lives = kit.lives(MANY);
+    (kit.of(&lives, &ends), lives, destroyed)
 }
 
 /// 182: What the later panics carry is dropped, and that may panic, too.
-fn all_though_what_their_panics_carry_panics<C: Changing>() {
+fn all_though_what_their_panics_carry_panics(kit: Kit<dyn Changing>) {
     struct Carried;
     impl Drop for Carried {
         fn drop(&mut self) {
@@ -79,8 +79,8 @@ fn all_though_what_their_panics_carry_panics<C: Changing>() {
             resume_unwind(Box::new(Carried));
         })
     };
-    let lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &ends);
+    let lives = kit.lives(MANY);
+    let all = kit.of(&lives, &ends);
     drop(lives);
     let panic = catch_unwind(AssertUnwindSafe(|| all.purge())).expect_err("they all panic");
     assert!(panic.is::<Carried>());
@@ -90,55 +90,55 @@ fn all_though_what_their_panics_carry_panics<C: Changing>() {
 }
 
 /// 182
-fn all_that_purge_drops<C: Changing>() {
-    let (all, lives, destroyed) = filled::<C>();
+fn all_that_purge_drops(kit: Kit<dyn Changing>) {
+    let (all, lives, destroyed) = filled(kit);
     drop(lives);
     assert_eq!(panicking(&destroyed, || _ = all.purge()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182
-fn all_that_clear_drops<C: Changing>() {
-    let (all, mut lives, destroyed) = filled::<C>();
+fn all_that_clear_drops(kit: Kit<dyn Changing>) {
+    let (all, mut lives, destroyed) = filled(kit);
     lives.truncate(MANY / 2);
     assert_eq!(panicking(&destroyed, || all.clear()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182, 185
-fn all_that_clear_drops_and_what_was_kept<C: Changing>() {
-    let (all, mut lives, destroyed) = filled::<C>();
+fn all_that_clear_drops_and_what_was_kept(kit: Kit<dyn Changing>) {
+    let (all, mut lives, destroyed) = filled(kit);
     all.set_reclaim(Reclaim::OnRequest);
     lives.truncate(MANY / 2);
     // Some are kept for later, and some are not found yet.
     for life in &lives {
-        assert!(!all.leave_if(life, || false));
+        assert!(!all.leave_if(life, &mut || false));
     }
     assert_eq!(panicking(&destroyed, || all.clear()), MANY);
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182
-fn all_that_retain_drops<C: Changing>() {
-    let (all, lives, destroyed) = filled::<C>();
-    let odd = |number| number % 2 == 1;
-    assert_eq!(panicking(&destroyed, || all.retain(odd)), MANY / 2);
+fn all_that_retain_drops(kit: Kit<dyn Changing>) {
+    let (all, lives, destroyed) = filled(kit);
+    let mut odd = |number| number % 2 == 1;
+    assert_eq!(panicking(&destroyed, || all.retain(&mut odd)), MANY / 2);
     assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
     assert_eq!(panicking(&destroyed, || drop((all, lives))), MANY / 2);
 }
 
 /// 182
-fn all_that_dropping_the_collection_drops<C: Changing>() {
-    let (all, mut lives, destroyed) = filled::<C>();
+fn all_that_dropping_the_collection_drops(kit: Kit<dyn Changing>) {
+    let (all, mut lives, destroyed) = filled(kit);
     lives.truncate(MANY / 2);
     assert_eq!(panicking(&destroyed, || drop(all)), MANY);
 }
 
 /// 182: Each operation drains a bounded number of the dead: in the end all are gone, and no operation drains
 /// more than its bound.
-fn all_that_one_operation_drains<C: Changing>() {
-    let (all, mut lives, destroyed) = filled::<C>();
-    let (left, absent) = (lives.pop().unwrap(), MANY.into());
+fn all_that_one_operation_drains(kit: Kit<dyn Changing>) {
+    let (all, mut lives, destroyed) = filled(kit);
+    let (left, absent) = (lives.pop().unwrap(), kit.life(MANY));
     drop(lives);
     let mut gone = 0;
     while gone < MANY - 1 {
@@ -158,12 +158,12 @@ fn all_that_one_operation_drains<C: Changing>() {
 }
 
 /// 182
-fn replaced_and_removed_values_and_nothing_else<C: Changing>() {
-    let (all, lives, destroyed) = filled::<C>();
+fn replaced_and_removed_values_and_nothing_else(kit: Kit<dyn Changing>) {
+    let (all, lives, destroyed) = filled(kit);
     let (ends, _) = bombs();
     assert_eq!(panicking(&destroyed, || _ = all.enter(&lives[1], &ends)), 1);
     assert_eq!(panicking(&destroyed, || _ = all.leave(&lives[2])), 1);
-    let removed = || _ = all.leave_if(&lives[3], || true);
+    let removed = || _ = all.leave_if(&lives[3], &mut || true);
     assert_eq!(panicking(&destroyed, removed), 1);
     assert_eq!(all.counts(), (MANY - 2, MANY - 2, 0));
     assert!(all.has(&lives[1]) && !all.has(&lives[2]) && all.has(&lives[4]));
@@ -171,18 +171,18 @@ fn replaced_and_removed_values_and_nothing_else<C: Changing>() {
 }
 
 /// 182, 185
-fn all_that_is_kept_on_request<C: Changing>() {
-    let ways: [fn(&mut C); 4] = [
-        |all| _ = all.purge(),
-        |all| all.clear(),
-        |all| all.set_reclaim(Reclaim::OnUse),
-        |all| drop(std::mem::take(all)),
+fn all_that_is_kept_on_request(kit: Kit<dyn Changing>) {
+    let ways: [fn(Kit<dyn Changing>, &mut Box<dyn Changing>); 4] = [
+        |_, all| _ = all.purge(),
+        |_, all| all.clear(),
+        |_, all| all.set_reclaim(Reclaim::OnUse),
+        |kit, all| drop(mem::replace(all, kit.empty())),
     ];
     for (number, way) in ways.into_iter().enumerate() {
-        let (mut all, lives, destroyed) = filled::<C>();
+        let (mut all, lives, destroyed) = filled(kit);
         all.set_reclaim(Reclaim::OnRequest);
         drop(lives);
-        let absent = MANY.into();
+        let absent = kit.life(MANY);
         for _ in 0..MANY {
             all.leave(&absent);
         }
@@ -191,25 +191,25 @@ fn all_that_is_kept_on_request<C: Changing>() {
             (0, MANY),
             "kept, by way {number}"
         );
-        assert_eq!(panicking(&destroyed, || way(&mut all)), MANY);
+        assert_eq!(panicking(&destroyed, || way(kit, &mut all)), MANY);
         assert_eq!(all.counts(), (0, 0, 0));
     }
 }
 
 /// 182, D65: A collection without values is usable afterwards as well.
-fn small_collections_are_usable_after_that<C: Changing>() {
-    let (all, lives, _) = filled::<C>();
+fn small_collections_are_usable_after_that(kit: Kit<dyn Changing>) {
+    let (all, lives, _) = filled(kit);
     drop(lives);
     _ = catch_unwind(AssertUnwindSafe(|| all.purge()));
-    let lives = lives_of::<C>(&all);
+    let lives = lives_of(kit, &*all);
     assert_eq!(all.counts(), (MANY, MANY, 0));
     drop(lives);
     all.purge();
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
-fn lives_of<C: Shared>(all: &C) -> Vec<C::Life> {
-    let lives = new_lives::<C::Life>(MANY);
+fn lives_of(kit: Kit<dyn Changing>, all: &dyn Changing) -> Vec<Handle> {
+    let lives = kit.lives(MANY);
     for life in &lives {
         assert!(all.enter(life, &quietly()));
     }

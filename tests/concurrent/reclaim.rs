@@ -13,10 +13,10 @@ use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::faces::*;
 
-for_each_collection!(the_dead_are_dead_under_either_policy);
+for_each_collection!(kit: the_dead_are_dead_under_either_policy);
 
 for_each_owning!(
-    no_other_operation_drops,
+    kit: no_other_operation_drops,
     its_end_drops_what_is_kept,
     small_entries_unlinked_during_a_read_are_kept_after_it,
     entries_unlinked_during_a_read_are_dropped_when_the_policy_ends,
@@ -30,9 +30,9 @@ for_each_owning!(
 const MANY: usize = scaled(100, 40);
 
 /// A collection that reclaims on request, with the entries `0..n`, and their lives.
-fn on_request<C: Shared>(n: usize, ends: &Ends) -> (C, Vec<C::Life>) {
-    let lives = new_lives::<C::Life>(n);
-    let all = C::default();
+fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Box<D>, Vec<Handle>) {
+    let lives = kit.lives(n);
+    let all = kit.empty();
     assert_eq!(all.reclaim(), OnUse);
     all.set_reclaim(OnRequest);
     assert_eq!(all.reclaim(), OnRequest);
@@ -41,16 +41,16 @@ fn on_request<C: Shared>(n: usize, ends: &Ends) -> (C, Vec<C::Life>) {
 }
 
 /// Whatever is kept, the dead are not found, not shown, and do not count.
-fn the_dead_are_dead_under_either_policy<C: Shared>() {
-    let (all, mut lives) = on_request::<C>(MANY, &quietly());
+fn the_dead_are_dead_under_either_policy(kit: Kit) {
+    let (all, mut lives) = on_request(kit, MANY, &quietly());
     let ghosts = ghosts(lives.split_off(MANY / 2));
     let check = || {
         assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
         assert!(lives.iter().all(|life| all.has(life)));
-        assert!(!ghosts.iter().any(|(number, weak)| all.finds(number, weak)));
+        assert!(!ghosts.iter().any(|(number, weak)| all.finds(*number, weak)));
         assert_eq!(all.len_live(), MANY / 2);
         let notified = (all.len(), all.pending_dead());
-        assert!(!C::NOTIFIES || notified == (MANY / 2, MANY - MANY / 2));
+        assert!(!kit.notifies || notified == (MANY / 2, MANY - MANY / 2));
     };
     check();
     // Reclaims some.
@@ -61,19 +61,19 @@ fn the_dead_are_dead_under_either_policy<C: Shared>() {
 }
 
 /// Everything that may unlink dead entries, except the operations that drop what they own.
-fn no_other_operation_drops<C: Changing>() {
+fn no_other_operation_drops(kit: Kit<dyn Changing>) {
     let count = Count::default();
     let ends = count.ends();
-    let (all, dead) = on_request::<C>(MANY, &ends);
+    let (all, dead) = on_request(kit, MANY, &ends);
     drop(dead);
     // In the places of the dead, most of which are still there; and more.
-    let mut lives = new_lives::<C::Life>(10 * MANY);
+    let mut lives = kit.lives(10 * MANY);
     lives
         .iter()
         .for_each(|life| assert!(all.enter(life, &ends)));
     assert_eq!(count.get(), 0, "replaced, drained");
     let mut removed = 0;
-    let mut step = |change: &mut dyn FnMut(&C::Life), goes: usize| {
+    let mut step = |change: &mut dyn FnMut(&Handle), goes: usize| {
         let life = lives.pop().unwrap();
         drop(lives.pop());
         change(&life);
@@ -81,12 +81,12 @@ fn no_other_operation_drops<C: Changing>() {
         assert_eq!(count.get(), removed, "only what lived");
     };
     step(&mut |life| assert!(all.leave(life)), 1);
-    step(&mut |life| assert!(all.leave_if(life, || true)), 1);
-    step(&mut |life| all.retain(|number| number != **life), 1);
+    step(&mut |life| assert!(all.leave_if(life, &mut || true)), 1);
+    step(&mut |life| all.retain(&mut |number| number != **life), 1);
     step(&mut |life| assert!(!all.enter(life, &ends)), 1);
     assert_eq!(all.len_live(), lives.len());
     drop(lives);
-    let other = 7.into();
+    let other = kit.life(7);
     assert!(all.enter(&other, &ends));
     assert_eq!(count.get(), removed);
     all.purge();
@@ -94,8 +94,8 @@ fn no_other_operation_drops<C: Changing>() {
 }
 
 /// `purge`, `clear`, the end of the collection, and the end of the policy.
-fn its_end_drops_what_is_kept<C: Changing>() {
-    let ways: [fn(C); 4] = [
+fn its_end_drops_what_is_kept(kit: Kit<dyn Changing>) {
+    let ways: [fn(Box<dyn Changing>); 4] = [
         drop,
         |all| _ = all.purge(),
         |all| {
@@ -112,10 +112,10 @@ fn its_end_drops_what_is_kept<C: Changing>() {
     ];
     for end in ways {
         let count = Count::default();
-        let (all, dead) = on_request::<C>(MANY, &count.ends());
+        let (all, dead) = on_request(kit, MANY, &count.ends());
         drop(dead);
         // Unlinks some of the dead, or all if they are swept.
-        for life in new_lives::<C::Life>(if C::NOTIFIES { 1 } else { MANY }) {
+        for life in kit.lives(if kit.notifies { 1 } else { MANY }) {
             all.enter(&life, &quietly());
         }
         assert_eq!(count.get(), 0);
@@ -126,22 +126,23 @@ fn its_end_drops_what_is_kept<C: Changing>() {
 
 /// Lets a thread read one of 24 entries, the others of which die and are unlinked meanwhile, and does something
 /// else before it leaves. Returns which thread has dropped what by then.
-fn while_a_thread_reads<C: Changing>(
-    act: impl FnOnce(&C),
-) -> (C, Vec<ThreadId>, impl Fn() -> usize) {
+fn while_a_thread_reads(
+    kit: Kit<dyn Changing>,
+    act: impl FnOnce(&dyn Changing),
+) -> (Box<dyn Changing>, Vec<ThreadId>, impl Fn() -> usize) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
         Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
     };
-    let (all, mut lives) = on_request::<C>(24, &ends);
+    let (all, mut lives) = on_request(kit, 24, &ends);
     let looked_at = lives.pop().unwrap();
     let (entered, enters) = channel();
     let (leave, left) = channel();
     let reader = thread::scope(|scope| {
         let (all, looked_at) = (&all, &looked_at);
         let reader = scope.spawn(move || {
-            all.leave_if(looked_at, || {
+            all.leave_if(looked_at, &mut || {
                 entered.send(()).unwrap();
                 left.recv().unwrap();
                 false
@@ -151,7 +152,7 @@ fn while_a_thread_reads<C: Changing>(
         enters.recv().unwrap();
         lives.clear();
         all.purge();
-        act(all);
+        act(&**all);
         assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 23), 0));
         leave.send(()).unwrap();
         reader.join().unwrap()
@@ -164,35 +165,35 @@ fn while_a_thread_reads<C: Changing>(
 
 /// An entry that is unlinked while a thread reads another is neither dropped by that thread, nor by a purge
 /// before it has left.
-fn small_entries_unlinked_during_a_read_are_kept_after_it<C: Changing>() {
-    let (all, destroyed, seen) = while_a_thread_reads::<C>(|_| ());
+fn small_entries_unlinked_during_a_read_are_kept_after_it(kit: Kit<dyn Changing>) {
+    let (all, destroyed, seen) = while_a_thread_reads(kit, |_| ());
     assert_eq!(destroyed, []);
-    assert_eq!(all.pending_dead(), 23 + C::notified(1));
+    assert_eq!(all.pending_dead(), 23 + kit.notified(1));
     all.purge();
     assert_eq!(seen(), 24);
 }
 
 /// Unless the policy ends.
-fn entries_unlinked_during_a_read_are_dropped_when_the_policy_ends<C: Changing>() {
-    let (all, destroyed, seen) = while_a_thread_reads::<C>(|all| all.set_reclaim(OnUse));
+fn entries_unlinked_during_a_read_are_dropped_when_the_policy_ends(kit: Kit<dyn Changing>) {
+    let (all, destroyed, seen) = while_a_thread_reads(kit, |all| all.set_reclaim(OnUse));
     assert_eq!(destroyed.len(), 23);
     all.purge();
     assert_eq!(seen(), 24);
 }
 
 /// Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.
-fn small_threads_drop_only_on_request<C: Changing>() {
+fn small_threads_drop_only_on_request(kit: Kit<dyn Changing>) {
     let rounds = scaled(200, 6);
     let count = Count::default();
     let ends = count.ends();
-    let (all, _) = on_request::<C>(0, &ends);
+    let (all, _) = on_request(kit, 0, &ends);
     thread::scope(|scope| {
         for thread in 0..4 {
             let (all, ends, count) = (&all, &ends, &count);
             scope.spawn(move || {
                 for round in 0..rounds {
                     // Names of this thread's own: no other thread replaces live ones.
-                    let life = (thread + 4 * (round % 8)).into();
+                    let life = kit.life(thread + 4 * (round % 8));
                     assert!(all.enter(&life, ends));
                     assert!(all.has(&life));
                     drop(life);
@@ -210,15 +211,15 @@ fn small_threads_drop_only_on_request<C: Changing>() {
 }
 
 /// What is kept may purge by itself, and own the life of another: no deep recursion, and everything is dropped.
-fn a_destructor_may_purge<C: Changing>() {
+fn a_destructor_may_purge(kit: Kit<dyn Changing>) {
     // For `Arc` each purge visits all.
-    let many = scaled(if C::NOTIFIES { 20_000 } else { 400 }, 60);
+    let many = scaled(if kit.notifies { 20_000 } else { 400 }, 60);
     let count = Count::default();
-    let shared = Arc::new(C::default());
+    let shared = Arc::<dyn Changing>::from(kit.empty());
     shared.set_reclaim(OnRequest);
-    let mut next: Option<C::Life> = None;
+    let mut next: Option<Handle> = None;
     for number in 0..many {
-        let life: C::Life = number.into();
+        let life = kit.life(number);
         let (owned, this) = (Mutex::new(next.take()), Arc::downgrade(&shared));
         let count = count.clone();
         let ends: Ends = Arc::new(move |_| {
@@ -239,8 +240,8 @@ fn a_destructor_may_purge<C: Changing>() {
 }
 
 /// A destructor that panics prevents no other drop.
-fn destructors_may_panic<C: Changing>() {
-    let ways: [fn(&C); 3] = [
+fn destructors_may_panic(kit: Kit<dyn Changing>) {
+    let ways: [fn(&dyn Changing); 3] = [
         |all| _ = all.purge(),
         |all| all.clear(),
         |all| all.set_reclaim(OnUse),
@@ -255,15 +256,15 @@ fn destructors_may_panic<C: Changing>() {
                 quiet_panic();
             }
         });
-        let (all, lives) = on_request::<C>(16, &bomb);
+        let (all, lives) = on_request(kit, 16, &bomb);
         drop(lives);
-        all.enter(&99.into(), &quietly());
-        if !C::NOTIFIES {
-            lives_come_and_go(&all);
+        all.enter(&kit.life(99), &quietly());
+        if !kit.notifies {
+            lives_come_and_go(kit, &*all);
         }
         assert_eq!(count.get(), 0);
         fuse.store(true, SeqCst);
-        assert!(panics(|| way(&all)));
+        assert!(panics(|| way(&*all)));
         assert_eq!(count.get(), 16, "all the same");
         all.purge();
         assert_eq!((all.counts(), count.get()), ((0, 0, 0), 16));
@@ -271,16 +272,16 @@ fn destructors_may_panic<C: Changing>() {
 }
 
 /// Several panics at the end of the collection become one, and everything is dropped.
-fn all_destructors_may_panic_at_the_end<C: Changing>() {
+fn all_destructors_may_panic_at_the_end(kit: Kit<dyn Changing>) {
     let count = Count::default();
     let counts = count.clone();
     let bomb: Ends = Arc::new(move |_| {
         counts.add();
         quiet_panic();
     });
-    let (all, lives) = on_request::<C>(16, &bomb);
+    let (all, lives) = on_request(kit, 16, &bomb);
     drop(lives);
-    lives_come_and_go(&all);
+    lives_come_and_go(kit, &*all);
     assert!(all.pending_dead() >= 16);
     assert_eq!(count.get(), 0);
     assert!(panics(|| drop(all)));
@@ -288,8 +289,8 @@ fn all_destructors_may_panic_at_the_end<C: Changing>() {
 }
 
 /// So many that entries without notices are swept.
-fn lives_come_and_go<C: Shared>(all: &C) {
-    (100..200).for_each(|number| _ = all.enter(&number.into(), &quietly()));
+fn lives_come_and_go(kit: Kit<dyn Changing>, all: &dyn Changing) {
+    (100..200).for_each(|number| _ = all.enter(&kit.life(number), &quietly()));
 }
 
 /// The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new

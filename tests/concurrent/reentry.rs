@@ -15,7 +15,7 @@ use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_owning!(
-    destructors_may_use_the_collection,
+    kit: destructors_may_use_the_collection,
     deaths_inside_a_drain_are_drained,
     a_destructor_that_panics_leaves_the_collection_usable,
     the_closure_of_retain_may_change_everything,
@@ -29,29 +29,29 @@ for_each_pointer!(
 );
 
 /// What a destructor does to its collection.
-type Act<C> = fn(&C, &<C as Subject>::Life);
+type Act = fn(Kit<dyn Changing>, &dyn Changing, &Handle);
 
 /// What makes a destructor run.
-type Cause<C> = fn(&C, Vec<<C as Subject>::Life>);
+type Cause = fn(&dyn Changing, Vec<Handle>);
 
-fn acts<C: Changing>() -> [Act<C>; 8] {
+fn acts() -> [Act; 8] {
     [
-        |all, life| _ = all.enter(life, &quietly()),
-        |all, life| _ = all.leave(life),
-        |all, _| _ = all.purge(),
-        |all, _| assert!(all.purge_some(3) <= 3),
-        |all, _| all.clear(),
-        |all, _| all.retain(|number| number % 2 == 0),
-        |all, life| _ = all.has(life) || all.iter().count() > all.len_live(),
-        |all, life| {
-            let new = C::Life::from(**life + 1);
+        |_, all, life| _ = all.enter(life, &quietly()),
+        |_, all, life| _ = all.leave(life),
+        |_, all, _| _ = all.purge(),
+        |_, all, _| assert!(all.purge_some(3) <= 3),
+        |_, all, _| all.clear(),
+        |_, all, _| all.retain(&mut |number| number % 2 == 0),
+        |_, all, life| _ = all.has(life) || all.iter().count() > all.len_live(),
+        |kit, all, life| {
+            let new = kit.life(**life + 1);
             all.enter(&new, &quietly());
             assert!(all.has(&new));
         },
     ]
 }
 
-fn causes<C: Changing>() -> [Cause<C>; 6] {
+fn causes() -> [Cause; 6] {
     [
         |all, lives| {
             drop(lives);
@@ -62,7 +62,7 @@ fn causes<C: Changing>() -> [Cause<C>; 6] {
             // 0 only means that it has found none on its way.
             while all.purge_some(3) != 0 || all.len() != all.len_live() {}
         },
-        |all, lives| all.retain(|number| lives.len() < number),
+        |all, lives| all.retain(&mut |number| lives.len() < number),
         |all, lives| lives.iter().for_each(|life| _ = all.leave(life)),
         |all, lives| {
             for life in lives {
@@ -75,24 +75,24 @@ fn causes<C: Changing>() -> [Cause<C>; 6] {
 
 /// D64: Whatever makes it run, and whatever it does: each value is dropped once, and the collection stays
 /// usable.
-fn destructors_may_use_the_collection<C: Changing>() {
-    for cause in causes::<C>() {
-        for act in acts::<C>() {
+fn destructors_may_use_the_collection(kit: Kit<dyn Changing>) {
+    for cause in causes() {
+        for act in acts() {
             let count = Count::default();
-            let kept = C::Life::from(1_000);
-            let all = Arc::new(C::default());
+            let kept = kit.life(1_000);
+            let all = Arc::<dyn Changing>::from(kit.empty());
             let ends: Ends = {
                 let (all, kept, count) = (Arc::downgrade(&all), kept.clone(), count.clone());
                 Arc::new(move |_| {
                     count.add();
-                    act(&all.upgrade().expect("it is there"), &kept);
+                    act(kit, &*all.upgrade().expect("it is there"), &kept);
                 })
             };
-            let lives = new_lives::<C::Life>(20);
+            let lives = kit.lives(20);
             for life in &lives {
                 all.enter(life, &ends);
             }
-            cause(&all, lives);
+            cause(&*all, lives);
             all.purge();
             assert_eq!(count.get(), 20);
             all.enter(&kept, &quietly());
@@ -106,14 +106,14 @@ fn destructors_may_use_the_collection<C: Changing>() {
 
 /// D66: Each destructor kills the next object, and reclaims it itself, deeper than drains may nest: the
 /// outermost drain finishes the rest.
-fn deaths_inside_a_drain_are_drained<C: Changing>() {
+fn deaths_inside_a_drain_are_drained(kit: Kit<dyn Changing>) {
     let links = scaled(200, 30);
     let (count, deepest) = (Count::default(), Arc::new(AtomicUsize::new(0)));
-    let all = Arc::new(C::default());
+    let all = Arc::<dyn Changing>::from(kit.empty());
     let depth = Arc::new(AtomicUsize::new(0));
     let mut head = None;
     for number in 0..links {
-        let life = C::Life::from(number);
+        let life = kit.life(number);
         let next = Mutex::new(head.replace(life.clone()));
         let (weak, count) = (Arc::downgrade(&all), count.clone());
         let (depth, deepest) = (depth.clone(), deepest.clone());
@@ -130,18 +130,18 @@ fn deaths_inside_a_drain_are_drained<C: Changing>() {
     drop(head);
     all.purge();
     assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-    if C::NOTIFIES {
+    if kit.notifies {
         assert!((2..=17).contains(&deepest.load(SeqCst)), "{deepest:?}");
     }
 }
 
 /// D65: The panic surfaces in the operation that has caused the drop; nothing is dropped twice, the collection's
 /// counts are right, and it stays usable.
-fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
-    for cause in causes::<C>() {
+fn a_destructor_that_panics_leaves_the_collection_usable(kit: Kit<dyn Changing>) {
+    for cause in causes() {
         for culprit in [0, 7, 19] {
             let ended = Arc::new([const { AtomicUsize::new(0) }; 20]);
-            let all = C::default();
+            let all = kit.empty();
             let ends: Ends = {
                 let ended = ended.clone();
                 Arc::new(move |number| {
@@ -151,17 +151,17 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
                     }
                 })
             };
-            let lives = new_lives::<C::Life>(20);
+            let lives = kit.lives(20);
             for life in &lives {
                 all.enter(life, &ends);
             }
-            assert!(panics(|| cause(&all, lives)));
+            assert!(panics(|| cause(&*all, lives)));
             all.purge();
             let counts = all.counts();
             assert_eq!((counts.0, counts.2), (counts.1, 0));
             assert!(all.numbers().len() <= counts.0);
             let count = Count::default();
-            let more = new_lives::<C::Life>(40);
+            let more = kit.lives(40);
             for life in &more {
                 all.enter(life, &count.ends());
                 assert!(all.has(life));
@@ -178,12 +178,12 @@ fn a_destructor_that_panics_leaves_the_collection_usable<C: Changing>() {
 }
 
 /// F93
-fn the_closure_of_retain_may_change_everything<C: Changing>() {
+fn the_closure_of_retain_may_change_everything(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let lives = Mutex::new(new_lives::<C::Life>(30));
-    let all = C::of(&*lives.lock().unwrap(), &count.ends());
-    let late = C::Life::from(100);
-    all.retain(|_| {
+    let lives = Mutex::new(kit.lives(30));
+    let all = kit.of(&*lives.lock().unwrap(), &count.ends());
+    let late = kit.life(100);
+    all.retain(&mut |_| {
         // One entry dies, one is removed, one is inserted.
         let gone = lives.lock().unwrap().pop();
         drop(gone);

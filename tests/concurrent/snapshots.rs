@@ -15,17 +15,17 @@ use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_collection!(
-    what_is_cleared_before_its_turn_is_left_out,
+    kit: what_is_cleared_before_its_turn_is_left_out,
     a_new_object_at_the_address_of_a_dead_one_is_shown_once,
     an_iterator_goes_on_on_another_thread,
 );
 
 for_each_changing!(
-    what_is_removed_before_its_turn_is_left_out,
+    kit: what_is_removed_before_its_turn_is_left_out,
     an_iterator_half_way_shows_what_stays_once,
 );
 
-for_each_owning_values!(an_iterator_half_way_delays_no_destructor);
+for_each_owning_values!(kit: an_iterator_half_way_delays_no_destructor);
 
 for_each_pointer!(
     a_value_is_shown_as_it_is_at_its_turn,
@@ -35,9 +35,9 @@ for_each_pointer!(
 const MANY: usize = scaled(1_000, 40);
 
 /// F87: With a collection that has no `remove`, too.
-fn what_is_cleared_before_its_turn_is_left_out<C: Shared>() {
-    let lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn what_is_cleared_before_its_turn_is_left_out(kit: Kit) {
+    let lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     let mut iter = all.iter();
     assert!(iter.next().is_some());
     all.clear();
@@ -46,9 +46,9 @@ fn what_is_cleared_before_its_turn_is_left_out<C: Shared>() {
 }
 
 /// F87
-fn what_is_removed_before_its_turn_is_left_out<C: Changing>() {
-    let lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn what_is_removed_before_its_turn_is_left_out(kit: Kit<dyn Changing>) {
+    let lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     let mut iter = all.iter();
     let first = *iter.next().expect("the first");
     for life in lives.iter().filter(|life| ***life % 3 != 0) {
@@ -61,21 +61,19 @@ fn what_is_removed_before_its_turn_is_left_out<C: Changing>() {
 }
 
 /// F87, C47: What the iterator has noted of a dead object is not the new one's; if it shows the new one, then once.
-fn a_new_object_at_the_address_of_a_dead_one_is_shown_once<C: Shared>() {
+fn a_new_object_at_the_address_of_a_dead_one_is_shown_once(kit: Kit) {
     // Tests on other threads may take all the addresses of one try.
-    let again = (0..20).any(|_| shows_new_objects_once::<C>());
+    let again = (0..20).any(|_| shows_new_objects_once(kit));
     assert!(cfg!(miri) || again, "no address is used again");
 }
 
 /// Returns whether a new object is at the address of a dead one.
-fn shows_new_objects_once<C: Shared>() -> bool {
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn shows_new_objects_once(kit: Kit) -> bool {
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     let iter = all.iter();
-    let addresses = |lives: &[C::Life]| -> HashSet<_> {
-        let of = <C::Life as weakly::reference::WeakKey>::addr;
-        lives.iter().map(of).collect()
-    };
+    let addresses =
+        |lives: &[Handle]| -> HashSet<_> { lives.iter().map(|life| &raw const **life).collect() };
     let old = addresses(&lives);
     lives.clear();
     all.purge();
@@ -83,7 +81,7 @@ fn shows_new_objects_once<C: Shared>() -> bool {
     let mut others = Vec::new();
     let again = (0..scaled(100, 3)).any(|_| {
         // The same numbers: so content and hash of each are those of a dead one.
-        others.push(mem::replace(&mut lives, new_lives(MANY)));
+        others.push(mem::replace(&mut lives, kit.lives(MANY)));
         !old.is_disjoint(&addresses(&lives))
     });
     lives
@@ -97,9 +95,9 @@ fn shows_new_objects_once<C: Shared>() -> bool {
 }
 
 /// F87: It borrows the collection, and nothing else.
-fn an_iterator_goes_on_on_another_thread<C: Shared>() {
-    let lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn an_iterator_goes_on_on_another_thread(kit: Kit) {
+    let lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     let mut iter = all.iter();
     let first = *iter.next().expect("the first");
     let rest = thread::scope(|scope| scope.spawn(|| iter.map(|life| *life).sum()).join());
@@ -107,9 +105,9 @@ fn an_iterator_goes_on_on_another_thread<C: Shared>() {
 }
 
 /// F87, F88: While entries come, go, and are replaced by others.
-fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &quietly());
+fn an_iterator_half_way_shows_what_stays_once(kit: Kit<dyn Changing>) {
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &quietly());
     let mut iter = all.iter();
     let mut shown: HashSet<_> = iter.by_ref().take(MANY / 2).map(|life| *life).collect();
     assert_eq!(shown.len(), MANY / 2);
@@ -120,7 +118,7 @@ fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
     for life in lives.iter().filter(|life| ***life % 3 == 1) {
         assert!(all.enter(life, &quietly()));
     }
-    lives.extend((MANY..MANY * 8).map(C::Life::from));
+    lives.extend((MANY..MANY * 8).map(|n| kit.life(n)));
     for life in &lives[MANY..] {
         assert!(all.enter(life, &quietly()));
     }
@@ -134,10 +132,10 @@ fn an_iterator_half_way_shows_what_stays_once<C: Changing>() {
 }
 
 /// It is inside the collection during a turn only.
-fn an_iterator_half_way_delays_no_destructor<C: Changing>() {
+fn an_iterator_half_way_delays_no_destructor(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, &count.ends());
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, &count.ends());
     let mut iter = all.iter();
     drop(iter.next());
     lives.truncate(MANY / 2);

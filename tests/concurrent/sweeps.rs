@@ -18,7 +18,7 @@ use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
 for_each_collection!(
-    insertions_find_the_dead,
+    kit: insertions_find_the_dead,
     hits_find_the_dead,
     misses_find_the_dead,
     small_readers_find_each_of_the_dead_once,
@@ -27,7 +27,7 @@ for_each_collection!(
     entries_found_by_reads_are_kept_on_request,
 );
 
-for_each_changing!(removals_find_the_dead);
+for_each_changing!(kit: removals_find_the_dead);
 
 const MANY: usize = scaled(2_000, 60);
 /// As many changes as a sweep over so many entries takes, and as many reads.
@@ -35,9 +35,9 @@ const ROUND: usize = MANY / 4 + 2;
 const READS: usize = 32 * ROUND;
 
 /// A collection whose entries have all died, except one.
-fn dying<C: Shared>(ends: &Ends) -> (C, C::Life) {
-    let mut lives = new_lives::<C::Life>(MANY);
-    let all = C::of(&lives, ends);
+fn dying<D: Collection + ?Sized>(kit: Kit<D>, ends: &Ends) -> (Box<D>, Handle) {
+    let mut lives = kit.lives(MANY);
+    let all = kit.of(&lives, ends);
     let left = lives.swap_remove(MANY / 2);
     drop(lives);
     (all, left)
@@ -45,64 +45,64 @@ fn dying<C: Shared>(ends: &Ends) -> (C, C::Life) {
 
 /// 187: Entries without notices are found by a sweep of changes, even if as many are removed as are inserted,
 /// and one by one.
-fn removals_find_the_dead<C: Changing>() {
+fn removals_find_the_dead(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let (all, left) = dying::<C>(&count.ends());
-    let absent = C::Life::from(MANY);
+    let (all, left) = dying(kit, &count.ends());
+    let absent = kit.life(MANY);
     for _ in 0..ROUND {
         assert!(!all.leave(&absent));
     }
     assert_eq!(all.counts(), (1, 1, 0));
-    assert_eq!(count.get(), C::owned(MANY - 1));
+    assert_eq!(count.get(), kit.owned(MANY - 1));
     assert!(all.has(&left));
 }
 
 /// 187, C57: With fewer changes than there are entries.
-fn insertions_find_the_dead<C: Shared>() {
+fn insertions_find_the_dead(kit: Kit) {
     let count = Count::default();
-    let (all, left) = dying::<C>(&count.ends());
-    let new: Vec<_> = (MANY..MANY + ROUND).map(C::Life::from).collect();
+    let (all, left) = dying(kit, &count.ends());
+    let new: Vec<_> = (MANY..MANY + ROUND).map(|n| kit.life(n)).collect();
     for life in &new {
         assert!(all.enter(life, &quietly()));
     }
     assert_eq!(all.counts(), (ROUND + 1, ROUND + 1, 0));
-    assert_eq!(count.get(), C::owned(MANY - 1));
+    assert_eq!(count.get(), kit.owned(MANY - 1));
     assert!(all.has(&left));
 }
 
 /// A collection that is only read: reads drop no entry that is notified.
-fn reads_find_the_dead<C: Shared>(read: impl Fn(&C, &C::Life)) {
+fn reads_find_the_dead(kit: Kit, read: impl Fn(&dyn Collection, &Handle)) {
     let count = Count::default();
-    let (all, left) = dying::<C>(&count.ends());
+    let (all, left) = dying(kit, &count.ends());
     for _ in 0..READS {
-        read(&all, &left);
+        read(&*all, &left);
     }
-    let notified = C::notified(MANY - 1);
+    let notified = kit.notified(MANY - 1);
     assert_eq!(all.counts(), (1, 1, notified));
-    assert_eq!(count.get(), C::owned(MANY - 1 - notified));
+    assert_eq!(count.get(), kit.owned(MANY - 1 - notified));
 }
 
 /// 187, D61
-fn hits_find_the_dead<C: Shared>() {
-    reads_find_the_dead::<C>(|all, left| assert!(all.has(left)));
+fn hits_find_the_dead(kit: Kit) {
+    reads_find_the_dead(kit, |all, left| assert!(all.has(left)));
 }
 
 /// 187, D61
-fn misses_find_the_dead<C: Shared>() {
-    let absent = C::Life::from(MANY);
-    reads_find_the_dead::<C>(|all, _| assert!(!all.has(&absent)));
+fn misses_find_the_dead(kit: Kit) {
+    let absent = kit.life(MANY);
+    reads_find_the_dead(kit, |all, _| assert!(!all.has(&absent)));
 }
 
 /// 187: Readers on several threads, each with its own count: together they sweep the table, and each of the dead
 /// is dropped once, by one of them.
-fn small_readers_find_each_of_the_dead_once<C: Shared>() {
+fn small_readers_find_each_of_the_dead_once(kit: Kit) {
     const THREADS: usize = 3;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
         Arc::new(move |number| seen.lock().unwrap().push((number, thread::current().id())))
     };
-    let (all, left) = dying::<C>(&ends);
+    let (all, left) = dying(kit, &ends);
     let barrier = Barrier::new(THREADS);
     thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -114,7 +114,7 @@ fn small_readers_find_each_of_the_dead_once<C: Shared>() {
             });
         }
     });
-    let notified = C::notified(MANY - 1);
+    let notified = kit.notified(MANY - 1);
     // Where nothing has a destructor, what the threads have unlinked may wait in their bags.
     let (len, live, pending) = all.counts();
     assert_eq!((len, live), (1, 1));
@@ -123,34 +123,34 @@ fn small_readers_find_each_of_the_dead_once<C: Shared>() {
     let numbers: HashSet<_> = seen.iter().map(|(number, _)| *number).collect();
     assert_eq!(
         (numbers.len(), seen.len()),
-        (seen.len(), C::owned(MANY - 1 - notified))
+        (seen.len(), kit.owned(MANY - 1 - notified))
     );
     assert!(seen.iter().all(|(_, id)| *id != thread::current().id()));
 }
 
 /// 187, C57: When one entry dies for each that is inserted, at most a third as many are dead as alive.
-fn the_dead_are_a_third_of_the_living_at_most<C: Shared>() {
+fn the_dead_are_a_third_of_the_living_at_most(kit: Kit) {
     for living in [1, 30, scaled(1_000, 40)] {
-        let all = C::default();
+        let all = kit.empty();
         let mut lives = std::collections::VecDeque::new();
         for n in 0..living * 10 + 100 {
             if lives.len() == living {
                 lives.pop_front();
             }
-            let life = C::Life::from(n);
+            let life = kit.life(n);
             all.enter(&life, &quietly());
             lives.push_back(life);
             // (And some, where the table grows.)
             let dead = all.len() - lives.len();
-            assert!(dead <= living / 3 + 4 || C::NOTIFIES, "{dead} of {living}");
+            assert!(dead <= living / 3 + 4 || kit.notifies, "{dead} of {living}");
         }
     }
 }
 
 /// 187, L159: On several threads each does its share.
-fn nor_more_with_many_threads<C: Shared>() {
+fn nor_more_with_many_threads(kit: Kit) {
     const THREADS: usize = 4;
-    let all = C::default();
+    let all = kit.empty();
     let living = scaled(250, 20);
     thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -161,10 +161,10 @@ fn nor_more_with_many_threads<C: Shared>() {
                     if lives.len() == living {
                         lives.pop_front();
                     }
-                    let life = C::Life::from(n * THREADS + thread);
+                    let life = kit.life(n * THREADS + thread);
                     all.enter(&life, &quietly());
                     lives.push_back(life);
-                    if n % 8 == 0 && !C::NOTIFIES {
+                    if n % 8 == 0 && !kit.notifies {
                         // (A count during changes may be too high, though hardly each time.)
                         let len = (0..10).map(|_| all.len()).min().unwrap_or(0);
                         let most = THREADS * (living + living / 3 + 8);
@@ -179,18 +179,25 @@ fn nor_more_with_many_threads<C: Shared>() {
 }
 
 /// 187, 185: On request a read drops nothing, and keeps what it finds.
-fn entries_found_by_reads_are_kept_on_request<C: Shared>() {
+fn entries_found_by_reads_are_kept_on_request(kit: Kit) {
     let count = Count::default();
-    let (all, left) = dying::<C>(&count.ends());
+    let (all, left) = dying(kit, &count.ends());
     all.set_reclaim(Reclaim::OnRequest);
     for _ in 0..READS {
         assert!(all.has(&left));
     }
     assert_eq!((all.len(), count.get()), (1, 0));
-    let kept = if C::OWNS || C::NOTIFIES { MANY - 1 } else { 0 };
+    let kept = if kit.owns || kit.notifies {
+        MANY - 1
+    } else {
+        0
+    };
     assert!(all.pending_dead() >= kept);
     all.purge();
-    assert_eq!((all.counts(), count.get()), ((1, 1, 0), C::owned(MANY - 1)));
+    assert_eq!(
+        (all.counts(), count.get()),
+        ((1, 1, 0), kit.owned(MANY - 1))
+    );
 }
 
 /// How many objects are asked whether they are dead, during `act`.

@@ -14,7 +14,7 @@ use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_collection!(
-    small_a_key_may_die_on_a_thread_without_the_collection,
+    kit: small_a_key_may_die_on_a_thread_without_the_collection,
     objects_die_elsewhere_while_many_come,
     small_a_collection_is_dropped_while_its_objects_die,
     objects_may_die_while_their_thread_exits,
@@ -25,7 +25,7 @@ for_each_collection!(
 );
 
 for_each_changing!(
-    threads_change_entries_of_their_own,
+    kit: threads_change_entries_of_their_own,
     small_threads_change_the_same_entries,
 );
 
@@ -37,14 +37,14 @@ for_each_pointer!(
 const MANY: usize = scaled(2_000, 12);
 
 /// L157: Each thread changes entries of its own.
-fn threads_change_entries_of_their_own<C: Changing>() {
+fn threads_change_entries_of_their_own(kit: Kit<dyn Changing>) {
     let count = Count::default();
-    let all = C::default();
+    let all = kit.empty();
     thread::scope(|scope| {
         for thread in 0..4 {
             let (all, count) = (&all, &count);
             scope.spawn(move || {
-                let lives: Vec<C::Life> = (0..MANY).map(|n| (thread * MANY + n).into()).collect();
+                let lives: Vec<Handle> = (0..MANY).map(|n| kit.life(thread * MANY + n)).collect();
                 for life in &lives {
                     assert!(!all.has(life));
                     assert!(all.enter(life, &count.ends()));
@@ -59,16 +59,16 @@ fn threads_change_entries_of_their_own<C: Changing>() {
     });
     all.purge();
     assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(count.get(), C::owned(4 * MANY));
+    assert_eq!(count.get(), kit.owned(4 * MANY));
 }
 
 /// L157: Of the threads that remove the same entry, one gets it; an entry that was inserted more often than it
 /// was removed is there.
-fn small_threads_change_the_same_entries<C: Changing>() {
+fn small_threads_change_the_same_entries(kit: Kit<dyn Changing>) {
     let (threads, turns) = (scaled(4, 2), scaled(2_000, 8));
     let count = Count::default();
-    let all = C::default();
-    let lives = new_lives::<C::Life>(2);
+    let all = kit.empty();
+    let lives = kit.lives(2);
     let (entered, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for thread in 0..threads {
@@ -94,38 +94,38 @@ fn small_threads_change_the_same_entries<C: Changing>() {
     assert_eq!(all.counts(), (0, 0, 0));
     assert_eq!(entered.load(Relaxed), left.load(Relaxed));
     // No thread is inside any more. (A set may have kept an element that was there.)
-    assert_eq!(count.get(), C::owned(threads * turns));
+    assert_eq!(count.get(), kit.owned(threads * turns));
 }
 
 /// L160: The death is notified, and what the entry owns is dropped where the collection is used.
-fn small_a_key_may_die_on_a_thread_without_the_collection<C: Shared>() {
+fn small_a_key_may_die_on_a_thread_without_the_collection(kit: Kit) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let ends: Ends = {
         let seen = seen.clone();
         Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
     };
-    let lives = new_lives::<C::Life>(4);
-    let all = C::of(&lives, &ends);
+    let lives = kit.lives(4);
+    let all = kit.of(&lives, &ends);
     thread::spawn(move || drop(lives)).join().unwrap();
     assert!(seen.lock().unwrap().is_empty());
-    assert_eq!(all.counts(), (4 - C::notified(4), 0, C::notified(4)));
+    assert_eq!(all.counts(), (4 - kit.notified(4), 0, kit.notified(4)));
     all.purge();
     let here = thread::current().id();
-    assert_eq!(*seen.lock().unwrap(), vec![here; C::owned(4)]);
+    assert_eq!(*seen.lock().unwrap(), vec![here; kit.owned(4)]);
 }
 
 /// L159, C57: Objects die on other threads while more are inserted; the capacity does not grow, and everything
 /// is dropped once.
-fn objects_die_elsewhere_while_many_come<C: Shared>() {
+fn objects_die_elsewhere_while_many_come(kit: Kit) {
     let count = Count::default();
-    let all = C::default();
+    let all = kit.empty();
     let rounds = scaled(100, 3);
     let each = 40;
     thread::scope(|scope| {
-        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<C::Life>>(4);
+        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Handle>>(4);
         scope.spawn(move || receive.into_iter().for_each(drop));
         for round in 0..rounds {
-            let lives: Vec<C::Life> = (0..each).map(|n| (round * each + n).into()).collect();
+            let lives: Vec<Handle> = (0..each).map(|n| kit.life(round * each + n)).collect();
             for life in &lives {
                 all.enter(life, &count.ends());
             }
@@ -137,7 +137,7 @@ fn objects_die_elsewhere_while_many_come<C: Shared>() {
     });
     all.purge();
     assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(count.get(), C::owned(rounds * each));
+    assert_eq!(count.get(), kit.owned(rounds * each));
 }
 
 /// L161: A lookup finds the value of its key, or nothing once the key is dead.
@@ -162,9 +162,9 @@ fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
 }
 
 /// L162: An iterator shows every entry that lives throughout, and none twice.
-fn iteration_against_deaths_and_insertions<C: Shared>() {
-    let all = C::default();
-    let steady = new_lives::<C::Life>(scaled(50, 4));
+fn iteration_against_deaths_and_insertions(kit: Kit) {
+    let all = kit.empty();
+    let steady = kit.lives(scaled(50, 4));
     for life in &steady {
         all.enter(life, &quietly());
     }
@@ -175,7 +175,7 @@ fn iteration_against_deaths_and_insertions<C: Shared>() {
             scope.spawn(move || {
                 let mut n = thread * 1_000_000;
                 while !over.is_near() {
-                    let some: Vec<C::Life> = (n..n + 8).map(Into::into).collect();
+                    let some: Vec<Handle> = (n..n + 8).map(|n| kit.life(n)).collect();
                     some.iter().for_each(|life| _ = all.enter(life, &quietly()));
                     n += 8;
                 }
@@ -199,11 +199,11 @@ fn iteration_against_deaths_and_insertions<C: Shared>() {
 
 /// L163: The end of a collection races with the deaths of its objects, on two threads; what it owns is dropped
 /// once.
-fn small_a_collection_is_dropped_while_its_objects_die<C: Shared>() {
+fn small_a_collection_is_dropped_while_its_objects_die(kit: Kit) {
     for _ in 0..scaled(100, 2) {
         let count = Count::default();
-        let mut some = new_lives::<C::Life>(8);
-        let all = C::of(&some, &count.ends());
+        let mut some = kit.lives(8);
+        let all = kit.of(&some, &count.ends());
         let others = some.split_off(4);
         let barrier = Barrier::new(3);
         thread::scope(|scope| {
@@ -217,7 +217,7 @@ fn small_a_collection_is_dropped_while_its_objects_die<C: Shared>() {
             barrier.wait();
             drop(all);
         });
-        assert_eq!(count.get(), C::owned(8));
+        assert_eq!(count.get(), kit.owned(8));
     }
 }
 
@@ -226,22 +226,22 @@ thread_local! {
 }
 
 /// D73, L165: A handle in a thread-local, which is dropped at the end of its thread.
-fn objects_may_die_while_their_thread_exits<C: Shared>() {
+fn objects_may_die_while_their_thread_exits(kit: Kit) {
     let count = Count::default();
-    let lives = new_lives::<C::Life>(20);
-    let all = C::of(&lives, &count.ends());
+    let lives = kit.lives(20);
+    let all = kit.of(&lives, &count.ends());
     thread::spawn(move || KEPT.set(Some(Box::new(lives))))
         .join()
         .unwrap();
-    assert_eq!((all.len_live(), all.pending_dead()), (0, C::notified(20)));
+    assert_eq!((all.len_live(), all.pending_dead()), (0, kit.notified(20)));
     all.purge();
-    assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+    assert_eq!((all.counts(), count.get()), ((0, 0, 0), kit.owned(20)));
 }
 
 /// Uses a collection when it is dropped.
-struct UsesOnDrop<C: Shared>(Arc<C>, Vec<C::Life>, Count);
+struct UsesOnDrop(Arc<dyn Collection>, Vec<Handle>, Count);
 
-impl<C: Shared> Drop for UsesOnDrop<C> {
+impl Drop for UsesOnDrop {
     fn drop(&mut self) {
         let UsesOnDrop(all, lives, count) = self;
         for life in lives.drain(..) {
@@ -254,11 +254,11 @@ impl<C: Shared> Drop for UsesOnDrop<C> {
 }
 
 /// L165: A thread uses a collection while its thread-locals are destroyed; whichever of ours are gone by then.
-fn a_collection_may_be_used_last_by_an_exiting_thread<C: Shared>() {
+fn a_collection_may_be_used_last_by_an_exiting_thread(kit: Kit) {
     for used_before in [false, true] {
         let count = Count::default();
-        let all = Arc::new(C::default());
-        let uses_on_drop = UsesOnDrop(all.clone(), new_lives::<C::Life>(20), count.clone());
+        let all = Arc::<dyn Collection>::from(kit.empty());
+        let uses_on_drop = UsesOnDrop(all.clone(), kit.lives(20), count.clone());
         thread::spawn(move || {
             // Before or after the collection's own thread-locals.
             if used_before {
@@ -269,21 +269,21 @@ fn a_collection_may_be_used_last_by_an_exiting_thread<C: Shared>() {
         })
         .join()
         .unwrap();
-        assert_eq!((all.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+        assert_eq!((all.counts(), count.get()), ((0, 0, 0), kit.owned(20)));
         assert_eq!(Arc::strong_count(&all), 1);
     }
 }
 
 /// L165: Other threads find what a thread that has ended leaves behind.
-fn threads_come_and_go<C: Shared>() {
+fn threads_come_and_go(kit: Kit) {
     let count = Count::default();
-    let all = C::default();
+    let all = kit.empty();
     let mut lives = Vec::new();
     for n in 0..scaled(50, 4) {
         let (all, count) = (&all, &count);
         let life = thread::scope(|scope| {
             let come = scope.spawn(move || {
-                let some: [C::Life; 2] = [2 * n, 2 * n + 1].map(Into::into);
+                let some: [Handle; 2] = [2 * n, 2 * n + 1].map(|n| kit.life(n));
                 some.iter()
                     .for_each(|life| _ = all.enter(life, &count.ends()));
                 let [stays, _goes] = some;
@@ -296,7 +296,7 @@ fn threads_come_and_go<C: Shared>() {
     assert!(lives.iter().all(|life| all.has(life)));
     all.purge();
     assert_eq!(all.counts(), (lives.len(), lives.len(), 0));
-    assert_eq!(count.get(), C::owned(lives.len()));
+    assert_eq!(count.get(), kit.owned(lives.len()));
 }
 
 /// D71, L159: Two threads drain while a third kills: what each entry owns is dropped once.
@@ -326,19 +326,19 @@ fn small_two_drain_what_a_third_lets_die<P: Kind>() {
 }
 
 /// L164: A thread that stays inside one collection delays no thread in another, nor the drops there.
-fn collections_do_not_wait_for_each_other<C: Shared>() {
+fn collections_do_not_wait_for_each_other(kit: Kit) {
     let count = Count::default();
-    let (one, other) = (WeakMap::new(), C::default());
-    let key = C::Life::from(1);
+    let (one, other) = (WeakMap::new(), kit.empty());
+    let key = weakly::Strong::new(1_usize);
     one.insert(&key, 1_usize);
     one.with(&key, |_| {
-        let lives = new_lives::<C::Life>(20);
+        let lives = kit.lives(20);
         for life in &lives {
             other.enter(life, &count.ends());
         }
         drop(lives);
         other.purge();
-        assert_eq!((other.counts(), count.get()), ((0, 0, 0), C::owned(20)));
+        assert_eq!((other.counts(), count.get()), ((0, 0, 0), kit.owned(20)));
     });
 }
 
