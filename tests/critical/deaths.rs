@@ -44,11 +44,11 @@ thread_local! {
 /// The ways to be in shared collections: once; twice in one; in several; with a weak handle; of a payload apart.
 struct All<T: Send + Sync + 'static> {
     map: WeakMap<Strong<T>, Box<usize>>,
-    other: WeakMap<Strong<T>, usize>,
+    other: WeakMap<Strong<T>, Box<usize>>,
     set: WeakSet<Strong<T>>,
     values: WeakValueMap<usize, Strong<T>>,
     pairs: WeakPairMap<Strong<T>, Strong<usize>>,
-    memo: Memo<(Strong<T>, Strong<usize>), usize>,
+    memo: Memo<Strong<T>, Box<usize>>,
 }
 
 impl<T: Send + Sync + 'static> All<T> {
@@ -61,7 +61,7 @@ impl<T: Send + Sync + 'static> All<T> {
                 self.map.insert(&object, Box::new(1));
             }
             if number % 7 == 2 {
-                self.other.insert(&object, 1);
+                self.other.insert(&object, Box::new(1));
                 self.set.insert(&object);
             }
             if number % 7 == 3 || number % 7 == 1 {
@@ -70,7 +70,10 @@ impl<T: Send + Sync + 'static> All<T> {
             }
             if number % 7 == 4 {
                 self.pairs.insert(&object, &side);
-                self.memo.get_or_compute((&object, &side), |_| 1);
+                self.memo.get_or_compute(&object, |cx| {
+                    cx.depends_on(&side);
+                    Box::new(1)
+                });
             }
             if number % 7 == 5 {
                 drop(Strong::downgrade(&object));
@@ -102,7 +105,7 @@ fn nothing_allocated<T: Send + Sync + 'static>(make: fn(usize) -> T) {
         .join()
         .unwrap();
     thread::spawn(move || {
-        WeakMap::new().insert(&Strong::new(1), 1);
+        WeakMap::new().insert(&Strong::new(1_usize), Box::new(1_usize));
         LATE.with_borrow_mut(|late| late.push(Box::new(new)));
     })
     .join()

@@ -47,7 +47,7 @@ fn of_threads() {
 fn of_what_is_deferred() {
     in_time(|| {
         let keys: Vec<_> = (0..scaled(300, 20)).map(Strong::new).collect();
-        let map = WeakMap::new();
+        let map = WeakMap::<Strong<usize>, Box<usize>>::new();
         for readers in [1, 6] {
             keys.iter().for_each(|key| _ = map.insert(key, Box::new(1)));
             thread::scope(|scope| {

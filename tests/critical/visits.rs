@@ -13,23 +13,25 @@ use weakly::{Memo, Strong};
 type Key = Strong<usize>;
 
 /// Visits while another thread drops keys and inserts, so that the handles which the visit has made may be the last.
-fn visit<M: Sync>(make: impl Fn() -> M, fill: impl Fn(&M, &Key) + Sync, look: impl Fn(&M)) {
-    let map = make();
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Relaxed) {
-                let keys: Vec<_> = (0..MANY / 4).map(Strong::new).collect();
-                keys.iter().for_each(|key| fill(&map, key));
+fn visit<M: Sync>(make: fn() -> M, fill: fn(&M, &Key), looks: &[fn(&M)]) {
+    for look in looks {
+        let map = make();
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Relaxed) {
+                    let keys: Vec<_> = (0..MANY / 4).map(Strong::new).collect();
+                    keys.iter().for_each(|key| fill(&map, key));
+                }
+            });
+            for _ in 0..super::ROUNDS * 8 {
+                look(&map);
             }
+            done.store(true, Relaxed);
         });
-        for _ in 0..super::ROUNDS * 8 {
-            look(&map);
-        }
-        done.store(true, Relaxed);
-    });
-    drop(map);
-    nothing_found();
+        drop(map);
+        nothing_found();
+    }
 }
 
 /// One test for each collection, and what is done with it.
@@ -37,12 +39,7 @@ macro_rules! visits {
     ($($name:ident: $map:ty, |$m:ident, $key:ident| $fill:expr, [$($look:expr),*];)*) => {$(
         #[test]
         fn $name() {
-            in_time(|| {
-                $(
-                    let look: fn(&$map) = $look;
-                    visit(<$map>::new, |$m, $key| _ = $fill, look);
-                )*
-            });
+            in_time(|| visit::<$map>(<$map>::new, |$m, $key| _ = $fill, &[$($look),*]));
         }
     )*};
 }
