@@ -5,10 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use weakly::WeakMap;
-
+use crate::c_key_death_reentrant::live_and_die;
 use crate::collections::*;
-use crate::common::{Counter, Kind, new, scaled};
+use crate::common::{Counter, Kind, scaled};
 use crate::{for_each_kind, heap};
 
 for_each_collection!(
@@ -340,24 +339,15 @@ fn entries_may_die_while_the_table_grows(kit: Kit<dyn Owning>) {
 
 /// C55: A key whose entry is found, but which can no longer be upgraded, counts as absent.
 fn a_key_that_cannot_be_upgraded_is_absent<P: Kind>() {
-    struct Dying<P: Kind>(Rc<RefCell<WeakMap<P::Strong<Dying<P>>, usize>>>);
-    impl<P: Kind> Drop for Dying<P> {
-        fn drop(&mut self) {
-            let me = weakly::Addr::of(self);
-            let mut map = self.0.borrow_mut();
-            assert!(map.contains_key(&me));
-            assert!(map.get_key_value(&me).is_none());
-            assert!(map.remove_entry(&me).is_none());
-            assert!(map.iter().next().is_none());
-            assert!(map.pop().is_none());
-        }
-    }
-    let map = Rc::new(RefCell::new(WeakMap::new()));
-    let key = new::<P, _>(Dying::<P>(map.clone()));
-    map.borrow_mut().insert(&key, 1);
-    drop(key);
-    map.borrow_mut().purge();
-    assert!(map.borrow().is_empty());
+    live_and_die::<P>(|owner| {
+        let me = weakly::Addr::of(owner);
+        let mut map = owner.map.borrow_mut();
+        assert!(map.contains_key(&me));
+        assert!(map.get_key_value(&me).is_none());
+        assert!(map.remove_entry(&me).is_none());
+        assert!(map.iter().next().is_none());
+        assert!(map.pop().is_none());
+    });
 }
 
 /// C56: When all are dead, an insertion into the full table does not make it larger.

@@ -32,8 +32,8 @@ for_each_owning!(
 type Weak<P, T> = <<P as Kind>::Strong<T> as WeakKey>::Weak;
 
 /// An object with a map of its own kind, a weak handle to itself, and an action for its drop.
-struct Owner<P: Kind> {
-    map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, Witness>>>,
+pub(crate) struct Owner<P: Kind> {
+    pub(crate) map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, Witness>>>,
     me: OnceCell<Weak<P, Owner<P>>>,
     last_deed: fn(&Owner<P>),
     done: Rc<Cell<bool>>,
@@ -47,7 +47,7 @@ impl<P: Kind> Drop for Owner<P> {
 }
 
 /// Makes an owner with an attribute, drops it, and checks that map and memory are as before.
-fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
+pub(crate) fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
     let (map, done) = (Rc::default(), Rc::default());
     let counter = Counter::default();
     let owner = new::<P, _>(Owner {

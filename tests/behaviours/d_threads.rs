@@ -19,20 +19,30 @@ for_each_shared!(
     a_life_may_end_while_its_thread_exits,
 );
 
+/// A collection with an entry for each life.
+fn of<C: Single<Life: Known> + 'static>(lives: &[C::Life], ends: &Ends) -> Box<dyn Collection> {
+    Box::new(C::of(lives, ends))
+}
+
 /// D70: Deaths on other threads while the collection drains: what each entry owns is dropped once, on the
 /// collection's own thread, and none is lost.
-fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C: Single>()
+fn deaths_during_a_drain_are_seen_by_this_one_or_the_next<C>()
 where
-    C::Life: Send,
+    C: Single<Life: Known + Send> + 'static,
 {
     let counter = Counter::default(); // not `Send`: the compiler checks that owned values stay here
     let is_fast = C::OWNS && !C::BY_CONTENT && !cfg!(debug_assertions);
-    let entries = if is_fast { 20_000 } else { 4_000 };
-    let mut lives = new_lives::<C::Life>(scaled(entries, 60));
-    let mut all = C::of(&lives, &counted(&counter));
-    let entries = lives.len();
+    let entries = scaled(if is_fast { 20_000 } else { 4_000 }, 60);
+    let lives = new_lives::<C::Life>(entries);
+    let mut all = of::<C>(&lives, &counted(&counter));
+    drains_while_all_die(&mut *all, lives);
+    let left = (counter.get(), all.len(), all.pending_dead());
+    assert_eq!(left, (C::owned(entries), 0, 0));
+}
+
+fn drains_while_all_die<L: Send>(all: &mut dyn Collection, mut lives: Vec<L>) {
     let barrier = Barrier::new(3);
-    let half = lives.split_off(entries / 2);
+    let half = lives.split_off(lives.len() / 2);
     thread::scope(|scope| {
         for half in [lives, half] {
             let barrier = &barrier;
@@ -51,8 +61,6 @@ where
         }
     });
     all.purge();
-    let left = (counter.get(), all.len(), all.pending_dead());
-    assert_eq!(left, (C::owned(entries), 0, 0));
 }
 
 /// C55: A lookup during the death of its key gets a working strong handle, or nothing.
@@ -74,20 +82,27 @@ fn a_lookup_racing_a_death_gets_a_live_key_or_none() {
 }
 
 /// D73: An object that dies with its thread, in the destructor of a thread-local, sends its notice.
-fn a_life_may_end_while_its_thread_exits<C: Single>()
+fn a_life_may_end_while_its_thread_exits<C>()
 where
-    C::Life: Send,
+    C: Single<Life: Known + Send> + 'static,
 {
+    let lives = new_lives::<C::Life>(100);
+    all_end_with_a_thread(of::<C>(&lives, &quietly()), lives, C::notified(100));
+}
+
+fn all_end_with_a_thread<L: Send + 'static>(
+    mut all: Box<dyn Collection>,
+    lives: Vec<L>,
+    notified: usize,
+) {
     thread_local! {
         static HELD: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
     }
-    let lives = new_lives::<C::Life>(100);
-    let mut all = C::of(&lives, &quietly());
     thread::spawn(move || HELD.set(Some(Box::new(lives))))
         .join()
         .unwrap();
-    assert_eq!((all.len_live(), all.pending_dead()), (0, C::notified(100)));
-    assert_eq!(all.len(), 100 - C::notified(100));
+    assert_eq!((all.len_live(), all.pending_dead()), (0, notified));
+    assert_eq!(all.len(), 100 - notified);
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
 }

@@ -2,7 +2,7 @@
 
 use weakly::Reclaim::{OnRequest, OnUse};
 
-use super::subject::{Subject, new_lives};
+use super::subject::{Subject, Upkeep, new_lives};
 use super::{Count, scaled};
 
 pub const MANY: usize = scaled(1_000, 50);
@@ -21,36 +21,44 @@ pub fn each_takes_its_share<C: Subject>() {
     for reclaim in [OnUse, OnRequest] {
         let (mut all, lives) = half_dead(C::uncounted);
         all.set_reclaim(reclaim);
-        let before = all.counts();
-        assert_eq!((all.purge_some(0), all.counts()), (0, before));
-        let mut left = C::COUNTED * MANY;
-        // Where deaths are not notified, an instalment may find none on its way.
-        while left != 0 {
-            let purged = all.purge_some(7);
-            assert!(purged <= 7);
-            left -= purged;
-            if C::NOTIFIES {
-                let late = (C::COUNTED - 1) * MANY;
-                assert_eq!(purged, 7.min(left + purged));
-                assert_eq!(all.counts(), (MANY, MANY, left.saturating_sub(late)));
-            }
-            assert_eq!((all.len_live(), all.reclaim()), (MANY, reclaim));
-        }
-        assert_eq!(all.counts(), (MANY, MANY, 0));
-        assert_eq!((all.purge_some(7), all.purge_some(usize::MAX)), (0, 0));
+        takes_its_share(&mut all, C::NOTIFIES, C::COUNTED);
+        assert_eq!(all.reclaim(), reclaim);
         assert!(lives.iter().all(|life| all.has(life)));
     }
+}
+
+fn takes_its_share(all: &mut dyn Upkeep, notifies: bool, counted: usize) {
+    let (before, reclaim) = (all.counts(), all.reclaim());
+    assert_eq!((all.purge_some(0), all.counts()), (0, before));
+    let mut left = counted * MANY;
+    // Where deaths are not notified, an instalment may find none on its way.
+    while left != 0 {
+        let purged = all.purge_some(7);
+        assert!(purged <= 7);
+        left -= purged;
+        if notifies {
+            let late = (counted - 1) * MANY;
+            assert_eq!(purged, 7.min(left + purged));
+            assert_eq!(all.counts(), (MANY, MANY, left.saturating_sub(late)));
+        }
+        assert_eq!((all.len_live(), all.reclaim()), (MANY, reclaim));
+    }
+    assert_eq!(all.counts(), (MANY, MANY, 0));
+    assert_eq!((all.purge_some(7), all.purge_some(usize::MAX)), (0, 0));
 }
 
 /// 202: One without a bound takes all. A sweep of what threads share leaves some of a long chain to the next: how long they
 /// are depends on the seeds of a hasher.
 pub fn one_may_take_all<C: Subject>() {
     let (mut all, _lives) = half_dead(C::uncounted);
-    let passes = if C::NOTIFIES { 1 } else { 10 };
+    takes_all(&mut all, &mut C::default(), C::NOTIFIES, C::COUNTED);
+}
+
+fn takes_all(all: &mut dyn Upkeep, empty: &mut dyn Upkeep, notifies: bool, counted: usize) {
+    let passes = if notifies { 1 } else { 10 };
     let purged: usize = (0..passes).map(|_| all.purge_some(usize::MAX)).sum();
-    assert_eq!(purged, C::COUNTED * MANY);
+    assert_eq!(purged, counted * MANY);
     assert_eq!(all.counts(), (MANY, MANY, 0));
-    let mut empty = C::default();
     assert_eq!((empty.purge_some(1), empty.counts()), (0, (0, 0, 0)));
 }
 
@@ -62,13 +70,17 @@ pub fn it_destroys_what_it_counts<C: Subject>(touch: impl Fn(&mut C, &C::Life)) 
         let (mut all, lives) = half_dead(|lives| C::counted(lives, &count));
         all.set_reclaim(reclaim);
         touch(&mut all, &lives[0]);
-        let mut gone = count.get();
-        while gone < MANY {
-            gone += all.purge_some(30);
-            assert_eq!(count.get(), gone);
-        }
-        assert_eq!((gone, all.purge_some(1)), (MANY, 0));
+        destroys_what_it_counts(&mut all, &count);
     }
+}
+
+fn destroys_what_it_counts(all: &mut dyn Upkeep, count: &Count) {
+    let mut gone = count.get();
+    while gone < MANY {
+        gone += all.purge_some(30);
+        assert_eq!(count.get(), gone);
+    }
+    assert_eq!((gone, all.purge_some(1)), (MANY, 0));
 }
 
 /// 61, 187: Of handles that do not notify, it looks at a bounded part of the table, and the next at the next part. A pass

@@ -14,10 +14,10 @@ use super::watchdog::{assert_at_most, processor_time};
 use super::{scaled, sized};
 
 /// A map of objects to objects.
-pub trait OfValues: Default {
+pub trait OfValues {
     type Life: Life;
     /// Whether it owns its keys, which are the numbers of objects then.
-    const OWNS: bool = false;
+    fn owns(&self) -> bool;
     fn set(&mut self, key: &Self::Life, value: &Self::Life);
     fn get(&self, key: &Self::Life) -> Option<Self::Life>;
     /// In order.
@@ -29,7 +29,9 @@ macro_rules! of_values {
     ($([$($generics:tt)*] $map:ty, $owns:expr, |$key:ident| $given:expr, $sought:expr;)*) => {$(
         impl<$($generics)*> OfValues for $map {
             type Life = L;
-            const OWNS: bool = $owns;
+            fn owns(&self) -> bool {
+                $owns
+            }
             fn set(&mut self, $key: &L, value: &L) {
                 self.insert($given, value);
             }
@@ -77,21 +79,25 @@ impl Hasher for NearHasher {
 }
 
 /// A random script of two maps over the same objects, each of which may be a key and a value of both, and die.
-pub fn check_script<C: OfValues>() {
+pub fn check_script<C: OfValues + Default + 'static>() {
+    check_script_of(&|| Box::new(C::default()) as Box<dyn OfValues<Life = C::Life>>);
+}
+
+fn check_script_of<L: Life>(new: &dyn Fn() -> Box<dyn OfValues<Life = L>>) {
     for seed in 0..sized(15, 5, 1) as u64 {
         let mut random = random(seed);
         let mut pick = |n: usize| random.next().unwrap() % n;
         const OBJECTS: usize = 12;
-        let mut objects: Vec<Option<C::Life>> = (0..OBJECTS).map(|n| Some(n.into())).collect();
-        let mut maps: [(C, BTreeMap<usize, usize>); 2] = Default::default();
+        let mut objects: Vec<Option<L>> = (0..OBJECTS).map(|n| Some(n.into())).collect();
+        let mut maps = [(); 2].map(|()| (new(), BTreeMap::<usize, usize>::new()));
         for _ in 0..scaled(300, 15) {
             let (key, value) = (pick(OBJECTS), pick(OBJECTS / 2));
             let (map, model) = &mut maps[pick(2)];
             match (pick(8), &objects[key], &objects[value]) {
                 (0, ..) => {
                     objects[key] = None;
-                    for (_, model) in &mut maps {
-                        model.retain(|at, value| (C::OWNS || *at != key) && *value != key);
+                    for (map, model) in &mut maps {
+                        model.retain(|at, value| (map.owns() || *at != key) && *value != key);
                     }
                 }
                 (1, _, Some(value_object)) => {
@@ -127,7 +133,7 @@ pub fn check_script<C: OfValues>() {
 
 /// Asks for the keys of a value with ten, in a map with that many more entries: so often, or until that has taken some time.
 /// Returns how often, and how long it took.
-fn time_among<C: OfValues>(others: usize, times: Option<usize>) -> (usize, Duration) {
+fn time_among<C: OfValues + Default>(others: usize, times: Option<usize>) -> (usize, Duration) {
     let (value, other) = (C::Life::from(0), C::Life::from(1));
     let keys: Vec<C::Life> = (0..others + 10).map(C::Life::from).collect();
     let mut map = C::default();
@@ -152,7 +158,7 @@ fn time_among<C: OfValues>(others: usize, times: Option<usize>) -> (usize, Durat
 }
 
 /// What it costs does not depend on the size of the map.
-pub fn check_time<C: OfValues>() {
+pub fn check_time<C: OfValues + Default>() {
     let (times, few) = time_among::<C>(100, None);
     let (_, many) = time_among::<C>(scaled(100_000, 100), Some(times));
     assert_at_most(30, few, many);
