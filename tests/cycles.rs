@@ -24,6 +24,8 @@ mod panics;
 mod paths;
 #[path = "cycles/threads.rs"]
 mod threads;
+#[path = "cycles/tools.rs"]
+mod tools;
 
 /// What the fuzzer has found to be worth keeping.
 #[cfg(not(miri))] // which has no files

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Mutex, OnceLock, RwLock};
+use std::sync::{Mutex, RwLock};
 
 use weakly::{
     Strong, WeakMap, concurrent,
@@ -11,6 +11,7 @@ use weakly::{
 };
 
 use crate::common::{panics, quiet_panic};
+use crate::tools::{Any, Shared, any, shared};
 
 /// A value that does something when it is traced.
 struct Acts(Box<dyn Fn(&mut Tracer<'_>)>);
@@ -21,6 +22,10 @@ impl Trace for Acts {
     }
 }
 
+fn acts(act: impl Fn(&mut Tracer<'_>) + 'static) -> Any {
+    any(Acts(Box::new(act)))
+}
+
 /// One that panics changes nothing, and leaves no pointer of ours behind.
 #[test]
 fn a_trace_that_panics() {
@@ -28,19 +33,17 @@ fn a_trace_that_panics() {
     let panic = Rc::clone(&panicking);
     let mut map = WeakMap::new();
     let (key, other) = (local::Strong::new(1), local::Strong::new(2));
-    map.insert(&key, (key.clone(), None));
-    let act = Acts(Box::new(move |_| {
+    map.insert(&key, any(key.clone()));
+    let act = acts(move |_| {
         if panic.get() {
             quiet_panic();
         }
-    }));
-    map.insert(&other, (key.clone(), Some(act)));
+    });
+    map.insert(&other, any((key.clone(), act)));
+    let weak = local::Strong::downgrade(&key);
     drop(key);
     assert!(panics(|| _ = map.purge_cycles().removed));
-    assert_eq!(
-        (map.len(), local::Strong::strong_count(&map[&other].0)),
-        (2, 2)
-    );
+    assert_eq!((map.len(), weak.strong_count()), (2, 2));
     panicking.set(false);
     assert_eq!(map.purge_cycles().removed, 0); // the other is held
     drop(other);
@@ -51,11 +54,11 @@ fn a_trace_that_panics() {
 /// 151: A pointer that is not shown keeps what it leads to.
 #[test]
 fn a_trace_that_hides() {
-    struct Hides(#[expect(dead_code)] Strong<u8>);
+    struct Hides(#[expect(dead_code)] Strong<Shared>);
     impl_trace!(Hides);
     let mut map = WeakMap::new();
-    let key = Strong::new(1);
-    map.insert(&key, Hides(key.clone()));
+    let key = shared(1);
+    map.insert(&key, any(Hides(key.clone())));
     drop(key);
     assert_eq!((map.purge_cycles().removed, map.len()), (0, 1));
 }
@@ -63,21 +66,21 @@ fn a_trace_that_hides() {
 /// 152: One that shows what others own may cost an entry, and destroys nothing that they hold.
 #[test]
 fn a_trace_that_shows_what_others_own() {
-    let key = Rc::new(Strong::new(String::from("held")));
+    let key = Rc::new(shared(7));
     let mut map = WeakMap::new();
     let foreign = Rc::clone(&key);
-    map.insert(&*key, Acts(Box::new(move |tracer| foreign.trace(tracer))));
+    map.insert(&*key, acts(move |tracer| foreign.trace(tracer)));
     assert_eq!(map.purge_cycles().removed, 0); // the `Rc` is held twice, and shown as one of its own
     let weak = Rc::downgrade(&key);
     let mut map = WeakMap::new();
     let act = move |tracer: &mut Tracer<'_>| {
         let key = weak.upgrade().unwrap();
-        let field: &Strong<String> = &key;
+        let field: &Strong<Shared> = &key;
         field.trace(tracer);
     };
-    map.insert(&*key, Acts(Box::new(act)));
+    map.insert(&*key, acts(act));
     assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
-    assert_eq!(**key, "held");
+    assert_eq!(key.number, 7);
 }
 
 /// The same place, for two objects one after the other: it is no field, and neither object is the map's alone.
@@ -95,8 +98,8 @@ fn a_place_that_shows_two_objects() {
         drop(place);
     };
     let mut map = WeakMap::new();
-    map.insert(&objects[0], (None, Acts(Box::new(|_| {}))));
-    map.insert(&objects[1], (Some(objects.clone()), Acts(Box::new(act))));
+    map.insert(&objects[0], acts(|_| {}));
+    map.insert(&objects[1], any((objects.clone(), acts(act))));
     drop(objects);
     assert_eq!((map.purge_cycles().removed, map.len()), (0, 2));
     assert!(weak.iter().all(|weak| !weak.is_expired()));
@@ -106,27 +109,27 @@ fn a_place_that_shows_two_objects() {
 #[test]
 fn a_trace_that_uses_its_map() {
     let map = Rc::new(concurrent::WeakMap::new());
-    let keys: Vec<_> = (0..100).map(Strong::new).collect();
+    let keys: Vec<_> = (0..100).map(shared).collect();
     let kept = Rc::new(RefCell::new(Vec::new()));
     for (at, key) in keys.iter().enumerate() {
         if at > 0 {
-            map.insert(key, Acts(Box::new(|_| {})));
+            map.insert(key, acts(|_| {}));
             continue;
         }
         let (map, kept, of) = (Rc::clone(&map), Rc::clone(&kept), Strong::downgrade(key));
         let into = Rc::clone(&map);
         let act = move |_: &mut Tracer<'_>| {
-            let new = Strong::new(100);
-            map.insert(&new, Acts(Box::new(|_| {})));
+            let new = shared(100);
+            map.insert(&new, acts(|_| {}));
             kept.borrow_mut().push(new);
             if let Some(of) = of.upgrade() {
-                if *of % 3 == 0 {
+                if of.number % 3 == 0 {
                     map.remove_if(&of, |_| true);
                 }
             }
             assert_eq!(map.purge_cycles().removed, 0);
         };
-        into.insert(key, Acts(Box::new(act)));
+        into.insert(key, acts(act));
     }
     assert_eq!(map.purge_cycles().removed, 0);
     assert_eq!(map.len(), 99 + kept.borrow().len());
@@ -136,12 +139,12 @@ fn a_trace_that_uses_its_map() {
 /// Several destructors of what was removed panic; the others run all the same.
 #[test]
 fn destructors() {
-    struct Dying(Strong<u32>, Rc<Cell<u32>>);
+    struct Dying(Strong<Shared>, Rc<Cell<u32>>);
     impl_trace!(Dying: 0);
     impl Drop for Dying {
         fn drop(&mut self) {
             self.1.set(self.1.get() + 1);
-            if *self.0 % 3 == 0 {
+            if self.0.number % 3 == 0 {
                 quiet_panic();
             }
         }
@@ -149,18 +152,18 @@ fn destructors() {
     let dead = Rc::new(Cell::new(0));
     let (mut one, other) = (WeakMap::new(), concurrent::WeakMap::new());
     for n in 0..10 {
-        let key = Strong::new(n);
-        one.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
-        let key = Strong::new(n);
-        other.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
+        let key = shared(n);
+        one.insert(&key, any(Dying(key.clone(), Rc::clone(&dead))));
+        let key = shared(n);
+        other.insert(&key, any(Dying(key.clone(), Rc::clone(&dead))));
     }
     assert!(panics(|| _ = one.purge_cycles().removed));
     assert_eq!((one.len(), dead.get()), (0, 10));
     assert!(panics(|| _ = other.purge_cycles().removed));
     assert_eq!((other.len(), dead.get()), (0, 20));
     let mut last = WeakMap::new();
-    let key = Strong::new(1);
-    last.insert(&key, Dying(key.clone(), Rc::clone(&dead)));
+    let key = shared(1);
+    last.insert(&key, any(Dying(key.clone(), Rc::clone(&dead))));
     drop(key);
     assert_eq!(
         Cycles::new()
@@ -176,7 +179,7 @@ fn destructors() {
 /// Of two maps, the destructors of the second run although one of the first panics.
 #[test]
 fn a_destructor_of_another_map_panics() {
-    struct Dying(Strong<u32>, Rc<Cell<u32>>, bool);
+    struct Dying(Strong<Shared>, Rc<Cell<u32>>, bool);
     impl_trace!(Dying: 0);
     impl Drop for Dying {
         fn drop(&mut self) {
@@ -189,8 +192,8 @@ fn a_destructor_of_another_map_panics() {
     let dead = Rc::new(Cell::new(0));
     let mut maps = [WeakMap::new(), WeakMap::new()];
     for (map, panics) in maps.iter_mut().zip([true, false]) {
-        let key = Strong::new(1);
-        map.insert(&key, Dying(key.clone(), Rc::clone(&dead), panics));
+        let key = shared(1);
+        map.insert(&key, any(Dying(key.clone(), Rc::clone(&dead), panics)));
     }
     let [one, other] = &mut maps;
     let mut cycles = Cycles::new().with(one).with(other);
@@ -210,7 +213,7 @@ fn borrowed_and_locked() {
     let key = local::Strong::new(1);
     let value: Rc<Both> = Rc::default();
     *value.0.borrow_mut() = Some(key.clone());
-    let mut map = WeakMap::from([(&key, Rc::clone(&value))]);
+    let mut map = WeakMap::from([(&key, any(Rc::clone(&value)))]);
     drop(key);
     let borrowed = value.0.borrow_mut();
     assert_eq!(map.purge_cycles().removed, 0);
@@ -250,7 +253,7 @@ fn a_leaf_that_is_none() {
         } else {
             (None, shown, Some(leaf))
         };
-        let mut map = WeakMap::from([(&key, parts)]);
+        let mut map = WeakMap::from([(&key, any(parts))]);
         drop(key);
         assert_eq!(map.purge_cycles().removed, 1, "{leaf_first}");
     }
@@ -259,26 +262,24 @@ fn a_leaf_that_is_none() {
 /// Also where threads may be lent both. An object that is shown as a leaf only keeps what it owns.
 #[test]
 fn leaves_that_threads_share() {
-    struct Node(OnceLock<Strong<u8>>);
-    impl_trace!(Node: 0);
-    struct Leaf(Strong<Node>);
+    struct Leaf(Strong<Shared>);
     impl Trace for Leaf {
         fn trace(&self, tracer: &mut Tracer<'_>) {
             tracer.leaf(&self.0);
         }
     }
     for is_shown in [true, false] {
-        let (key, node) = (Strong::new(1), Strong::new(Node(OnceLock::new())));
-        assert!(node.0.set(key.clone()).is_ok());
+        let (key, node) = (shared(1), shared(2));
+        assert!(node.own.set(key.clone()).is_ok());
         let map = concurrent::WeakMap::new();
         let shown = is_shown.then(|| node.clone());
-        map.insert(&key, (Leaf(node), shown));
+        map.insert(&key, any((Leaf(node), shown)));
         drop(key);
         assert_eq!(map.purge_cycles().removed, usize::from(is_shown));
     }
     let map = concurrent::WeakMap::new();
-    let node = Strong::new(Node(OnceLock::new()));
-    map.insert(&node, Leaf(node.clone()));
+    let node = shared(2);
+    map.insert(&node, any(Leaf(node.clone())));
     drop(node);
     assert_eq!(map.purge_cycles().removed, 1);
 }
@@ -287,7 +288,7 @@ fn leaves_that_threads_share() {
 /// within a trace both find nothing.
 #[test]
 fn a_trace_that_searches() {
-    struct Searches(Strong<u8>, Rc<concurrent::WeakMap<Strong<u8>, Searches>>);
+    struct Searches(Strong<Shared>, Rc<concurrent::WeakMap<Strong<Shared>, Any>>);
     impl Trace for Searches {
         fn trace(&self, tracer: &mut Tracer<'_>) {
             self.0.trace(tracer);
@@ -297,8 +298,8 @@ fn a_trace_that_searches() {
         }
     }
     let map = Rc::new(concurrent::WeakMap::new());
-    let key = Strong::new(1);
-    map.insert(&key, Searches(key.clone(), Rc::clone(&map)));
+    let key = shared(1);
+    map.insert(&key, any(Searches(key.clone(), Rc::clone(&map))));
     let holders = Cycles::new().with(&*map).holders(&key);
     assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
     drop(key);

@@ -21,11 +21,12 @@ use weakly::{
 };
 
 use crate::common::{panics, quiet_panic};
+use crate::tools::{Any, Shared, any, shared};
 
 /// Whether an entry goes whose key nothing but its value owns.
-fn goes<V: Trace>(value: impl FnOnce(local::Strong<u8>) -> V) -> bool {
+fn goes<V: Trace + 'static>(value: impl FnOnce(local::Strong<u8>) -> V) -> bool {
     let key = local::Strong::new(1);
-    let value = value(key.clone());
+    let value = any(value(key.clone()));
     let mut map = WeakMap::from([(&key, value)]);
     drop(key);
     map.purge_cycles().removed == 1
@@ -205,16 +206,18 @@ fn nothing() {
 }
 
 /// Checks the same of a collection that is a field of an object, and owns the key.
-fn goes_behind<C: Trace + 'static>(fill: impl Fn(&Strong<u8>) -> C) {
-    struct Holder<C>(C);
-    impl_trace!([C: Trace] Holder<C>: 0);
+fn goes_behind<C: Trace + 'static>(fill: impl Fn(&Strong<Shared>) -> C) {
+    struct Holder(Any);
+    impl_trace!(Holder: 0);
     // In an object of one thread; in one that threads may share.
-    let key = Strong::new(1);
-    let mut map = WeakMap::from([(&key, local::Strong::new(Holder(fill(&key))))]);
+    let key = shared(1);
+    let holder = any(local::Strong::new(Holder(any(fill(&key)))));
+    let mut map = WeakMap::from([(&key, holder)]);
     drop(key);
     assert_eq!(map.purge_cycles().removed, 1);
-    let key = Strong::new(1);
-    let mut map = WeakMap::from([(&key, Strong::new(Holder(fill(&key))))]);
+    let key = shared(1);
+    let holder = any(Strong::new(Holder(any(fill(&key)))));
+    let mut map = WeakMap::from([(&key, holder)]);
     drop(key);
     assert_eq!(map.purge_cycles().removed, 0);
     let purged = Cycles::new().with(&mut map).at_rest().purge();
@@ -224,7 +227,7 @@ fn goes_behind<C: Trace + 'static>(fill: impl Fn(&Strong<u8>) -> C) {
 /// Collections that threads share show what their entries own, where no thread may change them.
 #[test]
 fn shared_collections() {
-    let inner = Strong::new(7);
+    let inner = shared(7);
     goes_behind(|key| {
         let map = concurrent::WeakMap::new();
         map.insert(&inner, key.clone());
@@ -241,14 +244,14 @@ fn shared_collections() {
         map
     });
     goes_behind(|key| {
-        let memo = Memo::<Strong<i32>, Strong<u8>>::new();
+        let memo = Memo::<Strong<Shared>, Strong<Shared>>::new();
         memo.get_or_compute(&inner, |_| key.clone());
         memo
     });
     // Entries of dead objects, too.
     goes_behind(|key| {
         let map = concurrent::WeakMap::new();
-        map.insert(&Strong::new(7), key.clone());
+        map.insert(&shared(7), key.clone());
         map
     });
 }
@@ -257,19 +260,19 @@ fn shared_collections() {
 #[test]
 fn a_map_that_is_also_a_field() {
     struct Session {
-        attributes: concurrent::WeakMap<Strong<u8>, Value>,
+        attributes: concurrent::WeakMap<Strong<Shared>, Any>,
     }
-    struct Value(Strong<u8>, Strong<Session>);
+    struct Value(Strong<Shared>, Strong<Session>);
     impl_trace!(Session: attributes);
     impl_trace!(Value: 0, 1);
     let new = || Session {
         attributes: concurrent::WeakMap::new(),
     };
     let session = Strong::new(new());
-    let (key, held) = (Strong::new(1), Strong::new(2));
+    let (key, held) = (shared(1), shared(2));
     for key in [&key, &held] {
         let value = Value(key.clone(), session.clone());
-        session.attributes.insert(key, value);
+        session.attributes.insert(key, any(value));
     }
     drop(key);
     let mut cycles = Cycles::new().with(&session.attributes).at_rest();
@@ -280,14 +283,16 @@ fn a_map_that_is_also_a_field() {
     session.attributes.clear();
 
     let session = local::Strong::new(new());
-    let key = Strong::new(1);
+    let key = shared(1);
     struct Owns(local::Strong<Session>);
     impl_trace!(Owns: 0);
     let other = Strong::new(new());
-    session.attributes.insert(&key, Value(key.clone(), other));
+    session
+        .attributes
+        .insert(&key, any(Value(key.clone(), other)));
     drop(key);
-    let held = Strong::new(3);
-    let mut map = WeakMap::from([(&held, Owns(session.clone()))]);
+    let held = shared(3);
+    let mut map = WeakMap::from([(&held, any(Owns(session.clone())))]);
     let purged = Cycles::new()
         .with(&mut map)
         .with(&session.attributes)

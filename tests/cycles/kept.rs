@@ -2,7 +2,7 @@
 //! while it lives.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use weakly::concurrent;
 use weakly::local::{Strong, Weak};
@@ -11,6 +11,8 @@ use weakly::{
     cycles::{Cycles, Purged, Trace},
     impl_trace,
 };
+
+use crate::tools::{Shared, any, shared};
 
 /// An object with fields that own others.
 #[derive(Default)]
@@ -203,22 +205,13 @@ fn other_maps() {
     assert_eq!(counts(sizes.purge_cycles()), (1, 0));
 }
 
-/// An object that threads share.
-#[derive(Default)]
-struct Shared {
-    own: OnceLock<weakly::Strong<Shared>>,
-    locked: Mutex<Option<weakly::Strong<Shared>>>,
-}
-
-impl_trace!(Shared: own, locked);
-
 /// A result of two inputs lives as long as both: with one that survives and one that does not it goes; with one that is
 /// held and one that survives it stays. So it is with what the result depends on.
 #[test]
 fn memos() {
     type Input = weakly::Strong<Shared>;
     let memo = Memo::<(Input, Input), Vec<Input>>::new();
-    let [looped, going, held] = [(); 3].map(|()| Input::default());
+    let [looped, going, held] = [1, 2, 3].map(shared);
     assert!(looped.own.set(looped.clone()).is_ok());
     memo.get_or_compute((&looped, &going), |_| vec![looped.clone(), going.clone()]);
     memo.get_or_compute((&looped, &held), |_| vec![looped.clone()]);
@@ -243,7 +236,7 @@ fn memos() {
 #[test]
 fn at_rest_and_not() {
     let map = concurrent::WeakMap::new();
-    let objects = [(); 3].map(|()| weakly::Strong::new(Shared::default()));
+    let objects = [1, 2, 3].map(shared);
     for object in &objects {
         map.insert(object, object.clone());
     }
@@ -284,12 +277,15 @@ fn at_rest_and_not() {
 #[test]
 fn beside_a_dead_entry() {
     let map = concurrent::WeakMap::new();
-    let key = weakly::Strong::new(Shared::default());
+    let key = shared(1);
     map.insert(&key, key.clone());
-    let other = weakly::Strong::new(Shared::default());
+    let other = shared(1);
     /// Dies, when it is traced.
-    struct Kills<T>(RefCell<Option<T>>, T);
-    impl<T: Trace> Trace for Kills<T> {
+    struct Kills(
+        RefCell<Option<weakly::Strong<Shared>>>,
+        weakly::Strong<Shared>,
+    );
+    impl Trace for Kills {
         fn trace(&self, tracer: &mut weakly::cycles::Tracer<'_>) {
             self.0.take();
             self.1.trace(tracer);
@@ -297,7 +293,7 @@ fn beside_a_dead_entry() {
     }
     let dying = concurrent::WeakMap::new();
     dying.insert(&other, key.clone());
-    let mut last = WeakMap::from([(&key, Kills(RefCell::new(Some(other)), key.clone()))]);
+    let mut last = WeakMap::from([(&key, any(Kills(RefCell::new(Some(other)), key.clone())))]);
     drop(key);
     // The first map kills the key of an entry of the second.
     let mut cycles = Cycles::new().with(&mut last).with(&dying).with(&map);
@@ -357,7 +353,8 @@ fn a_destructor_that_hands_out_a_handle() {
     }
     let out = std::rc::Rc::default();
     let key = Strong::new(1);
-    let mut map = WeakMap::from([(&key, HandsOut(key.clone(), std::rc::Rc::clone(&out)))]);
+    let value = any(HandsOut(key.clone(), std::rc::Rc::clone(&out)));
+    let mut map = WeakMap::from([(&key, value)]);
     drop(key);
     assert_eq!(counts(map.purge_cycles()), (1, 0));
     assert_eq!(*out.borrow()[0], 1);

@@ -2,13 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use weakly::concurrent;
 use weakly::{
     Attribute, ByIdentity, Memo, Reclaim, Strong, WeakHashMap, WeakMap, WeakValueMap,
     cycles::Cycles, impl_trace, local, memo::Rewritten,
 };
+
+use crate::tools::{Shared, any, shared};
 
 /// An object, and whether it is dead.
 struct Thing {
@@ -128,7 +130,7 @@ fn a_value_that_leads_to_its_key() {
     let (a, b) = (world.thing(), world.thing());
     *b.next.borrow_mut() = Some(key.clone());
     *a.next.borrow_mut() = Some(b);
-    map.insert(&key, vec![Some(a)]);
+    map.insert(&key, any(vec![Some(a)]));
     assert_eq!(map.purge_cycles().removed, 0); // held here
     drop(key);
     assert_eq!((map.purge_cycles().removed, world.dead()), (1, 3));
@@ -171,7 +173,7 @@ fn a_map_in_a_value() {
         map: RefCell::default(),
     });
     holder.map.borrow_mut().insert(&inner, key.clone());
-    outer.insert(&key, holder.clone());
+    outer.insert(&key, any(holder.clone()));
     drop((key, holder));
     assert_eq!((outer.purge_cycles().removed, world.dead()), (1, 1));
     drop(inner);
@@ -196,9 +198,9 @@ fn a_shared_value() {
     let world = World::default();
     let mut map = WeakMap::new();
     let (live, dying) = (world.thing(), world.thing());
-    let shared = Rc::new(dying.clone());
-    map.insert(&live, Rc::clone(&shared));
-    map.insert(&dying, shared);
+    let both = Rc::new(dying.clone());
+    map.insert(&live, any(Rc::clone(&both)));
+    map.insert(&dying, any(both));
     drop(dying);
     assert_eq!((map.purge_cycles().removed, map.len()), (0, 2));
     drop(live);
@@ -212,7 +214,7 @@ fn a_value_that_is_held() {
     let mut map = WeakMap::new();
     let key = world.thing();
     let value = Rc::new(key.clone());
-    map.insert(&key, Rc::clone(&value));
+    map.insert(&key, any(Rc::clone(&value)));
     drop(key);
     assert_eq!((map.purge_cycles().removed, map.len()), (0, 1));
     drop(value);
@@ -239,8 +241,8 @@ fn dead_entries_and_what_is_kept() {
     map.set_reclaim(Reclaim::OnRequest);
     let (key, other) = (world.thing(), world.thing());
     // The value of a dead key owns a live one.
-    map.insert(&other, Some(key.clone()));
-    map.insert(&key, Some(key.clone()));
+    map.insert(&other, any(Some(key.clone())));
+    map.insert(&key, any(Some(key.clone())));
     drop((key, other));
     assert_eq!(map.len(), 1);
     assert_eq!((map.purge_cycles().removed, world.dead()), (1, 2));
@@ -252,7 +254,7 @@ fn dead_entries_and_what_is_kept() {
 fn other_maps() {
     let mut lengths = WeakHashMap::new();
     let word: local::Strong<str> = "word".into();
-    lengths.insert(&word, (4, word.clone()));
+    lengths.insert(&word, any((4, word.clone())));
     drop(word);
     assert_eq!(
         (lengths.len(), lengths.purge_cycles().removed, lengths.len()),
@@ -292,11 +294,11 @@ fn arcs() {
     // In maps that threads share, too; a result of several inputs goes for one of them.
     let (map, memo) = (
         concurrent::WeakMap::new(),
-        Memo::<(Strong<u8>, Arc<i32>), Arc<i32>>::new(),
+        Memo::<(Strong<Shared>, Arc<u8>), (Option<Strong<Shared>>, Arc<u8>)>::new(),
     );
-    let (held, arc, other) = (Strong::new(1), Arc::new(5), Arc::new(6));
+    let (held, arc, other) = (shared(1), Arc::new(5), Arc::new(6));
     map.insert(&arc, Arc::clone(&arc));
-    memo.get_or_compute((&held, &other), |_| Arc::clone(&other));
+    memo.get_or_compute((&held, &other), |_| (None, Arc::clone(&other)));
     drop((arc, other));
     let both = || Cycles::new().with(&map).with(&memo);
     assert_eq!(both().purge().removed, 0);
@@ -306,18 +308,8 @@ fn arcs() {
 /// The shared maps, one of them static.
 #[test]
 fn shared_maps() {
-    struct Node {
-        name: &'static str,
-        next: Mutex<Option<Strong<Node>>>,
-    }
-    impl_trace!(Node: next);
-    let node = |name| {
-        let next = Mutex::new(None);
-        Strong::new(Node { name, next })
-    };
-
     let map = concurrent::WeakMap::new();
-    let a = node("a");
+    let a = shared(1);
     map.insert(&a, a.clone());
     let weak = Strong::downgrade(&a);
     drop(a);
@@ -328,7 +320,7 @@ fn shared_maps() {
     assert!(weak.is_expired());
 
     let by_content = concurrent::WeakHashMap::new();
-    let word: Strong<str> = "word".into();
+    let word = shared(1);
     by_content.insert(&word, Some(word.clone()));
     drop(word);
     assert_eq!(
@@ -337,24 +329,24 @@ fn shared_maps() {
     );
 
     let by_name = concurrent::WeakValueMap::new();
-    let value = Strong::new(7);
+    let value = shared(7);
     by_name.insert(ByIdentity(value.clone()), &value);
     drop(value);
     assert_eq!((by_name.purge_cycles().removed, by_name.len()), (1, 0));
 
-    static PARTNER: Attribute<Strong<Node>, Strong<Node>> = Attribute::new();
-    let (a, b) = (node("a"), node("b"));
+    static PARTNER: Attribute<Strong<Shared>, Strong<Shared>> = Attribute::new();
+    let (a, b) = (shared(1), shared(2));
     PARTNER.insert(&a, b.clone());
     PARTNER.insert(&b, a.clone());
-    assert_eq!(PARTNER.get(&a).unwrap().name, "b");
+    assert_eq!(PARTNER.get(&a).unwrap().number, 2);
     drop(a);
     assert_eq!(PARTNER.purge_cycles().removed, 0);
     drop(b);
     assert_eq!((PARTNER.purge_cycles().removed, PARTNER.len()), (2, 0));
 
     // Through a lock, in an object that threads might share: only at rest.
-    let (c, d) = (node("c"), node("d"));
-    *c.next.lock().unwrap() = Some(d.clone());
+    let (c, d) = (shared(3), shared(4));
+    *c.locked.lock().unwrap() = Some(d.clone());
     PARTNER.insert(&d, c);
     drop(d);
     assert_eq!((PARTNER.purge_cycles().removed, PARTNER.len()), (0, 1));
@@ -365,8 +357,8 @@ fn shared_maps() {
 /// 173: A result that owns its input; several inputs; and objects it depends on besides.
 #[test]
 fn memos() {
-    let memo = Memo::<Strong<str>, Strong<str>>::new();
-    let term = Strong::from("x + 0");
+    let memo = Memo::<Strong<Shared>, Strong<Shared>>::new();
+    let term = shared(1);
     memo.get_or_compute(&term, |_| term.clone());
     assert_eq!(memo.purge_cycles().removed, 0);
     drop(term);
@@ -374,15 +366,15 @@ fn memos() {
     assert_eq!(memo.statistics().discarded, 1);
 
     // Lives as long as the shorter-lived of its inputs: one of them held is not enough.
-    let pairs = Memo::<(Strong<u8>, Arc<u8>), (Strong<u8>, Arc<u8>)>::new();
-    let (one, other) = (Strong::new(1), Arc::new(2));
-    pairs.get_or_compute((&one, &other), |_| (one.clone(), other.clone()));
+    let pairs = Memo::<(Strong<Shared>, Arc<u8>), (Option<Strong<Shared>>, Arc<u8>)>::new();
+    let (one, other) = (shared(1), Arc::new(2));
+    pairs.get_or_compute((&one, &other), |_| (Some(one.clone()), other.clone()));
     drop(one);
     assert_eq!((pairs.purge_cycles().removed, pairs.len()), (1, 0));
     assert_eq!(Arc::strong_count(&other), 1);
 
-    let depending = Memo::<Strong<u8>, Strong<u8>>::new();
-    let (key, used) = (Strong::new(1), Strong::new(2));
+    let depending = Memo::<Strong<Shared>, Strong<Shared>>::new();
+    let (key, used) = (shared(1), shared(2));
     depending.get_or_compute(&key, |cx| {
         cx.depends_on(&used);
         used.clone()
@@ -395,10 +387,8 @@ fn memos() {
 /// A rewriting whose results lead back to their inputs through further results: x to y, y to x, and z to z.
 #[test]
 fn a_memoised_rewriting() {
-    struct Term(&'static str);
-    impl_trace!(Term);
-    let rewritten = Memo::<Strong<Term>, Strong<Term>>::new();
-    let terms = ["x", "y", "z", "w"].map(|name| Strong::new(Term(name)));
+    let rewritten = Memo::<Strong<Shared>, Strong<Shared>>::new();
+    let terms = [1, 2, 3, 4].map(shared);
     let [x, y, z, w] = &terms;
     for (from, to) in [(x, y), (y, x), (z, z), (w, z)] {
         rewritten.get_or_compute(from, |_| to.clone());
@@ -406,13 +396,13 @@ fn a_memoised_rewriting() {
     let w = w.clone();
     drop(terms);
     assert_eq!(rewritten.purge_cycles().removed, 2); // w still leads to z
-    assert_eq!(rewritten.get(&w).unwrap().0, "z");
+    assert_eq!(rewritten.get(&w).unwrap().number, 3);
     drop(w);
     assert_eq!((rewritten.purge_cycles().removed, rewritten.len()), (1, 0));
 
     // A result that is the input is not owned; another one is.
-    let rewritten = Memo::<Strong<Term>, Rewritten<Strong<Term>>>::new();
-    let [x, y, z] = ["x", "y", "z"].map(|name| Strong::new(Term(name)));
+    let rewritten = Memo::<Strong<Shared>, Rewritten<Strong<Shared>>>::new();
+    let [x, y, z] = [1, 2, 3].map(shared);
     for (from, to) in [(&x, &y), (&y, &x), (&z, &z)] {
         rewritten.get_or_rewrite(from, |_| to.clone());
     }
@@ -464,7 +454,7 @@ fn a_chain() {
             next: Some(chain),
         });
     }
-    let mut map = WeakMap::from([(&key, chain)]);
+    let mut map = WeakMap::from([(&key, any(chain))]);
     drop(key);
     assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }
@@ -473,7 +463,7 @@ fn a_chain() {
 #[test]
 fn a_map_that_is_given_twice() {
     let map = concurrent::WeakMap::new();
-    let objects: Vec<_> = (0..10).map(Strong::new).collect();
+    let objects: Vec<_> = (0..10).map(shared).collect();
     for object in &objects {
         map.insert(object, object.clone());
     }
@@ -494,7 +484,7 @@ fn a_map_that_is_given_twice() {
 #[test]
 fn a_purge_while_a_value_is_made() {
     let map = concurrent::WeakMap::new();
-    let (key, own) = (Strong::new(1), Strong::new(2));
+    let (key, own) = (shared(1), shared(2));
     map.insert(&own, own.clone());
     drop(own);
     let made = map.get_or_insert_with(&key, |_| {
@@ -513,17 +503,17 @@ fn a_purge_while_a_value_is_made() {
 #[test]
 fn a_value_that_is_shown_for_a_weak_pointer() {
     let map = concurrent::WeakMap::new();
-    let key = Strong::new(7);
+    let key = shared(7);
     map.insert(&key, key.clone());
     let weak = Strong::downgrade(&key);
     drop(key);
     let key = map.with(&weak, |value| {
         assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
-        assert_eq!((**value, weak.strong_count()), (7, 1));
+        assert_eq!((value.number, weak.strong_count()), (7, 1));
         value.clone()
     });
     let key = key.unwrap();
-    assert_eq!((*key, Strong::strong_count(&key)), (7, 1));
+    assert_eq!((key.number, Strong::strong_count(&key)), (7, 1));
     assert!(!map.contains_key(&key));
 }
 
@@ -545,7 +535,7 @@ fn a_map_in_a_value_that_keeps_the_dead() {
     map.insert(&local::Strong::new(3), local::Strong::new(4)); // the first is taken out, and kept
     assert_eq!(map.len(), 0);
     drop(map);
-    let mut map = WeakMap::from([(&outer, holder)]);
+    let mut map = WeakMap::from([(&outer, any(holder))]);
     drop(outer);
     assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }

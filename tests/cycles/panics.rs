@@ -13,6 +13,7 @@ use weakly::{
 };
 
 use crate::common::{panics, quiet_panic};
+use crate::tools::{Shared, any, shared};
 
 /// Shows nothing, or panics; tells that it has died.
 struct Value {
@@ -34,16 +35,16 @@ impl Drop for Value {
     }
 }
 
-type Map = concurrent::WeakMap<Strong<u8>, Value>;
+type Map = concurrent::WeakMap<Strong<Shared>, Value>;
 
 fn leaked<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
 /// A map, and an object with a value that tells of its death.
-fn map(panics: bool) -> (&'static Map, Strong<u8>, &'static AtomicBool) {
+fn map(panics: bool) -> (&'static Map, Strong<Shared>, &'static AtomicBool) {
     let dead = leaked(AtomicBool::new(false));
-    let (map, key) = (leaked(Map::new()), Strong::new(1));
+    let (map, key) = (leaked(Map::new()), shared(1));
     map.insert(&key, Value { panics, dead });
     (map, key, dead)
 }
@@ -117,7 +118,8 @@ fn a_death_in_the_search_panics() {
     }
     let (key, dying) = (local::Strong::new(1), local::Strong::new(Dying));
     let weak = local::Strong::downgrade(&key);
-    let mut map = WeakMap::from([(&key, LetsGo(RefCell::new(Some(dying)), key.clone()))]);
+    let value = any(LetsGo(RefCell::new(Some(dying)), key.clone()));
+    let mut map = WeakMap::from([(&key, value)]);
     drop(key);
     let mut cycles = Cycles::new().with(&mut map);
     assert!(panics(|| _ = cycles.purge().removed));
@@ -167,16 +169,18 @@ fn destructors_at_the_end_of_a_search() {
             }
         }
     }
-    let key = Strong::new(1);
+    let key = shared(1);
     let mut map = WeakMap::new();
     map.insert(
         &key,
-        Forgets(Mutex::new((0..3).map(|_| Strong::new(Fails)).collect())),
+        any(Forgets(Mutex::new(
+            (0..3).map(|_| Strong::new(Fails)).collect(),
+        ))),
     );
     assert!(panics(|| _ = map.purge_cycles()));
     assert_eq!((ENDED.take(), map.len()), (3, 1));
     let mut map = WeakMap::new();
-    map.insert(&key, Owns);
+    map.insert(&key, any(Owns));
     assert!(panics(|| _ = map.purge_cycles()));
     assert_eq!((ENDED.take(), map.len()), (3, 1));
 }

@@ -11,6 +11,7 @@ use weakly::{
 };
 
 use crate::common::{panics, quiet_panic};
+use crate::tools::{Shared, any, shared};
 
 struct Node {
     left: RefCell<Option<local::Strong<Node>>>,
@@ -76,11 +77,11 @@ fn fields_of_fields() {
     }
     impl_trace!(Outer: inner, inner);
     impl_trace!(Inner: deep);
-    let shared = concurrent::WeakMap::new();
-    let (key, deep) = (Strong::new(1), Strong::new(2));
+    let all = concurrent::WeakMap::new();
+    let (key, deep) = (shared(1), Strong::new(2));
     let inner = Inner { deep: deep.clone() };
-    shared.insert(&key, [Outer { inner }]);
-    let holders = Cycles::new().with(&shared).with(&shared).holders(&deep);
+    all.insert(&key, any([Outer { inner }]));
+    let holders = Cycles::new().with(&all).with(&all).holders(&deep);
     assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
     let path = &holders.paths()[0];
     assert!(path.to_string().ends_with(" .inner.deep -> u8"), "{path}");
@@ -90,12 +91,12 @@ fn fields_of_fields() {
 /// An entry has the addresses of all objects that it needs: also those that are polled, and those it depends on.
 #[test]
 fn all_inputs_are_keys() {
-    let memo = Memo::<(Strong<u8>, Arc<u8>), Arc<u8>>::new();
-    let (one, polled, other, used) = (Strong::new(1), Arc::new(2), Arc::new(3), Strong::new(4));
+    let memo = Memo::<(Strong<Shared>, Arc<u8>), (Option<Strong<Shared>>, Arc<u8>)>::new();
+    let (one, polled, other, used) = (shared(1), Arc::new(2), Arc::new(3), shared(4));
     memo.get_or_compute((&one, &polled), |cx| {
         cx.depends_on(&other);
         cx.depends_on(&used);
-        other.clone()
+        (None, other.clone())
     });
     let holders = Cycles::new().with(&memo).holders(&other);
     let [path] = holders.paths() else {
@@ -126,23 +127,20 @@ fn an_object_that_is_not_found() {
 /// The graph has each object once, and each field once.
 #[test]
 fn a_graph() {
-    let target = Strong::new(String::from("target"));
+    let target = shared(7);
     let mut names = WeakValueMap::new();
-    let value = Strong::new(0_u8);
+    let value = shared(0);
     names.insert(
         [Some("a"), None].map(|_| weakly::ByIdentity(target.clone())),
         &value,
     );
-    let shared = concurrent::WeakMap::new();
-    shared.insert(&target, target.clone());
-    let holders = Cycles::new()
-        .with(&mut names)
-        .with(&shared)
-        .holders(&target);
+    let all = concurrent::WeakMap::new();
+    all.insert(&target, target.clone());
+    let holders = Cycles::new().with(&mut names).with(&all).holders(&target);
     assert_eq!((holders.count(), holders.paths().len()), (Some(4), 3));
     let dot = holders.to_dot();
     assert_eq!(dot.matches("shape=box").count(), 3, "{dot}");
-    assert_eq!(dot.matches("[label=\"String\"]").count(), 1, "{dot}");
+    assert_eq!(dot.matches("[label=\"Shared\"]").count(), 1, "{dot}");
     assert_eq!(dot.matches(" -> ").count(), 3, "{dot}");
     assert!(dot.starts_with("digraph holders {\n") && dot.ends_with("}\n"));
 }
@@ -180,18 +178,18 @@ fn it_changes_nothing() {
             quiet_panic();
         }
     }
-    let shared = concurrent::WeakMap::new();
-    let key = Strong::new(1);
-    shared.insert(&key, (key.clone(), None));
-    let cycles = Cycles::new().with(&shared);
+    let all = concurrent::WeakMap::new();
+    let key = shared(1);
+    all.insert(&key, any(key.clone()));
+    let cycles = Cycles::new().with(&all);
     for _ in 0..3 {
         assert_eq!(cycles.holders(&key).count(), Some(2));
     }
     assert_eq!(Strong::strong_count(&key), 2);
-    let other = Strong::new(2);
-    shared.insert(&other, (key.clone(), Some(Panics)));
+    let other = shared(2);
+    all.insert(&other, any((key.clone(), Panics)));
     assert!(panics(|| _ = cycles.holders(&key)));
-    assert_eq!((shared.len(), Strong::strong_count(&key)), (2, 3));
-    shared.clear();
+    assert_eq!((all.len(), Strong::strong_count(&key)), (2, 3));
+    all.clear();
     assert_eq!(Strong::strong_count(&key), 1);
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Barrier, Mutex, OnceLock};
+use std::sync::{Barrier, Mutex};
 
 use weakly::{
     Strong, WeakMap, concurrent,
@@ -10,23 +10,13 @@ use weakly::{
     impl_trace,
 };
 
-struct Node {
-    number: usize,
-    next: OnceLock<Strong<Node>>,
-}
-
-impl_trace!(Node: next);
+use crate::tools::{Any, Shared, any, shared};
 
 /// Objects that lead to each other in a ring.
-fn ring(length: usize) -> Vec<Strong<Node>> {
-    let ring: Vec<_> = (0..length)
-        .map(|number| {
-            let next = OnceLock::new();
-            Strong::new(Node { number, next })
-        })
-        .collect();
+fn ring(length: usize) -> Vec<Strong<Shared>> {
+    let ring: Vec<_> = (0..length).map(shared).collect();
     for (at, node) in ring.iter().enumerate() {
-        assert!(node.next.set(ring[(at + 1) % length].clone()).is_ok());
+        assert!(node.own.set(ring[(at + 1) % length].clone()).is_ok());
     }
     ring
 }
@@ -52,7 +42,7 @@ fn small_a_thread_that_wanders() {
             let wanderer = scope.spawn(|| {
                 let mut here = start;
                 while !stop.load(Relaxed) {
-                    let next = here.next.get().unwrap().clone();
+                    let next = here.own.get().unwrap().clone();
                     here = next;
                 }
                 here
@@ -106,7 +96,7 @@ fn small_threads_find_what_lives() {
 #[test]
 fn small_threads_purge_shared_maps() {
     let (one, other) = (concurrent::WeakMap::new(), concurrent::WeakMap::new());
-    let held: Vec<_> = (0..10).map(Strong::new).collect();
+    let held: Vec<_> = (0..10).map(shared).collect();
     for key in &held {
         one.insert(key, (*key).clone());
     }
@@ -115,7 +105,7 @@ fn small_threads_purge_shared_maps() {
             let (one, other, held) = (&one, &other, &held);
             scope.spawn(move || {
                 for round in 0..rounds() {
-                    let (a, b) = (Strong::new(round), Strong::new(round));
+                    let (a, b) = (shared(round), shared(round));
                     one.insert(&a, b.clone());
                     other.insert(&b, a.clone());
                     let seen = Strong::clone(&a);
@@ -123,7 +113,7 @@ fn small_threads_purge_shared_maps() {
                     if round % 8 == thread {
                         _ = Cycles::new().with(one).with(other).purge();
                     }
-                    assert_eq!(one.get(&seen).as_deref(), Some(&round));
+                    assert_eq!(one.get(&seen).map(|it| it.number), Some(round));
                     let key = &held[round % held.len()];
                     assert!(one.contains_key(key));
                 }
@@ -133,7 +123,7 @@ fn small_threads_purge_shared_maps() {
     _ = Cycles::new().with(&one).with(&other).purge();
     assert_eq!((one.len(), other.len()), (held.len(), 0));
     for key in &held {
-        assert_eq!(one.get(key).as_deref(), Some(&**key));
+        assert_eq!(one.get(key).map(|it| it.number), Some(key.number));
     }
     one.clear();
 }
@@ -149,7 +139,7 @@ impl Trace for Gate<'_> {
 }
 
 struct Locked {
-    lock: Mutex<Option<Strong<usize>>>,
+    lock: Mutex<Option<Strong<Shared>>>,
     gate: Gate<'static>,
 }
 
@@ -160,8 +150,8 @@ impl_trace!(Locked: lock, gate);
 #[test]
 fn what_is_behind_the_value_of_a_shared_map_is_shared() {
     static GATE: Barrier = Barrier::new(2);
-    let map = concurrent::WeakMap::<Strong<usize>, Rc<Locked>>::new();
-    let key = Strong::new(1);
+    let map = concurrent::WeakMap::<Strong<Shared>, Rc<Locked>>::new();
+    let key = shared(1);
     let lock = Mutex::new(Some(key.clone()));
     map.insert(
         &key,
@@ -196,9 +186,9 @@ fn what_is_behind_the_value_of_a_shared_map_is_shared() {
 /// map of one owner none can.
 #[test]
 fn locks_in_values() {
-    fn lock() -> (Strong<u8>, Mutex<Option<Strong<u8>>>) {
-        let key = Strong::new(1);
-        (key.clone(), Mutex::new(Some(key)))
+    fn lock() -> (Strong<Shared>, Any) {
+        let key = shared(1);
+        (key.clone(), any(Mutex::new(Some(key))))
     }
     let (map, (key, value)) = (concurrent::WeakMap::new(), lock());
     map.insert(&key, value);
