@@ -28,6 +28,8 @@ mod cpython;
 mod destruction;
 #[path = "concurrent/dying.rs"]
 mod dying;
+#[path = "concurrent/dynamic.rs"]
+mod dynamic;
 #[path = "concurrent/entries.rs"]
 mod entries;
 #[path = "concurrent/eq.rs"]

@@ -13,6 +13,7 @@ use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::{panics, scaled};
+use crate::dynamic::*;
 use crate::faces::{Count, HashMaps, Kind, Life, Owned, Std, ending, is_same, lives, owned, token};
 use crate::for_each_pointer;
 
@@ -43,7 +44,7 @@ fn ways<P: Kind>() -> [fn(&Map<P>, &Life<P>, usize); 3] {
     [
         |map, key, value| _ = map.insert(key, value),
         |map, key, value| _ = map.swap(key, value),
-        |map, key, value| _ = map.compute(key, |_| Some(value)),
+        |map, key, value| _ = map.compute_dyn(key, &mut |_| Some(value)),
     ]
 }
 
@@ -91,14 +92,14 @@ fn a_value_lives_as_long_as_the_key_it_was_given_with<P: Kind>() {
 /// H117
 fn an_existing_value_keeps_its_key<P: Kind>() {
     let ([first, second], map) = (twins::<P>(), Map::<P>::new());
-    assert_eq!(map.get_or_insert_with(&first, |_| 1), 1);
+    assert_eq!(map.get_or_insert_dyn(&first, &mut || 1), 1);
     assert_eq!(
-        map.get_or_insert_with(&second, |_| panic!("it is there")),
+        map.get_or_insert_dyn(&second, &mut || panic!("it is there")),
         1
     );
     drop(first);
     assert_eq!(map.get(&1), None);
-    assert_eq!(map.get_or_insert_with(&second, |_| 2), 2);
+    assert_eq!(map.get_or_insert_dyn(&second, &mut || 2), 2);
     map.purge();
     assert_eq!((map.len(), map.get(&1)), (1, Some(2)));
 }
@@ -111,12 +112,12 @@ fn a_dead_key_counts_as_absent<P: Kind>() {
         |map, key, new| assert!(map.insert(key, new)),
         |map, key, new| assert!(map.swap(key, new).is_none()),
         |map, key, new| {
-            map.compute(key, |old| {
+            map.compute_dyn(key, &mut |old| {
                 assert!(old.is_none());
                 Some(new.clone())
             });
         },
-        |map, key, new| _ = map.get_or_insert_with(key, |_| new),
+        |map, key, new| _ = map.get_or_insert_dyn(key, &mut || new.clone()),
     ];
     for again in again {
         let (old, new) = (Count::default(), Count::default());
@@ -181,9 +182,14 @@ fn a_content_is_hashed_once<P: Kind>() {
         &|| assert_eq!(map.get(&*one), Some(2.into())),
         &|| assert!(map.get_key_value(&*one).is_some()),
         &|| assert!(!map.contains_key(&*two)),
-        &|| assert_eq!(map.get_or_insert_with(&one, |_| 3.into()), 2.into()),
-        &|| assert_eq!(map.get_or_insert_with(&two, |_| 3.into()), 3.into()),
-        &|| assert_eq!(map.compute(&two, |_| Some(4.into())), Some(4.into())),
+        &|| assert_eq!(map.get_or_insert_dyn(&one, &mut || 3.into()), 2.into()),
+        &|| assert_eq!(map.get_or_insert_dyn(&two, &mut || 3.into()), 3.into()),
+        &|| {
+            assert_eq!(
+                map.compute_dyn(&two, &mut |_| Some(4.into())),
+                Some(4.into())
+            )
+        },
         &|| assert!(!map.remove_if(&*one, |_| false)),
         &|| assert_eq!(map.remove(&*one), Some(2.into())),
         &|| assert!(set.insert(&one)),
@@ -236,7 +242,9 @@ fn compute_is_atomic_for_equal_contents<P: Kind>() {
         let add = || {
             let own = lives::<P>(2);
             for turn in 0..times {
-                map.compute(&own[turn % 2], |old| Some(old.copied().unwrap_or(0) + 1));
+                map.compute_dyn(&own[turn % 2], &mut |old| {
+                    Some(old.copied().unwrap_or(0) + 1)
+                });
             }
             own
         };
@@ -301,11 +309,11 @@ fn small_threads_use_the_same_contents<P: Kind>() {
                     match turn % 5 {
                         0 => _ = map.insert(&key, new(content)),
                         1 => {
-                            let got = map.get_or_insert_with(&key, |_| new(content));
+                            let got = map.get_or_insert_dyn(&key, &mut || new(content));
                             assert_eq!(got.number, content);
                         }
                         2 => {
-                            let got = map.compute(&key, |old| {
+                            let got = map.compute_dyn(&key, &mut |old| {
                                 assert!(old.is_none_or(|old| old.number == content));
                                 Some(new(content))
                             });
@@ -413,7 +421,7 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
         let (map, asked) = (map.clone(), asked.clone());
         ending(move || {
             let key = Arc::new(1);
-            if !panics(|| _ = map.get_or_insert_with(&key, |_| token())) {
+            if !panics(|| _ = map.get_or_insert_dyn(&key, &mut || token())) {
                 asked.add();
             }
         })
@@ -421,7 +429,7 @@ fn a_destructor_may_ask_for_the_content_that_makes_room() {
     let [first, second] = twins::<Std>();
     map.insert(&first, asks);
     drop(first);
-    assert_eq!(map.get_or_insert_with(&second, |_| token()).number, 0);
+    assert_eq!(map.get_or_insert_dyn(&second, &mut || token()).number, 0);
     assert_eq!((asked.get(), map.len_live()), (1, 1));
 }
 

@@ -15,6 +15,7 @@ use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::Lease;
 use crate::common::subject::{Life, Upkeep};
 use crate::common::{in_time, panics, quiet_panic, scaled};
+use crate::dynamic::*;
 use crate::faces::Count;
 
 type Actions = Vec<(usize, Box<dyn FnOnce()>)>;
@@ -106,18 +107,18 @@ fn key<K, V>(entry: Option<(K, V)>) -> Option<K> {
 
 acts! {
     WeakValueMap<Custom, K>: |map, it| map.insert(copy(it), it), map.remove(&**it), map.get(&**it), [
-        map.get_or_insert_with(copy(it), |_| it.clone()),
-        map.compute(copy(it), |_| Some(it.clone())),
-        map.compute(copy(it), |_| None),
+        map.get_or_insert_dyn(copy(it), &mut || it.clone()),
+        map.compute_dyn(copy(it), &mut |_| Some(it.clone())),
+        map.compute_dyn(copy(it), &mut |_| None),
         map.remove_if(&**it, |_| true),
         map.retain(|key, _| *key != **it)
     ];
     Interner<K>: |names, it| names.intern(it.clone()), names.clear(), names.get(&**it), [];
     WeakMap<K, Custom>: |map, it| map.insert(it, copy(it)), map.remove(it), key(map.get_key_value(it)), [
         map.get(it),
-        map.get_or_insert_with(it, |_| copy(it)),
-        map.compute(it, |_| Some(copy(it))),
-        map.compute(it, |_| None),
+        map.get_or_insert_dyn(it, &mut || copy(it)),
+        map.compute_dyn(it, &mut |_| Some(copy(it))),
+        map.compute_dyn(it, &mut |_| None),
         map.remove(&K::downgrade(it)),
         map.retain(|key, _| key.number != it.number)
     ];
@@ -128,9 +129,9 @@ acts! {
     ];
     WeakHashMap<K, Custom>: |map, it| map.insert(it, copy(it)), map.remove(&**it), key(map.get_key_value(&**it)), [
         map.get(&**it),
-        map.get_or_insert_with(it, |_| copy(it)),
-        map.compute(it, |_| Some(copy(it))),
-        map.compute(it, |_| None),
+        map.get_or_insert_dyn(it, &mut || copy(it)),
+        map.compute_dyn(it, &mut |_| Some(copy(it))),
+        map.compute_dyn(it, &mut |_| None),
         map.remove_if(&**it, |_| true),
         map.retain(|key, _| **key != **it)
     ];
@@ -143,8 +144,8 @@ acts! {
     WeakPairMap<K, K>: |map, it| map.insert(it, it), map.remove(it), key(map.get_key_value(it)), [
         map.get(it),
         map.get_or_insert_with(it, K::clone),
-        map.compute(it, |_| Some(it.clone())),
-        map.compute(it, |_| None),
+        map.compute_dyn(it, &mut |_| Some(it.clone())),
+        map.compute_dyn(it, &mut |_| None),
         map.remove(&K::downgrade(it)),
         map.retain(|key, _| key.number != it.number)
     ];
@@ -258,8 +259,12 @@ fn a_panic_of_a_pointer_completes_the_flight() {
             );
             let keys: Vec<Lease> = (0..few).map(object).collect();
             let asks: [&(dyn Fn(&Lease, usize) -> usize + Sync); 2] = [
-                &|key, made| maps.0.get_or_insert_with(key, |_| made.into()).number,
-                &|key, _| maps.1.get_or_insert_with(copy(key), |_| key.clone()).number,
+                &|key, made| maps.0.get_or_insert_dyn(key, &mut || made.into()).number,
+                &|key, _| {
+                    maps.1
+                        .get_or_insert_dyn(copy(key), &mut || key.clone())
+                        .number
+                },
             ];
             let mut panicked = 0;
             for key in &keys {
@@ -295,7 +300,7 @@ fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {
         for at in 0..scaled(24, 10) {
             let map = Arc::new(WeakValueMap::<Custom, Strong<Custom>>::new());
             let ask = |map: &WeakValueMap<Custom, Strong<Custom>>, made: usize| {
-                map.get_or_insert_with(5.into(), |_| object(made))
+                map.get_or_insert_dyn(5.into(), &mut || object(made))
             };
             let objects: Vec<Strong<Custom>> = (0..3).map(object).collect();
             let (ended, refused) = (Count::default(), Count::default());

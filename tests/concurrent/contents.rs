@@ -8,6 +8,7 @@ use weakly::reference::WeakKey;
 
 use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
+use crate::dynamic::*;
 use crate::faces::{Count, Kind, Life, is_same, lives};
 use crate::for_each_pointer;
 
@@ -65,8 +66,8 @@ fn a_value_is_computed_from_the_current_one<P: Kind>() {
     assert_eq!(map.compute(&key, next), Some(0));
     assert_eq!(map.compute(&key, next), Some(1));
     assert_eq!((map.get(&key), map.len()), (Some(1), 1));
-    assert_eq!(map.compute(&key, |_| None), None);
-    assert_eq!(map.compute(&key, |old| old.copied()), None);
+    assert_eq!(map.compute_dyn(&key, &mut |_| None), None);
+    assert_eq!(map.compute_dyn(&key, &mut |old| old.copied()), None);
     assert!(map.is_empty());
 }
 
@@ -80,7 +81,7 @@ fn compute_is_atomic<P: Kind>() {
             scope.spawn(move || {
                 for turn in 0..times {
                     let key = &keys[(n + turn) % 2];
-                    map.compute(key, |old| Some(old.copied().unwrap_or(0) + 1));
+                    map.compute_dyn(key, &mut |old| Some(old.copied().unwrap_or(0) + 1));
                 }
             });
         }
@@ -92,10 +93,10 @@ fn compute_is_atomic<P: Kind>() {
 /// M175
 fn a_computation_that_panics_changes_nothing<P: Kind>() {
     let (key, map) = (Life::<P>::from(1), WeakMap::new());
-    assert!(panics(|| _ = map.compute(&key, |_| quiet_panic())));
+    assert!(panics(|| _ = map.compute_dyn(&key, &mut |_| quiet_panic())));
     assert!(map.is_empty());
     map.insert(&key, 1_usize);
-    assert!(panics(|| _ = map.compute(&key, |_| quiet_panic())));
+    assert!(panics(|| _ = map.compute_dyn(&key, &mut |_| quiet_panic())));
     assert!(panics(|| _ = map.remove_if(&key, |_| quiet_panic())));
     assert!(panics(|| _ = map.with(&key, |_| quiet_panic())));
     assert!(panics(|| map.retain(|_, _| quiet_panic())));
@@ -125,13 +126,13 @@ fn a_weak_value_is_swapped_and_removed<P: Kind>() {
 /// H116
 fn a_weak_value_is_computed<P: Kind>() {
     let map = WeakValueMap::new();
-    let one = map.compute(7_usize, |old: Option<Life<P>>| {
+    let one = map.compute_dyn(7_usize, &mut |old: Option<Life<P>>| {
         assert!(old.is_none());
         Some(1.into())
     });
-    let two = map.compute(7, |old| old.map(|old| (*old + 1).into()));
+    let two = map.compute_dyn(7, &mut |old| old.map(|old| (*old + 1).into()));
     assert_eq!((one.as_deref(), two.as_deref()), (Some(&1), Some(&2)));
-    assert!(map.compute(7, |_| None).is_none() && map.is_empty());
+    assert!(map.compute_dyn(7, &mut |_| None).is_none() && map.is_empty());
 }
 
 /// H110, H112: As if it had not been there; its late notice does not affect the next.
@@ -142,12 +143,12 @@ fn a_dead_value_counts_as_absent<P: Kind>() {
     let again: [Again<P>; 3] = [
         |map, next| assert!(map.insert(7, next).is_none()),
         |map, next| {
-            _ = map.compute(7, |old| {
+            _ = map.compute_dyn(7, &mut |old| {
                 assert!(old.is_none());
                 Some(next.clone())
             });
         },
-        |map, next| _ = map.get_or_insert_with(7, |_| next.clone()),
+        |map, next| _ = map.get_or_insert_dyn(7, &mut || next.clone()),
     ];
     for again in again {
         map.insert(7, &1.into());

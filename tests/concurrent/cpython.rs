@@ -11,6 +11,7 @@ use weakly::concurrent::{SharedRef, WeakMap, WeakValueMap};
 
 use crate::common::scaled;
 use crate::common::subject::Life;
+use crate::dynamic::*;
 use crate::faces::*;
 
 const TURNS: usize = scaled(5_000, 6);
@@ -49,7 +50,7 @@ impl<K: Life + SharedRef> Dict for Maps<K> {
     fn set_default(&self, kept: &K, make: impl Fn() -> K) -> usize {
         // The object asked for is a new one each time, at an address that another one had.
         let object = make();
-        let default = |key: &K| self.get_or_insert_with(key, |_| owned(**key)).number;
+        let default = |key: &K| self.get_or_insert_dyn(key, &mut || owned(**key)).number;
         assert_eq!((default(kept), default(&object)), (**kept, *object));
         *object
     }
@@ -69,8 +70,11 @@ impl<K: Life + SharedRef> Dict for ValueMaps<K> {
             .is_some_and(|popped| popped.is(object))
     }
     fn set_default(&self, kept: &K, make: impl Fn() -> K) -> usize {
-        assert!(self.get_or_insert_with(owned(**kept), |_| make()).is(kept));
-        *self.get_or_insert_with(owned(usize::MAX), |_| make())
+        assert!(
+            self.get_or_insert_dyn(owned(**kept), &mut || make())
+                .is(kept)
+        );
+        *self.get_or_insert_dyn(owned(usize::MAX), &mut || make())
     }
     fn entries(&self) -> impl Iterator<Item = (K, Arc<Owned>)> {
         WeakValueMap::iter(self).map(|(key, value)| (value, key))

@@ -9,6 +9,7 @@ use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
 use crate::common::custom::{Custom, with_callback};
 use crate::common::panics;
+use crate::dynamic::*;
 use crate::faces::{Maps, token};
 
 type Set = WeakHashSet<Strong<Custom>>;
@@ -44,7 +45,7 @@ fn small_an_eq_that_sets_the_entry_each_time_panics() {
         }
     };
     let panicked = with_callback(sets, || {
-        panics(|| _ = map.compute(&key, |_| Some(1.into())))
+        panics(|| _ = map.compute_dyn(&key, &mut |_| Some(1.into())))
     });
     assert!(panicked);
     assert!(calls.load(Relaxed) < TOO_MANY);

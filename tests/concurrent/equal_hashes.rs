@@ -13,6 +13,7 @@ use crate::common::custom::Custom;
 use crate::common::lease::Lease;
 use crate::common::subject::{Life, Upkeep};
 use crate::common::{in_time, scaled, sized};
+use crate::dynamic::*;
 use crate::faces::{self, Kind};
 use crate::for_each_pointer;
 
@@ -80,7 +81,7 @@ contents! {
     // The same content in other objects, of which one has the entry.
     Facts: |map, content| {
         let key = content.into();
-        map.get_or_insert_with(&key, |_| 0.into());
+        map.get_or_insert_dyn(&key, &mut || 0.into());
         key
     }, map.get_key_value(content).map(|(key, _)| key);
     SetFacts: |map, content| {
@@ -90,7 +91,7 @@ contents! {
     }, map.get_key_value(content).map(|(key, _)| key);
     ComputedFacts: |map, content| {
         let key = content.into();
-        map.compute(&key, |_| Some(0.into()));
+        map.compute_dyn(&key, &mut |_| Some(0.into()));
         key
     }, map.get_key_value(content).map(|(key, _)| key);
     Words: |words, content| {
@@ -234,15 +235,15 @@ fn an_invalid_equality_does_not_hang() {
             let (facts, words) = (WeakHashMap::<_, Custom>::new(), WeakHashSet::new());
             let (values, names) = (WeakValueMap::<Custom, _>::new(), Interner::<Lease>::new());
             for key in keys.iter().chain(&keys) {
-                facts.compute(key, |_| Some(1.into()));
-                facts.get_or_insert_with(key, |_| 2.into());
-                facts.compute(key, |_| Some(3.into()));
-                _ = values.compute((**key).clone(), |_| Some(key.clone()));
-                _ = values.get_or_insert_with((**key).clone(), |_| key.clone());
+                facts.compute_dyn(key, &mut |_| Some(1.into()));
+                facts.get_or_insert_dyn(key, &mut || 2.into());
+                facts.compute_dyn(key, &mut |_| Some(3.into()));
+                _ = values.compute_dyn((**key).clone(), &mut |_| Some(key.clone()));
+                _ = values.get_or_insert_dyn((**key).clone(), &mut || key.clone());
                 words.insert(key);
                 _ = names.intern(key.clone());
-                facts.compute(key, |_| None);
-                _ = values.compute((**key).clone(), |_| None);
+                facts.compute_dyn(key, &mut |_| None);
+                _ = values.compute_dyn((**key).clone(), &mut |_| None);
                 words.remove(&**key);
             }
             drop(keys);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 
 use crate::common::subject::{Life, new_lives};
+use crate::dynamic::*;
 use crate::faces::{self, Owned, owned, quietly};
 
 /// The error of any closure, and the closure: the library is compiled once for all of them.
@@ -127,7 +128,7 @@ impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
     #[track_caller]
     fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
         self.map
-            .get_or_insert_with(&self.keys[key], |_| Self::value(make()))
+            .get_or_insert_dyn(&self.keys[key], &mut || Self::value(make()))
     }
     fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
         let make = |_: &_| make().map(Self::value);
@@ -223,7 +224,8 @@ impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
     #[track_caller]
     fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
         let key = self.key(key);
-        self.map.get_or_insert_with(&key, |_| Self::value(make()))
+        self.map
+            .get_or_insert_dyn(&key, &mut || Self::value(make()))
     }
     fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
         let make = |_: &_| make().map(Self::value);

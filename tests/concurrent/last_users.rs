@@ -12,6 +12,7 @@ use weakly::{Memo, Strong};
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::{Lease, WeakLease};
 use crate::common::{Atomic, Kind, StdArc};
+use crate::dynamic::*;
 
 /// Equal to all others.
 fn content(number: usize) -> Custom {
@@ -160,7 +161,7 @@ fn a_key_does_not_die_unnoticed_while_its_value_is_changed() {
         let (weak, map) = (WeakKey::downgrade(&key), WeakHashMap::new());
         map.insert(&key, 1_usize);
         let (mut last, mut shown) = (Some(key), Vec::new());
-        map.compute(&equal, |old| {
+        map.compute_dyn(&equal, &mut |old| {
             shown.push(old.copied());
             last = None;
             assert_eq!(weak.upgrade().is_some(), !P::NOTIFIES);

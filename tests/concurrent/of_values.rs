@@ -13,6 +13,7 @@ use crate::common::of_values::{Near, check_script, check_time};
 use crate::common::random::random;
 use crate::common::subject::{self, sorted};
 use crate::common::{in_time, panics, quiet_panic, scaled};
+use crate::dynamic::*;
 use crate::faces::{Kind, Life, Over, lives};
 use crate::for_each_pointer;
 
@@ -241,7 +242,7 @@ fn a_removal_by_value_does_not_stop_what_is_being_made<P: Kind>() {
     thread::scope(|scope| {
         let (map, value) = (&map, &value);
         scope.spawn(move || {
-            _ = map.get_or_insert_with(2, |_| {
+            _ = map.get_or_insert_dyn(2, &mut || {
                 begun.send(()).unwrap();
                 _ = goes.recv();
                 value.clone()

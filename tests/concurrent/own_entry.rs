@@ -10,6 +10,7 @@ use weakly::concurrent::{WeakMap, WeakValueMap};
 
 use crate::common::custom::{Custom, On};
 use crate::common::in_time;
+use crate::dynamic::*;
 use crate::faces::*;
 use crate::for_each_pointer;
 
@@ -49,7 +50,7 @@ fn a_closure_may_set_its_key_in_another_map<P: Kind>() {
     };
     let operations: [&dyn Fn(); 2] = [
         &|| {
-            _ = map.compute(&key, |_| {
+            _ = map.compute_dyn(&key, &mut |_| {
                 change();
                 Some([4; 20])
             });
@@ -78,7 +79,7 @@ fn a_closure_may_set_the_entry_if_there_is_none<P: Kind>() {
     let (map, key) = (WeakMap::new(), Life::<P>::from(1));
     map.insert(&key, 9_usize);
     let mut calls = 0;
-    let new = map.compute(&key, |old| {
+    let new = map.compute_dyn(&key, &mut |old| {
         calls += 1;
         if calls == 1 {
             thread::scope(|scope| _ = scope.spawn(|| map.remove(&key)).join());
@@ -98,7 +99,7 @@ fn a_destructor_must_not_set_the_entry_that_replaces_it<P: Kind>() {
         map.insert(&key, token());
         let mut calls = 0;
         let computed = catch_unwind(AssertUnwindSafe(|| {
-            map.compute(&key, |_| {
+            map.compute_dyn(&key, &mut |_| {
                 calls += 1;
                 map.insert(&key, token());
                 let (map, key) = (map.clone(), key.clone());
@@ -124,7 +125,7 @@ fn a_clone_must_not_set_the_entry_it_is_for() {
         let value = Strong::new(Custom::from(1));
         let mut calls = 0;
         let computed = catch_unwind(AssertUnwindSafe(|| {
-            _ = map.compute(key(map, value.clone()), |_| {
+            _ = map.compute_dyn(key(map, value.clone()), &mut |_| {
                 calls += 1;
                 Some(value.clone())
             });

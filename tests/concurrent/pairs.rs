@@ -13,6 +13,7 @@ use crate::common::custom::{Custom, On};
 use crate::common::own::{self, Own};
 use crate::common::pairs::end_in_any_order;
 use crate::common::{panics, scaled};
+use crate::dynamic::*;
 use crate::faces::{Kind, Life, Ours, Over, Std, is_same, lives};
 
 /// A `#[test]` for each two kinds of pointer, of keys and of values.
@@ -79,15 +80,18 @@ fn values_are_swapped_removed_and_computed<K: Kind, V: Kind>() {
     assert!(gives(map.remove_if(&key, |value| **value == 1), &a));
     assert!(map.remove(&key).is_none() && !map.contains_key(&key));
     assert!(gives(
-        map.compute(&key, |old| old.is_none().then(|| a.clone())),
+        map.compute_dyn(&key, &mut |old| old.is_none().then(|| a.clone())),
         &a
     ));
-    let kept = map.compute(&key, |old| old.map(|old| (*old + 1).into()));
+    let kept = map.compute_dyn(&key, &mut |old| old.map(|old| (*old + 1).into()));
     assert_eq!(kept.as_deref(), Some(&2));
-    assert!(map.compute(&key, |_| None).is_none() && map.is_empty());
-    assert!(gives(Some(map.get_or_insert_with(&key, |_| a.clone())), &a));
+    assert!(map.compute_dyn(&key, &mut |_| None).is_none() && map.is_empty());
     assert!(gives(
-        Some(map.get_or_insert_with(&key, |_| panic!("it is present"))),
+        Some(map.get_or_insert_dyn(&key, &mut || a.clone())),
+        &a
+    ));
+    assert!(gives(
+        Some(map.get_or_insert_dyn(&key, &mut || panic!("it is present"))),
         &a
     ));
     map.retain(|key, value| **key != **value);
@@ -179,12 +183,12 @@ fn a_half_dead_pair_counts_as_absent<K: Kind, V: Kind>() {
     let again: [Again<K, V>; 3] = [
         |map, key, next| assert!(map.insert(key, next).is_none()),
         |map, key, next| {
-            _ = map.compute(key, |old| {
+            _ = map.compute_dyn(key, &mut |old| {
                 assert!(old.is_none());
                 Some(next.clone())
             });
         },
-        |map, key, next| _ = map.get_or_insert_with(key, |_| next.clone()),
+        |map, key, next| _ = map.get_or_insert_dyn(key, &mut || next.clone()),
     ];
     let (key, map) = (Life::<K>::from(1), WeakPairMap::new());
     for again in again {
@@ -330,11 +334,11 @@ fn small_threads_use_the_same_pairs<K: Kind, V: Kind>() {
                     match turn % 4 {
                         0 => _ = map.insert(key, &value),
                         1 => {
-                            let got = map.get_or_insert_with(key, |_| value.clone());
+                            let got = map.get_or_insert_dyn(key, &mut || value.clone());
                             assert_eq!(*got % 2, **key);
                         }
                         2 => {
-                            let got = map.compute(key, |old| {
+                            let got = map.compute_dyn(key, &mut |old| {
                                 assert!(old.is_none_or(|old| *old % 2 == **key));
                                 Some(value.clone())
                             });

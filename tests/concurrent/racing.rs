@@ -11,6 +11,7 @@ use weakly::concurrent::WeakMap;
 use weakly::keep::Limit;
 
 use crate::common::{panics, quiet_panic, scaled, watchdog};
+use crate::dynamic::*;
 use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
 
 for_each_making!(
@@ -148,14 +149,14 @@ fn small_waiters_go_on_if_the_operation_panics() {
         thread::scope(|scope| {
             let (map, key) = (&map, &key);
             let leader = scope.spawn(move || {
-                map.get_or_insert_with(key, |_| {
+                map.get_or_insert_dyn(key, &mut || {
                     begun.send(()).unwrap();
                     _ = goes.recv();
                     7
                 })
             });
             begins.recv().unwrap();
-            let waiter = scope.spawn(|| map.get_or_insert_with(key, |_| quiet_panic()));
+            let waiter = scope.spawn(|| map.get_or_insert_dyn(key, &mut || quiet_panic()));
             // (It hardly ever waits by then otherwise.)
             thread::sleep(Duration::from_millis(5));
             assert!(panics(|| _ = map.insert(key, 8)));

@@ -11,6 +11,7 @@ use weakly::{AttributeKey, Attributes};
 use crate::common::custom::Custom;
 use crate::common::subject::Life as _;
 use crate::common::{in_time, panics, quiet_panic, scaled};
+use crate::dynamic::*;
 use crate::faces::*;
 use crate::for_each_pointer;
 
@@ -244,11 +245,11 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
         let map = WeakMap::new();
         let again: [&dyn Fn(); 4] = [
             &|| _ = map.insert(&key, 5_usize),
-            &|| _ = map.compute(&key, |_| Some(6)),
+            &|| _ = map.compute_dyn(&key, &mut |_| Some(6)),
             &|| _ = map.swap(&key, 7),
             &|| {
                 map.remove(&key);
-                map.get_or_insert_with(&key, |_| 8);
+                map.get_or_insert_dyn(&key, &mut || 8);
             },
         ];
         let mut turns = 0;
@@ -260,7 +261,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
             for answer in [Some(1), None] {
                 map.insert(&key, 3);
                 let message_text = message(&mut || {
-                    map.compute(&key, |_| {
+                    map.compute_dyn(&key, &mut |_| {
                         turns += 1;
                         again();
                         answer
@@ -285,7 +286,7 @@ fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
 
         let values = WeakValueMap::new();
         message(&mut || {
-            _ = values.compute(7_usize, |_| {
+            _ = values.compute_dyn(7_usize, &mut |_| {
                 values.insert(7_usize, &key);
                 Some(key.clone())
             });
@@ -318,9 +319,9 @@ fn a_closure_may_do_anything_else<P: Kind>() {
         let values = [0, 1, 2].map(|n| P::Custom::from(Custom::from(n)));
         let map = WeakValueMap::<Custom, _>::new();
         for turn in 0..3 {
-            let got = map.compute(0.into(), |_| {
+            let got = map.compute_dyn(0.into(), &mut |_| {
                 map.insert(1.into(), &values[1]);
-                _ = map.compute(2.into(), |_| Some(values[2].clone()));
+                _ = map.compute_dyn(2.into(), &mut |_| Some(values[2].clone()));
                 map.remove(&Custom::from(turn));
                 Some(values[0].clone())
             });
@@ -333,7 +334,7 @@ fn a_closure_may_do_anything_else<P: Kind>() {
             for _ in 0..threads {
                 scope.spawn(|| {
                     for _ in 0..each {
-                        counts.compute(key, |count| {
+                        counts.compute_dyn(key, &mut |count| {
                             thread::yield_now();
                             Some(count.copied().unwrap_or(0) + 1)
                         });

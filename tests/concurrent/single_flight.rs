@@ -10,6 +10,7 @@ use weakly::concurrent::WeakMap;
 
 use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
+use crate::dynamic::*;
 use crate::faces::Count;
 use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
 
@@ -397,13 +398,13 @@ fn small_the_panic_of_a_discarded_value_surfaces_at_once() {
             }
         })
     };
-    assert!(panics(|| _ = map.get_or_insert_with(&key, |_| {
+    assert!(panics(|| _ = map.get_or_insert_dyn(&key, &mut || {
         map.clear();
         fuse.store(true, SeqCst);
         bomb()
     })));
     assert!(!fuse.load(SeqCst));
     assert!(!map.contains_key(&key));
-    _ = map.get_or_insert_with(&key, |_| bomb());
+    _ = map.get_or_insert_dyn(&key, &mut || bomb());
     assert_eq!(map.len(), 1);
 }

@@ -15,6 +15,7 @@ use crate::bags::BAG;
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::Lease;
 use crate::common::{on_a_stack_of, scaled, sized};
+use crate::dynamic::*;
 use crate::faces::*;
 
 for_each_collection!(
@@ -254,9 +255,9 @@ fn no_operation_visits_all() {
     for key in &few {
         check(&mut || assert!(map.contains_key(key)));
         check(&mut || assert!(map.contains_key(&Addr::of(&**key))));
-        check(&mut || _ = map.get_or_insert_with(key, |_| 1.into()));
+        check(&mut || _ = map.get_or_insert_dyn(key, &mut || 1.into()));
         check(&mut || assert!(!map.insert(key, 2.into())));
-        check(&mut || _ = map.compute(key, |_| Some(3.into())));
+        check(&mut || _ = map.compute_dyn(key, &mut |_| Some(3.into())));
     }
     for key in &few {
         check(&mut || assert!(map.remove(key).is_some()));

@@ -15,6 +15,7 @@ use weakly::{AttributeKey, Attributes, Memo, Strong};
 
 use crate::common::custom::{Custom, On};
 use crate::common::{in_time, panics, scaled, watchdog::watched};
+use crate::dynamic::*;
 use crate::faces::{Maps, ValueMaps, owned, quietly, token};
 
 type Last = Box<dyn FnOnce() + Send>;
@@ -66,7 +67,7 @@ fn small_a_map_in_the_destructor_of_a_thread_local() {
             let early = map.get(&last);
             map.insert(&last, owned(LATE, &quietly()));
             let other = Strong::new(2);
-            let made = map.get_or_insert_with(&other, |_| {
+            let made = map.get_or_insert_dyn(&other, &mut || {
                 map.with(&last, Arc::clone).expect("it is present")
             });
             drop(other);
@@ -128,19 +129,19 @@ fn small_all_shared_types_at_the_end() {
             let (other, dies) = (Strong::new(3), Arc::new(4));
             MAP.insert(&key, token());
             MAP.insert(&other, token());
-            MAP.compute(&key, |_| Some(MAP.get(&other).unwrap_or_else(token)));
-            MAP.get_or_insert_with(&Strong::new(5), |_| token());
+            MAP.compute_dyn(&key, &mut |_| Some(MAP.get(&other).unwrap_or_else(token)));
+            MAP.get_or_insert_dyn(&Strong::new(5), &mut || token());
             ARCS.insert(&arc, token());
-            ARCS.get_or_insert_with(&dies, |_| token());
+            ARCS.get_or_insert_dyn(&dies, &mut || token());
             assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
             assert!(SET.insert(&other) && SET.contains(&other));
             VALUES.insert(token(), &key);
-            _ = VALUES.compute(token(), |old| old);
-            _ = VALUES.get_or_insert_with(owned(7, &quietly()), |_| other.clone());
+            _ = VALUES.compute_dyn(token(), &mut |old| old);
+            _ = VALUES.get_or_insert_dyn(owned(7, &quietly()), &mut || other.clone());
             drop(NAMES.intern_ref("name"));
             NOTE.insert(&key, token());
-            NOTE.compute(&key, |_| Some(token()));
-            NOTE.get_or_insert_with(&other, |_| token());
+            NOTE.compute_dyn(&key, &mut |_| Some(token()));
+            NOTE.get_or_insert_dyn(&other, &mut || token());
             NOTES.insert(&key, Depth, round);
             NOTES.compute(&key, Depth, |depth| depth.map(|depth| depth + 1));
             assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
@@ -182,9 +183,9 @@ fn small_all_shared_types_at_the_end() {
 fn early() {
     let map = WeakMap::<Strong<usize>, usize>::new();
     let key = Strong::new(1);
-    map.get_or_insert_with(&key, |_| 1);
+    map.get_or_insert_dyn(&key, &mut || 1);
     let mut asked = false;
-    map.compute(&key, |_| {
+    map.compute_dyn(&key, &mut |_| {
         if !std::mem::replace(&mut asked, true) {
             map.insert(&key, 2);
         }
@@ -276,7 +277,7 @@ fn small_a_closure_that_retries_forever_at_the_end() {
             let key = Strong::new(1);
             map.insert(&key, 0);
             panics(|| {
-                map.compute(&key, |old| {
+                map.compute_dyn(&key, &mut |old| {
                     map.insert(&key, old.map_or(0, |old| old + 1));
                     Some(0)
                 });
@@ -313,7 +314,8 @@ fn small_a_waiting_destructor_at_the_end() {
                 let panicked = Arc::new(AtomicUsize::new(0));
                 let value = Strong::new(Custom::from(1));
                 let ask = |number: usize| {
-                    COMPARED.get_or_insert_with(compared(5, || ()), |_| Custom::from(number).into())
+                    COMPARED
+                        .get_or_insert_dyn(compared(5, || ()), &mut || Custom::from(number).into())
                 };
                 let end = {
                     let panicked = panicked.clone();
@@ -352,13 +354,14 @@ fn exit_in_a_computation_ends_the_process() {
         LAST.with_borrow_mut(|own| {
             let key = key.clone();
             own.0 = Some(Box::new(move || {
-                let asked = catch_unwind(AssertUnwindSafe(|| map.get_or_insert_with(&key, |_| 2)));
+                let asked =
+                    catch_unwind(AssertUnwindSafe(|| map.get_or_insert_dyn(&key, &mut || 2)));
                 let panic = asked.expect_err("it is being made");
                 let message = panic.downcast_ref::<String>().expect("a message");
                 _ = writeln!(stderr(), "the destructor got: {message}");
             }));
         });
-        map.get_or_insert_with(&key, |_| exit(STATUS));
+        map.get_or_insert_dyn(&key, &mut || exit(STATUS));
     }
     let output = Command::new(env::current_exe().expect("this program"))
         .args([
