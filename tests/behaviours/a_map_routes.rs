@@ -230,11 +230,18 @@ fn several_weak_values_are_found_at_once<P: Kind>() {
             assert_eq!((map.len_live(), P::counts(&b).0), (1, 1));
         };
     }
-    let ten = new::<P, _>("ten".to_owned());
-    check!(WeakPairMap<_, P::Strong<usize>>, &one, &two, &six, [&ten, &one, &two, &six]);
+    let [a, b, c, d] = [1, 2, 6, 10].map(new::<P, usize>);
+    check!(
+        WeakPairMap<Key<P>, P::Strong<usize>>,
+        &a,
+        &b,
+        &c,
+        [&d, &a, &b, &c]
+    );
     check!(WeakHashPairMap<_, P::Strong<usize>>, &one, &two, &six, ["ten", "one", "two", "six"]);
     check!(WeakValueMap<String, P::Strong<usize>>, "one".into(), "two".into(), "six".into(), ["ten", "one", "two", "six"]);
     assert_eq!([one, two, six].map(|key| P::counts(&key).0), [1; 3]);
+    assert_eq!([a, b, c].map(|key| P::counts(&key).0), [1; 3]);
 }
 
 /// A2: Two keys with one value are refused, by identity or by content, and nothing has changed.

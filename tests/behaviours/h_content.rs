@@ -11,7 +11,8 @@ use weakly::{
     Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap, reference::WeakKey,
 };
 
-use crate::common::{Counter, Kind, is_alive, new};
+use crate::collections::{Owned, counted};
+use crate::common::{Counter, Key, Kind, is_alive, new};
 use crate::for_each_kind;
 
 for_each_kind!(
@@ -149,20 +150,21 @@ fn a_set_keeps_its_element_and_replace_does_not<P: Kind>() {
 /// the new one stays, with its value.
 fn a_replaced_key_object_may_die_later<P: Kind>() {
     let counter = Counter::default();
-    let [first, second] = ["same"; 2].map(text::<P>);
-    let crowd: Vec<_> = (0..40).map(|n: usize| text::<P>(&n.to_string())).collect();
-    let mut map = WeakHashMap::from([(&first, counter.witness())]);
-    map.extend(crowd.iter().map(|key| (key, counter.witness())));
+    let ends = counted(&counter);
+    let [first, second] = [100; 2].map(new::<P, usize>);
+    let crowd: Vec<_> = (0..40).map(new::<P, usize>).collect();
+    let mut map = WeakHashMap::from([(&first, Owned::new(100, &ends))]);
+    map.extend(crowd.iter().map(|key| (key, Owned::new(**key, &ends))));
     drop(first);
     drop(crowd);
     assert!(
-        map.insert(&second, counter.witness()).is_none(),
+        map.insert(&second, Owned::new(100, &ends)).is_none(),
         "the first is dead"
     );
     assert!(!P::NOTIFIES || (map.len(), map.pending_dead() > 16) == (1, true));
     map.purge();
     assert_eq!((map.len(), map.pending_dead(), counter.get()), (1, 0, 41));
-    assert!(map.contains_key("same"));
+    assert!(map.contains_key(&100));
 }
 
 /// H117, C55: The key object of an occupied entry may die while the entry is open, since the lookup drops its
@@ -307,14 +309,17 @@ fn keys_are_found_by_equivalent_contents<P: Kind>() {
     let mut map = WeakHashMap::from([(&key, 1_usize)]);
     let mut set = WeakHashSet::from([&key]);
     let mut words = Interner::<Text<P>>::new();
-    let mut values = WeakValueMap::<String, _>::from([("key".to_owned(), &key)]);
+    let value = new::<P, usize>(1);
+    let mut values = WeakValueMap::<String, _>::from([("key".to_owned(), &value)]);
     assert!(is::<P>(&words.intern(key.clone()), &key));
     assert!(map.contains_key("key") && map.contains_key(&"key".to_owned()));
     assert!(map.contains_key(&AnyCase("KEY")) && !map.contains_key("KEY"));
     assert!(is::<P>(&set.get(&AnyCase("Key")).unwrap(), &key));
     assert!(is::<P>(&words.get(&AnyCase("Key")).unwrap(), &key));
-    assert!(is::<P>(&values.expect(&AnyCase("KEY")), &key));
-    assert!(is::<P>(&values.get("key").unwrap(), &key));
+    assert_eq!(
+        (*values.expect(&AnyCase("KEY")), *values.expect("key")),
+        (1, 1)
+    );
     *map.get_mut(&AnyCase("kEy")).unwrap() += 1;
     assert_eq!(
         (map.get_key_value(&AnyCase("keY")).unwrap().1, map["key"]),
@@ -354,15 +359,17 @@ fn colliding_contents_are_distinguished<P: Kind>() {
     let mut keys: Vec<_> = (0..30).map(|n: usize| text::<P>(&n.to_string())).collect();
     let mut map = WeakHashMap::<Text<P>, usize, Colliding>::default();
     let mut set = WeakHashSet::<Text<P>, Colliding>::default();
-    let mut values = WeakValueMap::<String, Text<P>, Colliding>::default();
+    let mut numbers: Vec<_> = (0..30).map(new::<P, usize>).collect();
+    let mut values = WeakValueMap::<String, Key<P>, Colliding>::default();
     let mut words = Interner::<Text<P>, Colliding>::default();
     for (n, key) in keys.iter().enumerate() {
         map.insert(key, n);
         set.insert(key);
-        values.insert(key.to_string(), key);
+        values.insert(key.to_string(), &numbers[n]);
         _ = words.intern(key.clone());
     }
-    keys.retain(|key| key.len() == 1);
+    keys.truncate(10);
+    numbers.truncate(10);
     for _drained in [false, true] {
         for n in 0..30 {
             let lives = n < 10;
@@ -385,31 +392,31 @@ fn colliding_contents_are_distinguished<P: Kind>() {
 /// H117: A user's hasher is used, is kept by a copy, and may be a constant: such a map is made at compile time.
 #[test]
 fn hashers_may_be_chosen() {
-    static WORDS: Mutex<Interner<Strong<str>, Fixed>> = Mutex::new(Interner::with_hasher(Fixed));
-    static MAP: Mutex<WeakHashMap<Strong<str>, u8, Fixed>> =
+    static WORDS: Mutex<Interner<Strong<String>, Fixed>> = Mutex::new(Interner::with_hasher(Fixed));
+    static MAP: Mutex<WeakHashMap<Strong<String>, usize, Fixed>> =
         Mutex::new(WeakHashMap::with_hasher(Fixed));
-    static SET: Mutex<WeakHashSet<Strong<str>, Fixed>> =
+    static SET: Mutex<WeakHashSet<Strong<String>, Fixed>> =
         Mutex::new(WeakHashSet::with_hasher(Fixed));
-    static VALUES: Mutex<WeakValueMap<u8, Strong<str>, Fixed>> =
+    static VALUES: Mutex<WeakValueMap<usize, Strong<usize>, Fixed>> =
         Mutex::new(WeakValueMap::with_hasher(Fixed));
-    static PAIRS: Mutex<WeakPairMap<Strong<str>, Strong<str>>> = Mutex::new(WeakPairMap::new());
-    let word = WORDS.lock().unwrap().intern_ref("word");
+    static PAIRS: Mutex<WeakPairMap<Strong<usize>, Strong<usize>>> = Mutex::new(WeakPairMap::new());
+    let word = WORDS.lock().unwrap().intern("word".to_owned());
+    let one = Strong::new(1_usize);
     MAP.lock().unwrap().insert(&word, 1);
     SET.lock().unwrap().insert(&word);
-    VALUES.lock().unwrap().insert(1, &word);
-    PAIRS.lock().unwrap().insert(&word, &word);
+    VALUES.lock().unwrap().insert(1, &one);
+    PAIRS.lock().unwrap().insert(&one, &one);
     assert_eq!(MAP.lock().unwrap().get("word"), Some(&1));
     assert!(SET.lock().unwrap().clone().contains("word"));
-    assert!(Strong::ptr_eq(&VALUES.lock().unwrap().expect(&1), &word));
-    assert!(Strong::ptr_eq(&PAIRS.lock().unwrap().expect(&word), &word));
-    let one = Fixed.hash_one("word");
-    assert_eq!(MAP.lock().unwrap().hasher().hash_one("word"), one);
-    assert_eq!(
-        VALUES.lock().unwrap().clone().hasher().hash_one("word"),
-        one
-    );
+    assert!(Strong::ptr_eq(&VALUES.lock().unwrap().expect(&1), &one));
+    assert!(Strong::ptr_eq(&PAIRS.lock().unwrap().expect(&one), &one));
+    let hash = Fixed.hash_one("word");
+    assert_eq!(MAP.lock().unwrap().hasher().hash_one("word"), hash);
+    let values = VALUES.lock().unwrap().clone();
+    assert_eq!(values.hasher().hash_one("word"), hash);
     let state = RandomState::new();
-    let numbers = WeakValueMap::<u8, Strong<str>, _>::with_capacity_and_hasher(9, state.clone());
+    let numbers =
+        WeakValueMap::<usize, Strong<usize>, _>::with_capacity_and_hasher(9, state.clone());
     assert_eq!(numbers.hasher().hash_one(5), state.hash_one(5));
 }
 
@@ -420,16 +427,16 @@ fn default_hashers_differ_and_their_copies_do_not() {
     use weakly::DefaultHashBuilder;
 
     let (a, b) = (
-        WeakHashMap::<Strong<str>, u8>::new(),
-        WeakHashMap::<Strong<str>, u8>::new(),
+        WeakHashMap::<Strong<String>, usize>::new(),
+        WeakHashMap::<Strong<String>, usize>::new(),
     );
     let hash = |hasher: &DefaultHashBuilder| hasher.hash_one("word");
     assert_ne!(hash(a.hasher()), hash(b.hasher()));
     assert_eq!(hash(a.hasher()), hash(a.clone().hasher()));
     assert_eq!(hash(a.hasher()), hash(&a.hasher().clone()));
     let (a, b) = (
-        Interner::<Strong<str>>::new(),
-        Interner::<Strong<str>>::with_capacity(5),
+        Interner::<Strong<String>>::new(),
+        Interner::<Strong<String>>::with_capacity(5),
     );
     assert_ne!(hash(a.hasher()), hash(b.hasher()));
     let shown = format!("{:?}", a.hasher());
