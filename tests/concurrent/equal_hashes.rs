@@ -1,6 +1,7 @@
 //! A thousand contents with equal hash, and one content that comes and goes: neither hangs, and the dead do
 //! not accumulate.
 
+use std::ops::Deref;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -21,15 +22,16 @@ const MANY: usize = sized(1_200, 600, 40);
 const THREADS: usize = 4;
 
 /// A collection that is keyed by content. All contents have the same hash.
-trait Contents: Default + Send + Sync + 'static {
-    type Pointer: Life<Custom> + SharedRef<Target = Custom>;
-
+trait Contents: Send + Sync {
     /// The one live object of this content; made if there is none.
-    fn ask(&self, content: usize) -> Self::Pointer;
-    fn get(&self, content: usize) -> Option<Self::Pointer>;
+    fn ask(&self, content: usize) -> Pointer;
+    fn get(&self, content: usize) -> Option<Pointer>;
     fn counts(&self) -> (usize, usize, usize);
     fn purge(&self);
 }
+
+type Pointer = Box<dyn Deref<Target = Custom> + Send + Sync>;
+type New = fn() -> Box<dyn Contents>;
 
 struct Names<K: SharedRef>(Interner<K>);
 struct Values<K: SharedRef>(WeakValueMap<Custom, K>);
@@ -49,15 +51,15 @@ macro_rules! contents {
         }
 
         impl<K: Life<Custom> + SharedRef<Target = Custom>> Contents for $name<K> {
-            type Pointer = K;
-
-            fn ask(&self, $content: usize) -> K {
+            fn ask(&self, $content: usize) -> Pointer {
                 let ($this, $content) = (&self.0, Custom::from($content));
-                $ask
+                let object: K = $ask;
+                Box::new(object)
             }
-            fn get(&self, $content: usize) -> Option<K> {
+            fn get(&self, $content: usize) -> Option<Pointer> {
                 let ($this, $content) = (&self.0, &Custom::from($content));
-                $get
+                let object: K = $get?;
+                Some(Box::new(object))
             }
             fn counts(&self) -> (usize, usize, usize) {
                 self.0.counts()
@@ -114,11 +116,11 @@ macro_rules! for_each_contents {
 
             #[test]
             fn strong() {
-                $test::<$contents<Strong<Custom>>>();
+                $test(|| Box::<$contents<Strong<Custom>>>::default());
             }
             #[test]
             fn arc() {
-                $test::<$contents<Lease>>();
+                $test(|| Box::<$contents<Lease>>::default());
             }
         }
     )*};
@@ -134,9 +136,9 @@ for_each_contents!(
 for_each_pointer!(objects_come_and_go);
 
 /// E79: Slower, but it terminates, and finds each.
-fn thousands_of_equal_hashes<C: Contents>() {
-    in_time(|| {
-        let all = C::default();
+fn thousands_of_equal_hashes(new: New) {
+    in_time(move || {
+        let all = new();
         let objects: Vec<_> = (0..MANY).map(|n| all.ask(n)).collect();
         assert_eq!(all.counts(), (MANY, MANY, 0));
         for n in (0..MANY).step_by(7) {
@@ -152,11 +154,11 @@ fn thousands_of_equal_hashes<C: Contents>() {
 }
 
 /// L157: Four threads ask for the same contents, each in another order.
-fn small_threads_meet_at_equal_hashes<C: Contents>() {
-    in_time(|| {
+fn small_threads_meet_at_equal_hashes(new: New) {
+    in_time(move || {
         let many = sized(1_000, 400, 6);
-        let (all, barrier) = (C::default(), Barrier::new(THREADS));
-        let objects: Vec<Vec<C::Pointer>> = thread::scope(|scope| {
+        let (all, barrier) = (new(), Barrier::new(THREADS));
+        let objects: Vec<Vec<Pointer>> = thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|thread| {
                     let (all, barrier) = (&all, &barrier);
@@ -182,20 +184,20 @@ fn small_threads_meet_at_equal_hashes<C: Contents>() {
 }
 
 /// How many are dead and not yet reclaimed.
-fn dead<C: Contents>(all: &C) -> usize {
+fn dead(all: &dyn Contents) -> usize {
     let (len, live, pending) = all.counts();
     len.saturating_sub(live) + pending
 }
 
 /// H117: Each dead object makes room for the next.
-fn one_content_comes_and_goes<C: Contents>() {
-    in_time(|| {
+fn one_content_comes_and_goes(new: New) {
+    in_time(move || {
         for others in [0, 20, scaled(100, 21)] {
-            let all = C::default();
+            let all = new();
             let kept: Vec<_> = (1..=others).map(|n| all.ask(n)).collect();
             for _ in 0..MANY {
                 assert_eq!(all.ask(0).number, 0);
-                assert!(dead(&all) <= 1, "{:?}", all.counts());
+                assert!(dead(&*all) <= 1, "{:?}", all.counts());
             }
             assert_eq!(all.counts().1, kept.len());
         }
@@ -203,9 +205,9 @@ fn one_content_comes_and_goes<C: Contents>() {
 }
 
 /// H117, L157: On four threads.
-fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
-    in_time(|| {
-        let (all, barrier) = (C::default(), Barrier::new(THREADS));
+fn small_one_content_comes_and_goes_on_threads(new: New) {
+    in_time(move || {
+        let (all, barrier) = (new(), Barrier::new(THREADS));
         let kept: Vec<_> = (1..=scaled(20, 2)).map(|n| all.ask(n)).collect();
         thread::scope(|scope| {
             for _ in 0..THREADS {
@@ -220,7 +222,7 @@ fn small_one_content_comes_and_goes_on_threads<C: Contents>() {
         // Those of the last few operations: a thread gathers two for each thread there is.
         drop(all.ask(0));
         let most = THREADS * 2 * (THREADS + 1);
-        assert!(dead(&all) <= most, "{:?}", all.counts());
+        assert!(dead(&*all) <= most, "{:?}", all.counts());
         all.purge();
         assert_eq!(all.counts(), (kept.len(), kept.len(), 0));
     });

@@ -1,14 +1,13 @@
 //! One face for the maps that compute a value for a key.
 
 use std::any::Any;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakPairMap, WeakValueMap};
+use weakly::reference::WeakRef;
 
-use crate::common::subject::{Life, new_lives};
-use crate::dynamic::*;
-use crate::faces::{self, Owned, owned, quietly};
+use crate::common::subject::{Answer, new_lives};
+use crate::faces::{self, Handle, Known, Owned, owned, quietly};
 
 /// The error of any closure, and the closure: the library is compiled once for all of them.
 type Failure = Box<dyn Any>;
@@ -28,181 +27,176 @@ fn erased<V, E: 'static>(
     asked.map_err(|error| *error.downcast().expect("it is the closure's"))
 }
 
-/// What a value contains.
-pub(crate) trait Made {
-    fn number(&self) -> usize;
+/// A value of any of these maps.
+#[derive(Clone)]
+pub(crate) enum Value {
+    Owned(Arc<Owned>),
+    /// Of a map with weak values.
+    Weak(Handle),
 }
 
-impl Made for usize {
-    fn number(&self) -> usize {
-        *self
+impl Value {
+    pub(crate) fn number(&self) -> usize {
+        match self {
+            Value::Owned(owned) => owned.number,
+            Value::Weak(handle) => **handle,
+        }
     }
-}
 
-impl Made for Owned {
-    fn number(&self) -> usize {
-        self.number
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Owned(one), Value::Owned(other)) => Arc::ptr_eq(one, other),
+            (Value::Weak(one), Value::Weak(other)) => one.is(other),
+            _ => false,
+        }
+    }
+
+    fn owned(&self) -> Arc<Owned> {
+        match self {
+            Value::Owned(owned) => owned.clone(),
+            Value::Weak(_) => unreachable!("of another map"),
+        }
+    }
+
+    fn handle<K: Known>(&self) -> &K {
+        match self {
+            Value::Weak(handle) => K::known(handle),
+            Value::Owned(_) => unreachable!("of another map"),
+        }
     }
 }
 
 /// A map that computes values for the keys 0 to 7.
 pub(crate) trait GetOrInsert: Sync {
-    type Value: Deref<Target: Made> + Clone + Send + Sync;
-
-    fn new() -> Self;
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Self::Value;
+    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Value;
     /// The same, where making it may fail.
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Self::Value, Failure>;
+    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
     /// The same, where threads do not wait for each other.
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Self::Value, Failure>;
-
-    #[track_caller]
-    fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Self::Value {
-        let mut make = Some(make);
-        self.ask_for(key, &mut || make.take().expect(ONCE)())
-    }
-    fn try_ask<E: 'static>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Self::Value, E> {
-        erased(make, |make| self.try_ask_for(key, make))
-    }
-    fn race<E: 'static>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Self::Value, E> {
-        erased(make, |make| self.race_for(key, make))
-    }
-    fn get(&self, key: usize) -> Option<Self::Value>;
+    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
+    fn get(&self, key: usize) -> Option<Value>;
     /// Sets it; returns whether there was none.
-    fn set(&self, key: usize, value: &Self::Value) -> bool;
+    fn set(&self, key: usize, value: &Value) -> bool;
     fn remove(&self, key: usize) -> bool;
     /// Removes it, if the closure says so of a value.
-    fn remove_if(&self, key: usize, wanted: impl FnMut() -> bool) -> bool;
+    fn remove_if(&self, key: usize, wanted: &mut dyn FnMut() -> bool) -> bool;
     fn clear(&self);
     fn retain(&self, keep: bool);
     fn len(&self) -> usize;
-    fn value(number: usize) -> Self::Value;
+    fn value(&self, number: usize) -> Value;
 }
 
-pub(crate) fn is_same<M: GetOrInsert>(one: &M::Value, other: &M::Value) -> bool {
-    std::ptr::eq(&raw const **one, &raw const **other)
+impl dyn GetOrInsert + '_ {
+    #[track_caller]
+    pub(crate) fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Value {
+        let mut make = Some(make);
+        self.ask_for(key, &mut || make.take().expect(ONCE)())
+    }
+    pub(crate) fn try_ask<E: 'static>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Value, E> {
+        erased(make, |make| self.try_ask_for(key, make))
+    }
+    pub(crate) fn race<E: 'static>(
+        &self,
+        key: usize,
+        make: impl FnOnce() -> Result<usize, E>,
+    ) -> Result<Value, E> {
+        erased(make, |make| self.race_for(key, make))
+    }
 }
 
-/// The methods with the same names, and how a value is made.
-macro_rules! alike {
-    ($value:ty) => {
-        type Value = $value;
+/// What makes the map of a test.
+pub(crate) type New = fn() -> Box<dyn GetOrInsert>;
 
-        fn clear(&self) {
-            self.map.clear();
+pub(crate) fn new<M: GetOrInsert + Default + 'static>() -> Box<dyn GetOrInsert> {
+    Box::<M>::default()
+}
+
+fn owning(number: usize) -> Arc<Owned> {
+    owned(number, &quietly())
+}
+
+fn weak<K: Known>(handle: K) -> Value {
+    Value::Weak(handle.handle())
+}
+
+/// `at` is a key and `by` what finds it, `new` makes a value from a number, and `shown` makes it a [`Value`].
+macro_rules! maps {
+    ($($map:ident: |$all:ident, $key:ident| $at:expr, by $by:expr; new $new:expr, shown $shown:expr;
+       asked |$asked:pat_param| $check:expr; insert $inserted:ident $taken:expr;)*) => {$(
+        impl<K: Known + SharedRef> GetOrInsert for $map<K> {
+            #[track_caller]
+            fn ask_for(&self, $key: usize, make: &mut dyn FnMut() -> usize) -> Value {
+                let $all = self;
+                $shown($all.map.get_or_insert_with($at, |$asked| {
+                    $check;
+                    $new(make())
+                }))
+            }
+            fn try_ask_for(&self, $key: usize, make: Making<'_>) -> Result<Value, Failure> {
+                let $all = self;
+                let made = $all.map.try_get_or_insert_with($at, |_: &_| make().map($new));
+                made.map($shown)
+            }
+            fn race_for(&self, $key: usize, make: Making<'_>) -> Result<Value, Failure> {
+                let $all = self;
+                let made = $all.map.try_get_or_insert_racing($at, |_: &_| make().map($new));
+                made.map($shown)
+            }
+            fn get(&self, $key: usize) -> Option<Value> {
+                let $all = self;
+                $all.map.get($by).map($shown)
+            }
+            fn set(&self, $key: usize, $inserted: &Value) -> bool {
+                let $all = self;
+                $all.map.insert($at, $taken).is_new()
+            }
+            fn remove(&self, $key: usize) -> bool {
+                let $all = self;
+                $all.map.remove($by).is_some()
+            }
+            fn remove_if(&self, $key: usize, wanted: &mut dyn FnMut() -> bool) -> bool {
+                let $all = self;
+                $all.map.remove_if($by, |_| wanted()).was_there()
+            }
+            fn clear(&self) {
+                self.map.clear();
+            }
+            fn retain(&self, keep: bool) {
+                self.map.retain(|_, _| keep);
+            }
+            fn len(&self) -> usize {
+                self.map.len()
+            }
+            fn value(&self, number: usize) -> Value {
+                $shown($new(number))
+            }
         }
-        fn retain(&self, keep: bool) {
-            self.map.retain(|_, _| keep);
-        }
-        fn len(&self) -> usize {
-            self.map.len()
-        }
-    };
+    )*};
 }
 
 /// Weak keys, by identity.
-pub(crate) struct Maps<K: Life + SharedRef> {
+pub(crate) struct Maps<K: Known + SharedRef> {
     map: faces::Maps<K>,
     keys: Vec<K>,
 }
 
-impl<K: Life + SharedRef> GetOrInsert for Maps<K> {
-    alike!(Arc<Owned>);
-
-    fn value(number: usize) -> Arc<Owned> {
-        owned(number, &quietly())
-    }
-
-    fn new() -> Self {
-        let (map, keys) = (WeakMap::new(), new_lives::<K>(8));
-        Maps { map, keys }
-    }
-    #[track_caller]
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
-        self.map
-            .get_or_insert_dyn(&self.keys[key], &mut || Self::value(make()))
-    }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
-        let make = |_: &_| make().map(Self::value);
-        self.map.try_get_or_insert_with(&self.keys[key], make)
-    }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
-        let make = |_: &_| make().map(Self::value);
-        self.map.try_get_or_insert_racing(&self.keys[key], make)
-    }
-    fn get(&self, key: usize) -> Option<Arc<Owned>> {
-        self.map.get(&self.keys[key])
-    }
-    fn set(&self, key: usize, value: &Arc<Owned>) -> bool {
-        self.map.insert(&self.keys[key], value.clone())
-    }
-    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
-        self.map.remove_if(&self.keys[key], |_| wanted())
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.map.remove(&self.keys[key]).is_some()
-    }
-}
-
 /// Weak values, which the test keeps alive.
-pub(crate) struct Values<K: Life + SharedRef> {
+#[derive(Default)]
+pub(crate) struct Values<K: Known + SharedRef> {
     map: WeakValueMap<usize, K>,
 }
 
-impl<K: Life + SharedRef> GetOrInsert for Values<K> {
-    alike!(K);
-
-    fn value(number: usize) -> K {
-        number.into()
-    }
-
-    fn new() -> Self {
-        let map = WeakValueMap::new();
-        Values { map }
-    }
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> K {
-        self.map.get_or_insert_with(key, |asked| {
-            assert_eq!(*asked, key);
-            make().into()
-        })
-    }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
-        let make = |_: &_| make().map(Into::into);
-        self.map.try_get_or_insert_with(key, make)
-    }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
-        let make = |_: &_| make().map(Into::into);
-        self.map.try_get_or_insert_racing(key, make)
-    }
-    fn get(&self, key: usize) -> Option<K> {
-        self.map.get(&key)
-    }
-    fn set(&self, key: usize, value: &K) -> bool {
-        self.map.insert(key, value).is_none()
-    }
-    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
-        self.map.remove_if(&key, |_| wanted()).is_some()
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.map.remove(&key).is_some()
-    }
-}
-
 /// Weak keys by content; lookups use another object each time.
-pub(crate) struct HashMaps<K: Life + SharedRef> {
+#[derive(Default)]
+pub(crate) struct HashMaps<K: Known + SharedRef> {
     map: faces::HashMaps<K>,
     keys: [Mutex<Vec<K>>; 8],
 }
 
-impl<K: Life + SharedRef> HashMaps<K> {
+impl<K: Known + SharedRef> HashMaps<K> {
     fn key(&self, key: usize) -> K {
         let new = K::from(key);
         self.keys[key].lock().unwrap().push(new.clone());
@@ -210,94 +204,57 @@ impl<K: Life + SharedRef> HashMaps<K> {
     }
 }
 
-impl<K: Life + SharedRef> GetOrInsert for HashMaps<K> {
-    alike!(Arc<Owned>);
-
-    fn value(number: usize) -> Arc<Owned> {
-        owned(number, &quietly())
-    }
-
-    fn new() -> Self {
-        let (map, keys) = (WeakHashMap::new(), Default::default());
-        HashMaps { map, keys }
-    }
-    #[track_caller]
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Arc<Owned> {
-        let key = self.key(key);
-        self.map
-            .get_or_insert_dyn(&key, &mut || Self::value(make()))
-    }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
-        let make = |_: &_| make().map(Self::value);
-        self.map.try_get_or_insert_with(&self.key(key), make)
-    }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<Arc<Owned>, Failure> {
-        let make = |_: &_| make().map(Self::value);
-        self.map.try_get_or_insert_racing(&self.key(key), make)
-    }
-    fn get(&self, key: usize) -> Option<Arc<Owned>> {
-        self.map.get(&key)
-    }
-    fn set(&self, key: usize, value: &Arc<Owned>) -> bool {
-        self.map.insert(&self.key(key), value.clone())
-    }
-    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
-        self.map.remove_if(&key, |_| wanted())
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.map.remove(&key).is_some()
-    }
-}
-
 /// Weak values of weak keys.
-pub(crate) struct Pairs<K: Life + SharedRef> {
+pub(crate) struct Pairs<K: Known + SharedRef> {
     map: WeakPairMap<K, K>,
     keys: Vec<K>,
 }
 
-impl<K: Life + SharedRef> GetOrInsert for Pairs<K> {
-    alike!(K);
-
-    fn value(number: usize) -> K {
-        number.into()
-    }
-
-    fn new() -> Self {
-        let (map, keys) = (WeakPairMap::new(), new_lives::<K>(8));
-        Pairs { map, keys }
-    }
-    #[track_caller]
-    fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> K {
-        self.map.get_or_insert_with(&self.keys[key], |asked| {
-            assert_eq!(**asked, key);
-            make().into()
-        })
-    }
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
-        let make = |_: &_| make().map(Into::into);
-        self.map.try_get_or_insert_with(&self.keys[key], make)
-    }
-    fn race_for(&self, key: usize, make: Making<'_>) -> Result<K, Failure> {
-        let make = |_: &_| make().map(Into::into);
-        self.map.try_get_or_insert_racing(&self.keys[key], make)
-    }
-    fn get(&self, key: usize) -> Option<K> {
-        self.map.get(&self.keys[key])
-    }
-    fn set(&self, key: usize, value: &K) -> bool {
-        self.map.insert(&self.keys[key], value).is_none()
-    }
-    fn remove_if(&self, key: usize, mut wanted: impl FnMut() -> bool) -> bool {
-        self.map.remove_if(&self.keys[key], |_| wanted()).is_some()
-    }
-    fn remove(&self, key: usize) -> bool {
-        self.map.remove(&self.keys[key]).is_some()
-    }
+macro_rules! with_keys {
+    ($($map:ident)*) => {$(
+        impl<K: Known + SharedRef> Default for $map<K> {
+            fn default() -> Self {
+                let (map, keys) = (Default::default(), new_lives(8));
+                $map { map, keys }
+            }
+        }
+    )*};
 }
 
-crate::subjects! {
-    $ in [crate::get_or_insert];
+with_keys! { Maps Pairs }
 
-    for_each_making [strong: Atomic, arc: StdArc]
-        [weak_map: Maps, weak_value_map: Values, weak_hash_map: HashMaps, weak_pair_map: Pairs];
+maps! {
+    Maps: |all, key| &all.keys[key], by &all.keys[key]; new owning, shown Value::Owned;
+        asked |asked| assert!(asked.upgrade().is_some_and(|asked| *asked == key)); insert value value.owned();
+    Values: |all, key| key, by &key; new K::from, shown weak;
+        asked |asked| assert_eq!(*asked, key); insert value value.handle();
+    HashMaps: |all, key| &all.key(key), by &key; new owning, shown Value::Owned;
+        asked |asked| assert!(asked.upgrade().is_some_and(|asked| *asked == key)); insert value value.owned();
+    Pairs: |all, key| &all.keys[key], by &all.keys[key]; new K::from, shown weak;
+        asked |asked| assert_eq!(**asked, key); insert value value.handle();
 }
+
+/// Makes a `#[test]` of each function, for each map and kind of pointer.
+macro_rules! for_each_making {
+    ($($test:ident),* $(,)?) => {$(
+        mod $test {
+            $crate::get_or_insert::for_each_making! { @ $test weak_map: Maps, weak_value_map: Values, weak_hash_map: HashMaps,
+                weak_pair_map: Pairs }
+        }
+    )*};
+    (@ $test:ident $($name:ident: $map:ident),*) => {$(
+        mod $name {
+            use crate::get_or_insert::{$map, new};
+
+            #[test]
+            fn strong() {
+                super::super::$test(new::<$map<weakly::Strong<usize>>>);
+            }
+            #[test]
+            fn arc() {
+                super::super::$test(new::<$map<std::sync::Arc<usize>>>);
+            }
+        }
+    )*};
+}
+pub(crate) use for_each_making;

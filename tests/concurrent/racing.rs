@@ -12,7 +12,7 @@ use weakly::keep::Limit;
 
 use crate::common::{panics, quiet_panic, scaled, watchdog};
 use crate::dynamic::*;
-use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
+use crate::get_or_insert::{GetOrInsert, New, Value, for_each_making};
 
 for_each_making!(
     what_is_there_is_returned,
@@ -23,30 +23,30 @@ for_each_making!(
     what_is_removed_meanwhile_is_inserted_after_that,
 );
 
-fn race<M: GetOrInsert>(map: &M, key: usize, make: impl FnOnce() -> usize) -> M::Value {
+fn race(map: &dyn GetOrInsert, key: usize, make: impl FnOnce() -> usize) -> Value {
     let Ok(made) = map.race(key, || Ok::<_, Infallible>(make()));
     made
 }
 
 /// And one that is made is found afterwards.
-fn what_is_there_is_returned<M: GetOrInsert>() {
-    let map = M::new();
-    let made = race(&map, 1, || 7);
+fn what_is_there_is_returned(new: New) {
+    let map = new();
+    let made = race(&*map, 1, || 7);
     assert_eq!((made.number(), map.len()), (7, 1));
-    let again = race(&map, 1, || panic!("it is present"));
+    let again = race(&*map, 1, || panic!("it is present"));
     let asked = map.ask(1, || panic!("it is present"));
-    assert!(is_same::<M>(&made, &again) && is_same::<M>(&made, &asked));
+    assert!(made.is(&again) && made.is(&asked));
 }
 
 /// 280: All threads are in their closures at once, which none could be if it waited for another.
-fn small_all_make_a_value_and_get_the_first<M: GetOrInsert>() {
+fn small_all_make_a_value_and_get_the_first(new: New) {
     let _watched = watchdog::watched("a thread waits for another that makes the same value");
     let threads = scaled(6, 3);
     for _ in 0..scaled(20, 1) {
-        let (map, all_make) = (M::new(), Barrier::new(threads));
-        let got: Vec<M::Value> = thread::scope(|scope| {
+        let (map, all_make) = (new(), Barrier::new(threads));
+        let got: Vec<Value> = thread::scope(|scope| {
             let ask = |number| {
-                let (map, all_make) = (&map, &all_make);
+                let (map, all_make) = (&*map, &all_make);
                 move || {
                     race(map, 1, || {
                         all_make.wait();
@@ -57,27 +57,21 @@ fn small_all_make_a_value_and_get_the_first<M: GetOrInsert>() {
             let askers: Vec<_> = (0..threads).map(|n| scope.spawn(ask(n))).collect();
             askers.into_iter().map(|it| it.join().unwrap()).collect()
         });
-        assert!(
-            got.iter().all(|it| is_same::<M>(it, &got[0])),
-            "of the first"
-        );
-        assert!(
-            map.get(1)
-                .is_some_and(|there| is_same::<M>(&there, &got[0]))
-        );
+        assert!(got.iter().all(|it| it.is(&got[0])), "of the first");
+        assert!(map.get(1).is_some_and(|there| there.is(&got[0])));
         assert_eq!(map.len(), 1);
     }
 }
 
 /// 280: The waiter goes on while the other value is still being made. That goes to the thread that makes it, and is not
 /// kept.
-fn small_waiters_get_what_is_raced_beside_a_reservation<M: GetOrInsert>() {
+fn small_waiters_get_what_is_raced_beside_a_reservation(new: New) {
     let _watched = watchdog::watched("a waiter waits for the value that was overtaken");
     for _ in 0..scaled(20, 2) {
-        let map = M::new();
+        let map = new();
         let ((begun, begins), (go, goes)) = (channel(), channel::<()>());
         thread::scope(|scope| {
-            let map = &map;
+            let map = &*map;
             let leader = scope.spawn(move || {
                 map.ask(1, || {
                     begun.send(()).unwrap();
@@ -91,49 +85,49 @@ fn small_waiters_get_what_is_raced_beside_a_reservation<M: GetOrInsert>() {
             thread::yield_now();
             let raced = race(map, 1, || 8);
             assert_eq!(raced.number(), 8);
-            assert!(is_same::<M>(&waiter.join().unwrap(), &raced));
+            assert!(waiter.join().unwrap().is(&raced));
             drop(go);
             assert_eq!(leader.join().unwrap().number(), 7);
-            assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &raced)));
+            assert!(map.get(1).is_some_and(|there| there.is(&raced)));
             assert_eq!(map.len(), 1);
         });
     }
 }
 
-fn what_fails_or_panics_keeps_nothing<M: GetOrInsert>() {
-    let map = M::new();
+fn what_fails_or_panics_keeps_nothing(new: New) {
+    let map = new();
     assert!(map.race(1, || Err("no")).is_err());
-    assert!(panics(|| _ = race(&map, 1, || quiet_panic())));
+    assert!(panics(|| _ = race(&*map, 1, || quiet_panic())));
     assert_eq!((map.len(), map.get(1).is_none()), (0, true));
-    assert_eq!(race(&map, 1, || 8).number(), 8);
+    assert_eq!(race(&*map, 1, || 8).number(), 8);
 }
 
 /// It is no cycle: the inner one is first.
-fn a_value_whose_own_making_is_asked_for<M: GetOrInsert>() {
-    let map = M::new();
+fn a_value_whose_own_making_is_asked_for(new: New) {
+    let map = new();
     let mut inner = None;
-    let outer = race(&map, 1, || {
-        inner = Some(race(&map, 1, || 7));
+    let outer = race(&*map, 1, || {
+        inner = Some(race(&*map, 1, || 7));
         8
     });
-    assert!(is_same::<M>(&outer, &inner.unwrap()));
+    assert!(outer.is(&inner.unwrap()));
     // Nor is it one beside the reservation of this thread.
     let mut inner = None;
     let reserved = map.ask(2, || {
-        inner = Some(race(&map, 2, || 7));
+        inner = Some(race(&*map, 2, || 7));
         8
     });
     assert_eq!((reserved.number(), map.len()), (8, 2));
-    assert!(is_same::<M>(&map.get(2).unwrap(), &inner.unwrap()));
+    assert!(map.get(2).unwrap().is(&inner.unwrap()));
 }
 
-fn what_is_removed_meanwhile_is_inserted_after_that<M: GetOrInsert>() {
-    let map = M::new();
-    let made = race(&map, 1, || {
+fn what_is_removed_meanwhile_is_inserted_after_that(new: New) {
+    let map = new();
+    let made = race(&*map, 1, || {
         assert!(!map.remove(1));
         7
     });
-    assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &made)));
+    assert!(map.get(1).is_some_and(|there| there.is(&made)));
 }
 
 /// 280: The operation that inserts the value panics when the value is in its place: a listener does.

@@ -12,7 +12,7 @@ use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::dynamic::*;
 use crate::faces::Count;
-use crate::get_or_insert::{GetOrInsert, Made, for_each_making, is_same};
+use crate::get_or_insert::{GetOrInsert, New, Value, for_each_making};
 
 for_each_making!(
     a_value_is_computed_once,
@@ -37,23 +37,23 @@ for_each_making!(
 );
 
 /// L158: And it is present afterwards.
-fn a_value_is_computed_once<M: GetOrInsert>() {
-    let map = M::new();
+fn a_value_is_computed_once(new: New) {
+    let map = new();
     let made = map.ask(1, || 7);
     assert_eq!((made.number(), map.len()), (7, 1));
     let again = map.ask(1, || panic!("it is present"));
-    assert!(is_same::<M>(&made, &again));
-    assert!(map.get(1).is_some_and(|got| is_same::<M>(&made, &got)));
+    assert!(made.is(&again));
+    assert!(map.get(1).is_some_and(|got| made.is(&got)));
     assert!(map.remove(1));
     assert_eq!(map.ask(1, || 8).number(), 8);
 }
 
 /// L158: Of many threads that ask at the same time, one computes the value, and all get it.
-fn small_all_get_the_value_that_one_computes<M: GetOrInsert>() {
+fn small_all_get_the_value_that_one_computes(new: New) {
     let threads = scaled(8, 3);
     for _ in 0..scaled(50, 1) {
-        let (map, made, barrier) = (M::new(), Count::default(), Barrier::new(threads));
-        let got: Vec<M::Value> = thread::scope(|scope| {
+        let (map, made, barrier) = (new(), Count::default(), Barrier::new(threads));
+        let got: Vec<Value> = thread::scope(|scope| {
             let ask = || {
                 barrier.wait();
                 map.ask(1, || {
@@ -66,13 +66,13 @@ fn small_all_get_the_value_that_one_computes<M: GetOrInsert>() {
             askers.into_iter().map(|it| it.join().unwrap()).collect()
         });
         assert_eq!((made.get(), map.len()), (1, 1));
-        assert!(got.iter().all(|it| is_same::<M>(it, &got[0])));
+        assert!(got.iter().all(|it| it.is(&got[0])));
     }
 }
 
 /// M175: Nothing is left of an attempt that panics; the next waiter tries again.
-fn small_a_panic_lets_another_try<M: GetOrInsert>() {
-    let map = M::new();
+fn small_a_panic_lets_another_try(new: New) {
+    let map = new();
     let (started, starts) = channel();
     thread::scope(|scope| {
         let first = scope.spawn(|| {
@@ -93,8 +93,8 @@ fn small_a_panic_lets_another_try<M: GetOrInsert>() {
 }
 
 /// As if nobody had asked.
-fn an_error_is_returned_and_nothing_kept<M: GetOrInsert>() {
-    let map = M::new();
+fn an_error_is_returned_and_nothing_kept(new: New) {
+    let map = new();
     let error = map
         .try_ask(1, || Err("no value"))
         .map(|value| value.number());
@@ -103,12 +103,12 @@ fn an_error_is_returned_and_nothing_kept<M: GetOrInsert>() {
     let made = map.try_ask(1, || Ok::<_, &str>(7)).unwrap();
     assert_eq!((made.number(), map.len()), (7, 1));
     let there = map.try_ask(1, || Err("it is there")).unwrap();
-    assert!(is_same::<M>(&there, &made));
+    assert!(there.is(&made));
 }
 
 /// The error goes to the caller whose closure failed; the thread that waits makes the value.
-fn small_an_error_lets_another_try<M: GetOrInsert>() {
-    let map = M::new();
+fn small_an_error_lets_another_try(new: New) {
+    let map = new();
     let (started, starts) = channel();
     thread::scope(|scope| {
         let first = scope.spawn(|| {
@@ -128,25 +128,25 @@ fn small_an_error_lets_another_try<M: GetOrInsert>() {
 }
 
 /// The caller drops it: nothing is being made by then.
-fn an_error_that_panics_when_it_is_dropped<M: GetOrInsert>() {
+fn an_error_that_panics_when_it_is_dropped(new: New) {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
             quiet_panic()
         }
     }
-    let map = M::new();
+    let map = new();
     assert!(panics(|| drop(map.try_ask(1, || Err(Bomb)))));
     assert!(map.get(1).is_none());
     assert_eq!(map.ask(1, || 7).number(), 7);
 }
 
 /// M175: However many attempts fail.
-fn all_may_panic_but_the_last<M: GetOrInsert>() {
+fn all_may_panic_but_the_last(new: New) {
     let threads = scaled(8, 3);
     for _ in 0..scaled(50, 1) {
-        let (map, tries, barrier) = (M::new(), Count::default(), Barrier::new(threads));
-        let got: Vec<Option<M::Value>> = thread::scope(|scope| {
+        let (map, tries, barrier) = (new(), Count::default(), Barrier::new(threads));
+        let got: Vec<Option<Value>> = thread::scope(|scope| {
             let ask = || {
                 barrier.wait();
                 let mut got = None;
@@ -171,8 +171,8 @@ fn all_may_panic_but_the_last<M: GetOrInsert>() {
 }
 
 /// M174: The call would wait for itself. Afterwards the map is as before.
-fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
-    let map = M::new();
+fn to_ask_for_a_value_while_computing_it_is_an_error(new: New) {
+    let map = new();
     assert!(panics(|| drop(map.ask(1, || map.ask(1, || 2).number()))));
     assert_eq!(map.len(), 0);
     let through_another = || map.ask(2, || map.ask(1, || 3).number()).number();
@@ -188,8 +188,8 @@ fn to_ask_for_a_value_while_computing_it_is_an_error<M: GetOrInsert>() {
 }
 
 /// M174: Meanwhile other values may be computed and looked up.
-fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
-    fn sum<M: GetOrInsert>(map: &M, n: usize, kept: &mut Vec<M::Value>) -> usize {
+fn other_keys_may_be_used_meanwhile(new: New) {
+    fn sum(map: &dyn GetOrInsert, n: usize, kept: &mut Vec<Value>) -> usize {
         let mut inner = Vec::new();
         let value = map.ask(n, || match n {
             0 => 0,
@@ -199,8 +199,8 @@ fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
         kept.push(value.clone());
         value.number()
     }
-    let (map, mut kept) = (M::new(), Vec::new());
-    assert_eq!(sum(&map, 7, &mut kept), 28);
+    let (map, mut kept) = (new(), Vec::new());
+    assert_eq!(sum(&*map, 7, &mut kept), 28);
     assert_eq!((map.len(), kept.len()), (8, 8));
     assert!((0..8).all(|n| {
         map.get(n)
@@ -210,18 +210,18 @@ fn other_keys_may_be_used_meanwhile<M: GetOrInsert>() {
 
 /// M174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
 /// other may not, and no thread waits forever.
-fn small_a_cycle_over_threads_is_an_error<M: GetOrInsert>() {
-    cycles::<M>(2, scaled(50, 1));
+fn small_a_cycle_over_threads_is_an_error(new: New) {
+    cycles(new, 2, scaled(50, 1));
 }
 
 /// M174
-fn a_cycle_of_three_is_an_error<M: GetOrInsert>() {
-    cycles::<M>(3, scaled(50, 1));
+fn a_cycle_of_three_is_an_error(new: New) {
+    cycles(new, 3, scaled(50, 1));
 }
 
-fn cycles<M: GetOrInsert>(threads: usize, rounds: usize) {
+fn cycles(new: New, threads: usize, rounds: usize) {
     for _ in 0..rounds {
-        let (map, barrier) = (M::new(), Barrier::new(threads));
+        let (map, barrier) = (new(), Barrier::new(threads));
         let refused: Vec<bool> = thread::scope(|scope| {
             let askers: Vec<_> = (0..threads)
                 .map(|mine| {
@@ -250,11 +250,14 @@ fn cycles<M: GetOrInsert>(threads: usize, rounds: usize) {
 }
 
 /// L158: The caller gets the value; the map does not contain it.
-fn an_entry_removed_in_flight_is_not_inserted<M: GetOrInsert>() {
-    let map = M::new();
-    for remove in [|map: &M| assert!(!map.remove(1)), |map: &M| map.clear()] {
+fn an_entry_removed_in_flight_is_not_inserted(new: New) {
+    let map = new();
+    for remove in [
+        |map: &dyn GetOrInsert| assert!(!map.remove(1)),
+        |map: &dyn GetOrInsert| map.clear(),
+    ] {
         let value = map.ask(1, || {
-            remove(&map);
+            remove(&*map);
             7
         });
         assert_eq!(value.number(), 7);
@@ -266,34 +269,35 @@ fn an_entry_removed_in_flight_is_not_inserted<M: GetOrInsert>() {
         map.retain(false);
         8
     });
-    assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &value)));
+    assert!(map.get(1).is_some_and(|got| got.is(&value)));
 }
 
 /// L270: A condition is about a value. An entry in flight has none, so its computation goes on, and is kept.
-fn a_condition_is_not_asked_of_an_entry_in_flight<M: GetOrInsert>() {
-    let map = M::new();
+fn a_condition_is_not_asked_of_an_entry_in_flight(new: New) {
+    let map = new();
     let value = map.ask(1, || {
-        assert!(!map.remove_if(1, || unreachable!("there is no value")));
+        assert!(!map.remove_if(1, &mut || unreachable!("there is no value")));
         7
     });
-    assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &value)));
-    assert!(!map.remove_if(1, || false) && map.remove_if(1, || true));
+    assert!(map.get(1).is_some_and(|got| got.is(&value)));
+    assert!(!map.remove_if(1, &mut || false) && map.remove_if(1, &mut || true));
     assert!(map.get(1).is_none());
 }
 
 /// L270: However often a condition is asked meanwhile, the value is made once.
-fn waiters_get_what_a_condition_was_not_asked_of<M: GetOrInsert>() {
+fn waiters_get_what_a_condition_was_not_asked_of(new: New) {
     for _ in 0..scaled(50, 2) {
-        let map = M::new();
-        let got = wait_through(&map, || assert!(!map.remove_if(1, || true)));
+        let map = new();
+        let got = wait_through(&*map, || assert!(!map.remove_if(1, &mut || true)));
         assert_eq!(got.number(), 7);
-        assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &got)));
+        assert!(map.get(1).is_some_and(|there| there.is(&got)));
     }
 }
 
 /// L158: The value that was set stays; the caller that computed another keeps that for itself.
-fn a_value_set_in_flight_stays<M: GetOrInsert>() {
-    let (map, set) = (M::new(), M::value(3));
+fn a_value_set_in_flight_stays(new: New) {
+    let map = new();
+    let set = map.value(3);
     let made = map.ask(1, || {
         assert!(map.set(1, &set), "there was none");
         assert!(map.get(1).is_some());
@@ -301,13 +305,13 @@ fn a_value_set_in_flight_stays<M: GetOrInsert>() {
         7
     });
     assert_eq!(made.number(), 7);
-    assert!(map.get(1).is_some_and(|got| is_same::<M>(&got, &set)));
+    assert!(map.get(1).is_some_and(|got| got.is(&set)));
     assert_eq!(map.len(), 1);
 }
 
 /// Computes a value on another thread, and calls `meanwhile` while a waiter may be waiting; returns what the
 /// waiter gets, which would compute 8.
-fn wait_through<M: GetOrInsert>(map: &M, meanwhile: impl FnOnce() + Send) -> M::Value {
+fn wait_through(map: &dyn GetOrInsert, meanwhile: impl FnOnce() + Send) -> Value {
     let (started, starts) = channel();
     let (asking, asks) = channel();
     thread::scope(|scope| {
@@ -330,28 +334,29 @@ fn wait_through<M: GetOrInsert>(map: &M, meanwhile: impl FnOnce() + Send) -> M::
 }
 
 /// L158
-fn waiters_get_the_value_set_in_flight<M: GetOrInsert>() {
+fn waiters_get_the_value_set_in_flight(new: New) {
     for _ in 0..scaled(50, 2) {
-        let (map, set) = (M::new(), M::value(3));
-        let got = wait_through(&map, || _ = map.set(1, &set));
-        assert!(is_same::<M>(&got, &set));
+        let map = new();
+        let set = map.value(3);
+        let got = wait_through(&*map, || _ = map.set(1, &set));
+        assert!(got.is(&set));
     }
 }
 
 /// L158: Waiters ask again.
-fn waiters_compute_again_after_a_removal<M: GetOrInsert>() {
+fn waiters_compute_again_after_a_removal(new: New) {
     for _ in 0..scaled(50, 2) {
-        let map = M::new();
-        let got = wait_through(&map, || _ = map.remove(1));
+        let map = new();
+        let got = wait_through(&*map, || _ = map.remove(1));
         assert_eq!(got.number(), 8);
-        assert!(map.get(1).is_some_and(|there| is_same::<M>(&there, &got)));
+        assert!(map.get(1).is_some_and(|there| there.is(&got)));
         assert_eq!(map.len(), 1);
     }
 }
 
 /// L158: It is neither found nor counted before it is computed.
-fn an_entry_in_flight_is_not_found<M: GetOrInsert>() {
-    let map = M::new();
+fn an_entry_in_flight_is_not_found(new: New) {
+    let map = new();
     let value = map.ask(1, || {
         assert!(map.get(1).is_none());
         assert_eq!(map.len(), 0);
@@ -362,14 +367,16 @@ fn an_entry_in_flight_is_not_found<M: GetOrInsert>() {
 
 /// E81: An entry in flight does not count, nor does its completion change the count if it was removed from the
 /// map meanwhile.
-fn the_count_is_right_while_one_is_in_flight<M: GetOrInsert>() {
-    let (map, other) = (M::new(), M::value(2));
+fn the_count_is_right_while_one_is_in_flight(new: New) {
+    let map = new();
+    let other = map.value(2);
     map.set(0, &other);
-    let take_out: [fn(&M); 2] = [|map| _ = map.remove(1), |map| _ = map.set(1, &M::value(3))];
+    let take_out: [fn(&dyn GetOrInsert); 2] =
+        [|map| _ = map.remove(1), |map| _ = map.set(1, &map.value(3))];
     for take_out in take_out {
         let value = map.ask(1, || {
             assert_eq!(map.len(), 1);
-            take_out(&map);
+            take_out(&*map);
             // (A weak value without an owner is gone at once.)
             let set = usize::from(map.get(1).is_some());
             if set == 0 {
