@@ -301,9 +301,7 @@ fn a_late_notice_spares_the_new_entry(kit: Kit) {
         "some notices stay pending below"
     );
     let lives = kit.lives(100);
-    lives
-        .iter()
-        .for_each(|life| _ = all.enter(life, &quietly()));
+    all.enter_all(&lives, &quietly());
     assert!(!kit.notifies || all.len() == 100);
     all.purge();
     assert_eq!((all.len(), all.pending_dead()), (100, 0));
@@ -355,9 +353,7 @@ fn a_table_of_the_dead_does_not_grow(kit: Kit) {
     let mut all = kit.with_capacity(100);
     let capacity = all.capacity();
     let lives = kit.lives(capacity);
-    lives
-        .iter()
-        .for_each(|life| _ = all.enter(life, &quietly()));
+    all.enter_all(&lives, &quietly());
     assert_eq!((all.len(), all.capacity()), (capacity, capacity));
     drop(lives);
     let life = kit.life(1);

@@ -326,9 +326,7 @@ fn late_notices_do_not_accumulate(kit: Kit) {
     let start = heap::bytes();
     for _ in 0..scaled(200, 5) {
         let lives = kit.lives(50);
-        lives
-            .iter()
-            .for_each(|life| _ = all.enter(life, &quietly()));
+        all.enter_all(&lives, &quietly());
         drop(lives);
         assert_eq!(all.len() + all.pending_dead(), 50);
         assert_eq!(all.pending_dead(), kit.notified(50));

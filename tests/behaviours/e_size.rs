@@ -177,9 +177,7 @@ fn reserving_drops_the_dead_first(kit: Kit) {
     let capacity = all.capacity();
     assert!(capacity >= 100);
     let lives = kit.lives(capacity);
-    lives
-        .iter()
-        .for_each(|life| _ = all.enter(life, &quietly()));
+    all.enter_all(&lives, &quietly());
     assert_eq!((all.len(), all.capacity()), (capacity, capacity));
     drop(lives);
     all.reserve(capacity);

@@ -39,9 +39,9 @@ for_each_kind!(
 fn every_view(all: Box<dyn Changing>) -> Vec<Vec<usize>> {
     let mut views = vec![
         all.numbers(),
-        sorted(all.clone().extract_if(&mut |_| true).map(|life| *life)),
-        sorted(all.clone().drain().map(|life| *life)),
-        sorted(all.clone().into_iter().map(|life| *life)),
+        numbers(all.clone().extract_if(&mut |_| true)),
+        numbers(all.clone().drain()),
+        numbers(all.clone().into_iter()),
     ];
     views.extend(all.views());
     views
@@ -128,7 +128,7 @@ fn an_entry_removed_by_retain_is_not_shown_again(kit: Kit<dyn Changing>) {
     );
     assert_eq!(taken, (1..30).step_by(3).collect::<Vec<_>>());
     assert_eq!(
-        sorted(all.into_iter().map(|life| *life)),
+        numbers(all.into_iter()),
         (2..30).step_by(3).collect::<Vec<_>>()
     );
 }
@@ -286,7 +286,7 @@ fn drain_yields_all_live_entries_and_empties_the_collection(kit: Kit<dyn Changin
     let mut lives = kit.lives(10);
     let mut all = kit.of(&lives, &counted(&counter));
     lives.truncate(7);
-    let drained = sorted(all.drain().map(|life| *life));
+    let drained = numbers(all.drain());
     assert_eq!(drained, [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!((all.len(), all.pending_dead()), (0, 0));
     // What the live entries owned was dropped with the yielded items.

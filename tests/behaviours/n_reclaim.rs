@@ -15,7 +15,7 @@ fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Bo
     let lives = kit.lives(n);
     let mut all = kit.empty();
     all.set_reclaim(OnRequest);
-    lives.iter().for_each(|life| _ = all.enter(life, ends));
+    all.enter_all(&lives, ends);
     (all, lives)
 }
 
@@ -47,9 +47,7 @@ fn the_dead_are_dead_under_either_policy(kit: Kit) {
         assert!(!kit.notifies || all.pending_dead() == MANY - MANY / 2);
         match round {
             // An operation that reclaims a few, and one that reclaims all.
-            0 => lives
-                .iter()
-                .for_each(|life| _ = all.enter(life, &quietly())),
+            0 => all.enter_all(&lives, &quietly()),
             1 => all.shrink_to_fit(),
             _ => _ = all.purge(),
         }
@@ -99,11 +97,11 @@ fn no_other_operation_destroys(kit: Kit<dyn Owning>) {
     drop(lives);
     // In the places of the dead, most of which are still there: at their addresses, with their names.
     let mut lives = kit.lives(MANY);
-    lives.iter().for_each(|life| _ = all.enter(life, &ends));
+    all.enter_all(&lives, &ends);
     assert_eq!(counter.get(), 0, "replaced");
     // More, so that the table grows with dead ones in it.
     let more: Vec<_> = (MANY..5 * MANY).map(|n| kit.life(n)).collect();
-    more.iter().for_each(|life| _ = all.enter(life, &ends));
+    all.enter_all(&more, &ends);
     let ghosts: Vec<_> = more.iter().map(ghost).collect();
     drop(more);
     all.reserve(20 * MANY);

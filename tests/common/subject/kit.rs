@@ -100,6 +100,12 @@ macro_rules! kit {
             fn iter(&self) -> Box<dyn Iterator<Item = Handle> + $($send)* '_>;
             $(fn $method(&self $(, $n: $type)?) -> $result;)*
 
+            /// An entry for each life.
+            fn enter_all(&$($mut)? self, lives: &[Handle], ends: &Ends) {
+                for life in lives {
+                    self.enter(life, ends);
+                }
+            }
             /// Whether it finds an object by what will be left of it.
             fn contains(&self, life: &Handle) -> bool {
                 self.finds(**life, &life.downgrade())
