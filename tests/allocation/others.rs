@@ -29,7 +29,7 @@ struct Handles {
     cyclic: Option<Strong<Weak<usize>>>,
     weak: Option<Weak<usize>>,
     finalizers: [Option<Finalizer>; 2],
-    map: WeakMap<Object, usize>,
+    map: WeakMap<Object, Box<usize>>,
     anchor: Anchor,
     anchored: [WeakMap<Anchor, usize>; 2],
     of_threads: concurrent::WeakMap<Anchor, usize>,
@@ -53,7 +53,7 @@ impl World for Handles {
         let mut all = Vec::from_iter(entries(0, there.map(|(at, _)| (at, 0))));
         all.extend(entries(
             1,
-            self.map.iter().map(|(key, value)| (*key, *value)),
+            self.map.iter().map(|(key, value)| (*key, **value)),
         ));
         for (at, map) in self.anchored.iter().enumerate() {
             all.extend(entries(
@@ -82,7 +82,7 @@ fn handles_and_anchors() {
         .runs(|it| it.local = Some(local::Strong::new([1; 100])))
         .runs(|it| it.shown = Some(unsize!(Strong::new([1_usize; 100]) => dyn std::fmt::Debug)))
         .runs(|it| it.cyclic = Some(Strong::new(Weak::new())))
-        .runs(|it| it.map = it.small.iter().map(|key| (key, 1)).collect())
+        .runs(|it| it.map = it.small.iter().map(|key| (key, Box::new(1))).collect())
         .runs(|it| it.weak = it.small.as_ref().map(Strong::downgrade));
     for at in [0, 1] {
         script.runs(move |it| {
@@ -226,7 +226,7 @@ fn attributes_and_memos() {
 
 #[derive(Default)]
 struct Flights {
-    memo: Memo<Object, usize>,
+    memo: Memo<Object, Arc<usize>>,
     names: concurrent::WeakValueMap<usize, Object>,
     key: Option<Object>,
     named: Option<Object>,
@@ -236,7 +236,7 @@ impl World for Flights {
     fn shows(&self) -> Vec<Entry> {
         let result = self.key.as_ref().and_then(|key| self.memo.get(key));
         let named = self.names.iter().map(|(name, value)| (name, *value));
-        entries(0, result.map(|result| (0, result)))
+        entries(0, result.map(|result| (0, *result)))
             .chain(entries(1, named))
             .collect()
     }
@@ -286,10 +286,10 @@ fn flights() {
                 it.memo
                     .get_or_compute_async(it.key.as_ref().unwrap(), |_, _| async {
                         pends_once().await;
-                        5
+                        Arc::new(5)
                     })
             };
-            assert_eq!(both(ask(), ask()), [5; 2]);
+            assert_eq!(both(ask(), ask()).map(|it| *it), [5; 2]);
         })
         .runs(|it| {
             let ask = || {

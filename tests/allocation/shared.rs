@@ -2,22 +2,29 @@
 
 use std::sync::Arc;
 
-use weakly::concurrent::{Interner, KeepAlive, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{Interner, KeepAlive, WeakPairMap, WeakValueMap};
 use weakly::keep::Limit;
 use weakly::{Strong, keep};
 
+use crate::common::owned::Owned;
+use crate::common::subject::shared::{Ends, HashMaps, Maps, quietly};
 use crate::single::{Objects, entries};
 use crate::turns::{Entry, Script, World, each_fails_once};
 
 type Object = Strong<usize>;
 
+/// What the maps of the subjects own, so that these are the same maps.
+fn owned(number: usize) -> Arc<Owned<Ends>> {
+    Arc::new(Owned::new(number, &quietly()))
+}
+
 #[derive(Default)]
 struct All {
     objects: Objects,
-    map: WeakMap<Object, Arc<usize>>,
+    map: Maps<Object>,
     values: WeakValueMap<usize, Object>,
     pairs: WeakPairMap<Object, Object>,
-    contents: WeakHashMap<Object, usize>,
+    contents: HashMaps<Object>,
     words: Interner<Strong<str>>,
     word: Option<Strong<str>>,
 }
@@ -25,8 +32,8 @@ struct All {
 impl World for All {
     fn shows(&self) -> Vec<Entry> {
         let map = self.map.iter().map(|(key, value)| {
-            assert_eq!(self.map.get(&key).as_ref(), Some(&value));
-            (*key, *value)
+            assert!(self.map.get(&key).as_ref() == Some(&value));
+            (*key, value.number)
         });
         let mut all = Vec::from_iter(entries(0, map));
         assert_eq!(self.map.len(), all.len());
@@ -36,7 +43,10 @@ impl World for All {
         let pairs = self.pairs.iter();
         all.extend(entries(2, pairs.map(|(key, value)| (*key, *value))));
         let contents = self.contents.iter();
-        all.extend(entries(3, contents.map(|(key, value)| (*key, value))));
+        all.extend(entries(
+            3,
+            contents.map(|(key, value)| (*key, value.number)),
+        ));
         all.extend(entries(4, self.words.iter().map(|word| (word.len(), 0))));
         all
     }
@@ -49,7 +59,7 @@ fn whatever_changes_them() {
     script
         .runs(|it| {
             for key in &it.objects.0 {
-                it.map.get_or_insert_with(key, |_| Arc::new(**key));
+                it.map.get_or_insert_with(key, |_| owned(**key));
             }
         })
         .runs(|it| {
@@ -66,7 +76,7 @@ fn whatever_changes_them() {
         })
         .runs(|it| {
             for key in &it.objects.0 {
-                it.contents.compute(key, |_| Some(**key));
+                it.contents.compute(key, |_| Some(owned(**key)));
             }
         })
         .runs(|it| assert_eq!(it.map.iter_weak().count(), it.map.len()))
@@ -74,7 +84,7 @@ fn whatever_changes_them() {
         .runs(|it| assert_eq!(it.pairs.iter_weak().count(), it.pairs.len()))
         .runs(|it| assert!(it.pairs.keys_of(&it.objects.0[1]).count() > 1))
         .runs(|it| it.word = Some(it.words.intern_ref("word")))
-        .runs(|it| _ = it.map.swap(&it.objects.0[0], Arc::new(100)))
+        .runs(|it| _ = it.map.swap(&it.objects.0[0], owned(100)))
         .runs(|it| _ = it.map.compute(&it.objects.0[1], |_| None))
         // While this thread reads, what it removes is left to its end.
         .leaks(|it| {
@@ -86,7 +96,7 @@ fn whatever_changes_them() {
         })
         .runs(|it| {
             for key in &it.objects.0[3..6] {
-                it.map.insert(key, Arc::new(**key));
+                it.map.insert(key, owned(**key));
             }
         })
         .leaks(|it| {
@@ -113,7 +123,7 @@ fn whatever_changes_them() {
 struct Limited {
     objects: Objects,
     floored: WeakValueMap<usize, Object>,
-    ceiled: WeakMap<Object, usize>,
+    ceiled: Maps<Object>,
     budget: KeepAlive<Object>,
     owned: keep::KeepAlive<Object>,
 }
@@ -123,7 +133,7 @@ impl Default for Limited {
         Limited {
             objects: Objects::default(),
             floored: WeakValueMap::new(),
-            ceiled: WeakMap::new(),
+            ceiled: Maps::new(),
             budget: KeepAlive::new(Limit::entries(3).count_live()),
             owned: keep::KeepAlive::new(Limit::entries(3).count_live()),
         }
@@ -136,7 +146,7 @@ impl World for Limited {
         let mut all = Vec::from_iter(entries(0, floored));
         all.extend(entries(
             1,
-            self.ceiled.iter().map(|(key, value)| (*key, value)),
+            self.ceiled.iter().map(|(key, value)| (*key, value.number)),
         ));
         // Nothing else keeps them alive in the end.
         assert!(self.ceiled.len() <= self.objects.0.len());
@@ -187,7 +197,7 @@ fn limits() {
         .never(|it| it.objects.0.truncate(4))
         .runs(|it| {
             for object in &it.objects.0 {
-                it.ceiled.insert(object, **object);
+                it.ceiled.insert(object, owned(**object));
             }
         })
         .never(|it| it.objects.0.clear());

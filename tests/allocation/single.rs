@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use weakly::cycles::Cycles;
-use weakly::{Interner, Reclaim, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::{Interner, Reclaim, Strong, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 
 use crate::asking;
+use crate::common::owned::Owned;
 use crate::common::scaled;
+use crate::common::subject::single::{HashMaps, quietly};
 use crate::turns::{Entry, Script, World, each_fails_once};
 
 type Object = Strong<usize>;
@@ -41,7 +43,7 @@ struct All {
     map: WeakMap<Object, Box<usize>>,
     values: WeakValueMap<usize, Object>,
     pairs: WeakPairMap<Object, Object>,
-    contents: WeakHashMap<Object, usize>,
+    contents: HashMaps<Object>,
     set: WeakSet<Object>,
     other: WeakSet<Object>,
     words: Interner<Strong<str>>,
@@ -73,7 +75,9 @@ impl World for All {
         ));
         all.extend(entries(
             4,
-            self.contents.iter().map(|(key, value)| (*key, *value)),
+            self.contents
+                .iter()
+                .map(|(key, value)| (*key, value.number)),
         ));
         all.extend(entries(5, numbers(&self.set)));
         all.extend(entries(6, numbers(&self.other)));
@@ -106,7 +110,8 @@ fn whatever_changes_them() {
         })
         .runs(|it| {
             for key in &it.objects.0 {
-                it.contents.get_or_insert_with(key, |_| **key);
+                it.contents
+                    .get_or_insert_with(key, |_| Owned::new(**key, &quietly()));
             }
         })
         .runs(|it| it.set.extend(&it.objects.0[..5]))
@@ -157,13 +162,13 @@ fn whatever_changes_them() {
 #[derive(Default)]
 struct Cyclic {
     keys: Objects,
-    map: WeakMap<Object, Object>,
+    map: WeakMap<Object, Vec<Object>>,
     other: WeakMap<Object, Vec<Object>>,
 }
 
 impl World for Cyclic {
     fn shows(&self) -> Vec<Entry> {
-        let map = self.map.iter().map(|(key, value)| (*key, **value));
+        let map = self.map.iter().map(|(key, value)| (*key, *value[0]));
         let other = self.other.iter().map(|(key, value)| (*key, value.len()));
         entries(0, map).chain(entries(1, other)).collect()
     }
@@ -176,8 +181,8 @@ fn cycles() {
     script
         .runs(|it| {
             for key in &it.keys.0 {
-                it.map
-                    .insert(key, it.keys.0[(**key + 1) % it.keys.0.len()].clone());
+                let next = it.keys.0[(**key + 1) % it.keys.0.len()].clone();
+                it.map.insert(key, vec![next]);
                 it.other.insert(key, vec![key.clone()]);
             }
         })
@@ -198,10 +203,11 @@ fn cycles() {
 /// An object has room for two registrations. A third allocates; if the first ends meanwhile, it takes that place.
 #[test]
 fn a_place_that_comes_free_meanwhile() {
-    let (object, other) = (Strong::new(1), Strong::new(2));
-    let [first, second] = [1, 2].map(|value| WeakMap::from([(&object, value)]));
+    let (object, other) = (Strong::new(1_usize), Strong::new(2));
+    let [first, second] = [1_usize, 2].map(|value| WeakMap::from([(&object, Box::new(value))]));
     let mut third = WeakMap::with_capacity(8);
-    third.insert(&other, 3);
+    third.insert(&other, Box::new(3));
+    let mut new = Some(Box::new(3));
     let first = Rc::new(RefCell::new(Some(first)));
     let ends = {
         let first = first.clone();
@@ -210,12 +216,12 @@ fn a_place_that_comes_free_meanwhile() {
             false
         }
     };
-    asking(ends, || _ = third.insert(&object, 3));
+    asking(ends, || _ = third.insert(&object, new.take().unwrap()));
     assert!(first.borrow().is_none(), "it has allocated");
     assert_eq!(Strong::weak_count(&object), 2);
     drop(object);
     assert_eq!((second.pending_dead(), third.pending_dead()), (1, 1));
     assert_eq!((second.len_live(), third.len_live()), (0, 1));
     third.purge();
-    assert_eq!((third.len(), third.get(&other)), (1, Some(&3)));
+    assert_eq!((third.len(), third.get(&other)), (1, Some(&Box::new(3))));
 }

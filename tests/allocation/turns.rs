@@ -86,6 +86,38 @@ impl<W> Script<W> {
     }
 }
 
+/// A script of any world, so that running it is compiled once.
+trait Plan {
+    fn failures(&self) -> Vec<Failure>;
+    fn begin(&self) -> Box<dyn Stage + '_>;
+}
+
+/// A world, and the script that runs there.
+trait Stage {
+    fn act(&mut self, step: usize) -> bool;
+    fn shows(&self) -> BTreeSet<Entry>;
+}
+
+impl<W: World> Plan for Script<W> {
+    fn failures(&self) -> Vec<Failure> {
+        self.0.iter().map(|(failure, _)| *failure).collect()
+    }
+
+    fn begin(&self) -> Box<dyn Stage + '_> {
+        Box::new((W::default(), self))
+    }
+}
+
+impl<W: World> Stage for (W, &Script<W>) {
+    fn act(&mut self, step: usize) -> bool {
+        self.1.0[step].1(&mut self.0)
+    }
+
+    fn shows(&self) -> BTreeSet<Entry> {
+        in_order(self.0.shows())
+    }
+}
+
 /// Written by a child when an allocation fails: whether that will be reported.
 const FAILS: [&str; 2] = [
     "an allocation fails\n",
@@ -107,7 +139,7 @@ struct Countdown {
 }
 
 /// Attempts a step.
-fn attempt(failure: Failure, countdown: &Rc<Countdown>, act: impl FnOnce() -> bool) -> End {
+fn attempt(failure: Failure, countdown: &Rc<Countdown>, stage: &mut dyn Stage, step: usize) -> End {
     let count = Rc::new(Cell::new(0));
     let ask = {
         let (count, countdown) = (count.clone(), countdown.clone());
@@ -126,7 +158,7 @@ fn attempt(failure: Failure, countdown: &Rc<Countdown>, act: impl FnOnce() -> bo
         }
     };
     let mut done = false;
-    let unwound = unwinds(|| asking(ask, || done = act()));
+    let unwound = unwinds(|| asking(ask, || done = stage.act(step)));
     let never = failure == Failure::Never;
     assert!(!never || count.get() == 0, "it allocates");
     if unwound {
@@ -144,40 +176,36 @@ fn in_order(entries: Vec<Entry>) -> BTreeSet<Entry> {
 }
 
 /// What is shown after each step, if no allocation fails.
-fn expected<W: World>(script: &Script<W>) -> Vec<BTreeSet<Entry>> {
-    let mut world = W::default();
-    let mut all = vec![in_order(world.shows())];
-    for (_, act) in &script.0 {
-        assert!(act(&mut world));
-        all.push(in_order(world.shows()));
+fn expected(plan: &dyn Plan) -> Vec<BTreeSet<Entry>> {
+    let mut stage = plan.begin();
+    let mut all = vec![stage.shows()];
+    for step in 0..plan.failures().len() {
+        assert!(stage.act(step));
+        all.push(stage.shows());
     }
     all
 }
 
 /// Runs a script, in which this allocation fails. Counts all of them. Returns whether it came to that.
-fn run<W: World>(
-    script: &Script<W>,
-    nth: usize,
-    expected: &[BTreeSet<Entry>],
-    count: &mut usize,
-) -> bool {
+fn run(plan: &dyn Plan, nth: usize, expected: &[BTreeSet<Entry>], count: &mut usize) -> bool {
+    let failures = plan.failures();
     let before = bytes();
     let countdown = Rc::new(Countdown {
         left: Cell::new(Some(nth)),
         came: Cell::new(false),
         says: child().is_some(),
     });
-    let mut world = W::default();
+    let mut stage = plan.begin();
     let mut failed = None;
-    for (at, (failure, act)) in script.0.iter().enumerate() {
+    for (at, failure) in failures.iter().enumerate() {
         let (was, will) = (&expected[at], &expected[at + 1]);
         let came = countdown.came.get();
-        let end = attempt(*failure, &countdown, || act(&mut world));
+        let end = attempt(*failure, &countdown, &mut *stage, at);
         if countdown.came.get() == came {
             assert_eq!(end, End::Done(true), "step {at}");
         } else {
             failed = Some(at);
-            let now = in_order(world.shows());
+            let now = stage.shows();
             if *failure == Failure::Reported {
                 assert_eq!((end, &now), (End::Done(false), was), "step {at}");
             }
@@ -186,21 +214,21 @@ fn run<W: World>(
                 is_between,
                 "step {at}, allocation {nth}: {was:?}, {now:?}, {will:?}"
             );
-            let again = attempt(*failure, &countdown, || act(&mut world));
+            let again = attempt(*failure, &countdown, &mut *stage, at);
             assert_eq!(again, End::Done(true), "step {at}, again");
         }
-        let is_last = at + 1 == script.0.len();
+        let is_last = at + 1 == failures.len();
         if cfg!(miri) && !is_last && failed != Some(at) {
             continue;
         }
-        let now = in_order(world.shows());
+        let now = stage.shows();
         assert_eq!(now, *will, "step {at}, allocation {nth}");
     }
-    drop(world);
+    drop(stage);
     let came = countdown.came.get();
     *count = nth - countdown.left.get().unwrap_or(nth);
     drop(countdown);
-    let may_leak = failed.is_some_and(|at: usize| script.0[at].0 == Failure::Leaks);
+    let may_leak = failed.is_some_and(|at: usize| failures[at] == Failure::Leaks);
     let left = bytes() - before;
     assert!(
         left == 0 || may_leak && left > 0,
@@ -254,18 +282,22 @@ fn in_a_child(test: &str, nth: usize) -> bool {
 /// Runs a script once for each of its allocations, which fails; under Miri, for some of them. (How many there are may
 /// depend on hashes a little.)
 pub(crate) fn each_fails_once<W: World>(script: &Script<W>) {
+    fails_once(script);
+}
+
+fn fails_once(plan: &dyn Plan) {
     let name = thread::current().name().unwrap_or("?").to_owned();
     let _watched = watched(&name);
     // (That makes what is made once in a thread, too.)
-    let expected = expected(script);
+    let expected = expected(plan);
     if let Some(nth) = child() {
-        run(script, nth, &expected, &mut 0);
+        run(plan, nth, &expected, &mut 0);
         return;
     }
     let mut count = 0;
-    assert!(!run(script, usize::MAX, &expected, &mut count));
+    assert!(!run(plan, usize::MAX, &expected, &mut count));
     #[cfg(any(weakly_nightly, miri))]
-    let comes = |nth: &usize| run(script, *nth, &expected, &mut 0);
+    let comes = |nth: &usize| run(plan, *nth, &expected, &mut 0);
     #[cfg(not(any(weakly_nightly, miri)))]
     let comes = |nth: &usize| in_a_child(&name, *nth);
     let step = if cfg!(miri) { count / 3 + 1 } else { 1 };

@@ -72,3 +72,6 @@ impl<E: Ends, T: Content> Borrow<T> for Owned<E, T> {
         &self.number
     }
 }
+
+// It owns no handle.
+weakly::impl_trace!([E: Ends, T: Content] Owned<E, T>);
