@@ -7,12 +7,20 @@ use std::thread;
 use std::time::Duration;
 
 use super::body::{Body, stall};
-use crate::common::owned::Content;
-use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
+use super::places::Results;
+use crate::common::owned::{self, Content};
+use crate::common::subject::shared::{Ends, Maps, ValueMaps, quietly};
+use weakly::concurrent::{KeepAlive, WeakMap};
 use weakly::keep::Limit;
-use weakly::{Anchor, Memo, ReferenceQueue, Strong};
+use weakly::{Anchor, ReferenceQueue, Strong};
 
 type Object = Strong<Body>;
+/// What the maps of all places own, so that these are the same maps.
+type Owned = owned::Owned<Ends, Body>;
+
+fn owned(body: Body) -> Arc<Owned> {
+    Arc::new(Owned::new(body, &quietly()))
+}
 
 /// The ceiling of one map, and the floor of another.
 const LIMIT: usize = 30;
@@ -43,9 +51,9 @@ impl Tally {
 
 pub(crate) struct Extras {
     /// With a ceiling: entries go though their keys live.
-    bounded: WeakMap<Object, Arc<Body>>,
+    bounded: Maps<Object>,
     /// With a floor: its objects live though nobody uses them.
-    named: WeakValueMap<usize, Object>,
+    named: ValueMaps<Object>,
     floor: KeepAlive<Object>,
     asked: AtomicUsize,
     /// Values that own keys.
@@ -53,7 +61,7 @@ pub(crate) struct Extras {
     ring_entries: Tally,
     anchored: WeakMap<Anchor, Arc<Body>>,
     /// Results that depend on more than their keys.
-    results: Memo<Object, Arc<Body>>,
+    results: Results<Object>,
     deaths: ReferenceQueue<Body>,
     messages: Tally,
     home: ReferenceQueue<Body>,
@@ -67,7 +75,7 @@ impl Extras {
     pub(crate) const TABLES: usize = 6;
 
     pub(crate) fn new() -> Self {
-        let (bounded, named) = (WeakMap::new(), WeakValueMap::new());
+        let (bounded, named) = (Maps::new(), ValueMaps::new());
         bounded.set_ceiling(Limit::entries(LIMIT), |_| 1);
         bounded.set_listener(|_, _, _| stall());
         let floor = named.set_keep_alive(Limit::entries(LIMIT).generations(3), |_| 1);
@@ -80,7 +88,7 @@ impl Extras {
             rings: WeakMap::new(),
             ring_entries: Tally::default(),
             anchored: WeakMap::new(),
-            results: Memo::new(),
+            results: Results::new(),
             deaths: ReferenceQueue::new(),
             messages: Tally::default(),
             home: ReferenceQueue::new(),
@@ -116,9 +124,9 @@ impl Extras {
         for _ in 0..5 {
             let object = Object::new(Body::new());
             let number = object.number();
-            self.bounded.insert(&object, Arc::new((*object).clone()));
+            self.bounded.insert(&object, owned((*object).clone()));
             let found = self.bounded.get(&object);
-            found.inspect(|found| found.check(number));
+            found.inspect(|found| found.number.check(number));
             self.put_on_the_shelf(object);
         }
         // (Of each thread one more, that is on its way.)
@@ -128,16 +136,17 @@ impl Extras {
     /// Some threads ask for the same at a time: one makes it, others wait.
     fn ask_by_name(&self, then: usize) {
         let name = self.asked.fetch_add(1, Relaxed) / 16 % NAMES;
-        let make = |name: &usize| {
+        let key = || owned(Body::clone_of(name));
+        let make = |key: &Owned| {
             thread::sleep(Duration::from_micros(100));
-            Object::new(Body::clone_of(*name))
+            Object::new(key.number.clone())
         };
-        let object = self.named.get_or_insert_with(name, make);
+        let object = self.named.get_or_insert_with(key(), |key| make(key));
         object.check(name);
-        let other = self.named.get(&name);
+        let other = self.named.get(&key());
         other.inspect(|other| other.check(name));
         match then {
-            0 => _ = self.named.remove(&name),
+            0 => _ = self.named.remove(&key()),
             1 => self.floor.advance(),
             2 => _ = self.floor.shrink_to(LIMIT / 2),
             _ => self.put_on_the_shelf(object),
@@ -181,7 +190,7 @@ impl Extras {
     fn depend(&self) {
         let [key, other] = [(); 2].map(|()| Object::new(Body::new()));
         let compute = || {
-            self.results.get_or_compute(&key, |computation| {
+            self.results.get_or_compute((&key, &0), |computation| {
                 computation.depends_on(&other);
                 Arc::new((*other).clone())
             })
@@ -189,7 +198,7 @@ impl Extras {
         compute().check(other.number());
         compute().check(other.number());
         drop(other);
-        assert!(self.results.get(&key).is_none());
+        assert!(self.results.get((&key, &0)).is_none());
         self.put_on_the_shelf(key);
     }
 

@@ -147,7 +147,7 @@ places! {
 }
 
 /// What a memo computes of an object, one thread at a time.
-type Results<L> = Memo<(L, Value<usize>), Arc<Body>>;
+pub(crate) type Results<L> = Memo<(L, Value<usize>), Arc<Body>>;
 
 /// The attribute of an object that is a body of its number.
 struct Shadow;
