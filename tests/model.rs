@@ -18,31 +18,30 @@ use std::collections::VecDeque;
 use common::heap::{Counting, Heap};
 use common::{Kind, new, scaled, sized};
 use model::all::{Job, Pointers, Which};
-use model::hasher::Few;
+use model::hasher::{Few, with_hashes};
 use model::op::Op;
 use model::routes::{Insert, Keep, Remove};
 use model::script;
-use model::subject::{New, Subject};
+use model::subject::{Face, New, Subject};
 use model::world::{Content, Item, Key, Value};
-use weakly::{
-    Interner, Reclaim, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
-    WeakValueMap,
-};
+use weakly::{Reclaim, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap};
 
 /// For the test of `leaks`.
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
 
 fn check<P: Kind, V: Kind, S: Subject<P, V>>(cases: usize) {
-    scripts::check(cases, Op::decode, script::run::<P, V, S>);
+    Scripts(cases).run::<P, V>(Box::new(S::default()));
 }
 
 /// A number of random scripts.
 struct Scripts(usize);
 
 impl Job for Scripts {
-    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
-        check::<P, V, S>(self.0);
+    fn run<P: Kind, V: Kind>(self, subject: Box<dyn Face<P, V>>) {
+        scripts::check(self.0, Op::decode, &|ops| {
+            script::run_on(subject.fresh(), &mut ops.into_iter());
+        });
     }
 }
 
@@ -92,7 +91,7 @@ mod mixed_pairs {
         check::<StdArc, Atomic, PairMap<StdArc, Atomic>>(24);
     }
 
-    type HashPairMap<P, V> = WeakHashPairMap<Key<P>, Key<V>>;
+    type HashPairMap<P, V> = WeakHashPairMap<Key<P>, Key<V>, Few>;
 
     #[test]
     fn by_content() {
@@ -105,16 +104,24 @@ mod mixed_pairs {
 /// Contents whose hashes are equal, up to the last bit.
 mod few_hashes {
     use super::*;
-    use crate::common::{Local, StdRc};
+    use crate::common::{Atomic, Local, StdArc};
 
-    type LocalKey = Key<Local>;
+    /// The library has one source for both: see [`for_each_kind!`].
+    #[cfg(not(weakly_other_handles))]
+    type Std = crate::common::StdArc;
+    #[cfg(weakly_other_handles)]
+    type Std = crate::common::StdRc;
+
+    fn check_few<P: Pointers>(hashes: u64, which: Which) {
+        with_hashes(hashes, || P::on(which, Scripts(24)));
+    }
 
     /// An entry in the place of another's content is not replaced by one with the same hash and another content.
     #[test]
     fn nothing_is_replaced() {
         let [one, other] =
             [1, 2].map(|content| new::<Local, _>(Item::new(Content::unlogged(content), None)));
-        let mut set = WeakHashSet::<LocalKey, Few<1>>::default();
+        let mut set: WeakHashSet<Key<Local>, Few> = with_hashes(1, WeakHashSet::default);
         assert!(set.replace(&one).is_none());
         assert!(set.replace(&other).is_none());
         assert!(
@@ -126,25 +133,26 @@ mod few_hashes {
 
     #[test]
     fn of_weak_keys() {
-        check::<Local, Local, WeakHashMap<LocalKey, Value, Few<1>>>(24);
-        check::<Local, Local, WeakHashSet<LocalKey, Few<4>>>(24);
-        check::<Local, Local, Interner<LocalKey, Few<4>>>(24);
+        check_few::<Local>(1, Which::HashMap);
+        check_few::<Local>(4, Which::HashSet);
+        check_few::<Local>(4, Which::Interner);
     }
 
     #[test]
     fn of_weak_keys_and_values() {
-        check::<Local, Local, WeakHashPairMap<LocalKey, LocalKey, Few<1>>>(24);
-        check::<StdRc, Local, WeakHashPairMap<Key<StdRc>, LocalKey, Few<4>>>(24);
+        type Pairs = WeakHashPairMap<Key<StdArc>, Key<Atomic>, Few>;
+        check_few::<Local>(1, Which::HashPairMap);
+        with_hashes(4, || check::<StdArc, Atomic, Pairs>(24));
     }
 
     #[test]
     fn of_owned_keys() {
-        check::<Local, Local, WeakValueMap<Value, LocalKey, Few<1>>>(24);
+        check_few::<Local>(1, Which::ValueMap);
     }
 
     #[test]
     fn of_swept_keys() {
-        check::<StdRc, StdRc, WeakHashMap<Key<StdRc>, Value, Few<4>>>(24);
+        check_few::<Std>(4, Which::HashMap);
     }
 }
 
@@ -204,8 +212,7 @@ fn recycled<P: Pointers>() {
 struct Churn(usize);
 
 impl Job for Churn {
-    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
-        let mut subject = S::default();
+    fn run<P: Kind, V: Kind>(self, mut subject: Box<dyn Face<P, V>>) {
         let mut live = VecDeque::new();
         for number in 0..sized(self.0, self.0 / 5, 200) {
             let key = new::<P, _>(Item::new(Content::unlogged(number), None));
@@ -240,6 +247,7 @@ mod shared {
     use super::*;
     use crate::common::{Atomic, StdArc, UserOwn};
     use crate::model::all::{Shared, SharedPointers};
+    use crate::model::bytes_shared::Own;
     use crate::model::world::SharedValue;
     use weakly::concurrent;
 
@@ -275,22 +283,24 @@ mod shared {
     fn mixed_pairs() {
         type PairMap<P, V> = concurrent::WeakPairMap<Key<P>, Key<V>>;
         check::<Atomic, StdArc, PairMap<Atomic, StdArc>>(24);
-        check::<StdArc, UserOwn, PairMap<StdArc, UserOwn>>(24);
+        check::<StdArc, Own, PairMap<StdArc, Own>>(24);
+    }
+
+    fn check_few<P: SharedPointers>(hashes: u64, which: Shared) {
+        with_hashes(hashes, || P::on_shared(which, Scripts(16)));
     }
 
     #[test]
     fn few_hashes() {
-        type P = Key<Atomic>;
-        check::<Atomic, Atomic, concurrent::WeakHashMap<P, SharedValue, Few<1>>>(16);
-        check::<Atomic, Atomic, concurrent::WeakHashSet<P, Few<4>>>(16);
-        check::<Atomic, Atomic, concurrent::Interner<P, Few<4>>>(16);
-        check::<Atomic, Atomic, concurrent::WeakValueMap<SharedValue, P, Few<1>>>(16);
+        check_few::<Atomic>(1, Shared::HashMap);
+        check_few::<Atomic>(4, Shared::HashSet);
+        check_few::<Atomic>(4, Shared::Interner);
+        check_few::<Atomic>(1, Shared::ValueMap);
     }
 
     #[test]
     fn few_hashes_of_swept_keys() {
-        type P = Key<StdArc>;
-        check::<StdArc, StdArc, concurrent::WeakHashMap<P, SharedValue, Few<4>>>(16);
+        check_few::<StdArc>(4, Shared::HashMap);
     }
 
     fn recycled<P: SharedPointers>() {

@@ -11,7 +11,7 @@ use pointers::script;
 use weakly::ptr::{Atomic, Local};
 
 fn pointer<P: Payload<F>, F: Tested>() {
-    scripts::check(128, script::Op::decode, script::run::<P, F>);
+    scripts::check(128, script::Op::decode, &script::run::<P, F>);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::borrow::Borrow;
 
 #[cfg(feature = "std")]
 use super::faces::memo::{Asked, Both, Declared, Parts};
+use super::hasher::Few;
 use super::op::Op;
 use super::script;
-use super::subject::Subject;
+use super::subject::Face;
 #[cfg(feature = "std")]
 use super::world::SharedValue;
 use super::world::{Content, Item, Key, Value};
@@ -18,14 +19,14 @@ use weakly::{
     WeakValueMap, reference::Identify,
 };
 
-/// What to do with a collection.
+/// What to do with a collection, which is empty.
 pub trait Job {
-    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self);
+    fn run<P: Kind, V: Kind>(self, subject: Box<dyn Face<P, V>>);
 }
 
 impl<Ops: IntoIterator<Item = Op>> Job for Ops {
-    fn run<P: Kind, V: Kind, S: Subject<P, V>>(self) {
-        script::run::<P, V, S>(self);
+    fn run<P: Kind, V: Kind>(self, subject: Box<dyn Face<P, V>>) {
+        script::run_on(subject, &mut self.into_iter());
     }
 }
 
@@ -55,7 +56,7 @@ macro_rules! collections {
         {
             fn $on(which: $which, job: impl Job) {
                 match which {
-                    $($which::$name => job.run::<P, P, $subject>(),)*
+                    $($which::$name => job.run::<P, P>(Box::new(<$subject>::default())),)*
                 }
             }
         }
@@ -68,12 +69,12 @@ collections! {
     Pointers::on, [PartialEq];
     Map: WeakMap<Key<P>, Value>;
     Set: WeakSet<Key<P>>;
-    HashMap: WeakHashMap<Key<P>, Value>;
-    HashSet: WeakHashSet<Key<P>>;
-    Interner: Interner<Key<P>>;
-    ValueMap: WeakValueMap<Value, Key<P>>;
+    HashMap: WeakHashMap<Key<P>, Value, Few>;
+    HashSet: WeakHashSet<Key<P>, Few>;
+    Interner: Interner<Key<P>, Few>;
+    ValueMap: WeakValueMap<Value, Key<P>, Few>;
     PairMap: WeakPairMap<Key<P>, Key<P>>;
-    HashPairMap: WeakHashPairMap<Key<P>, Key<P>>;
+    HashPairMap: WeakHashPairMap<Key<P>, Key<P>, Few>;
 }
 
 #[cfg(feature = "std")]
@@ -84,10 +85,10 @@ collections! {
     SharedPointers::on_shared, [SharedRef];
     Map: concurrent::WeakMap<Key<P>, SharedValue>;
     Set: concurrent::WeakSet<Key<P>>;
-    HashMap: concurrent::WeakHashMap<Key<P>, SharedValue>;
-    HashSet: concurrent::WeakHashSet<Key<P>>;
-    Interner: concurrent::Interner<Key<P>>;
-    ValueMap: concurrent::WeakValueMap<SharedValue, Key<P>>;
+    HashMap: concurrent::WeakHashMap<Key<P>, SharedValue, Few>;
+    HashSet: concurrent::WeakHashSet<Key<P>, Few>;
+    Interner: concurrent::Interner<Key<P>, Few>;
+    ValueMap: concurrent::WeakValueMap<SharedValue, Key<P>, Few>;
     PairMap: concurrent::WeakPairMap<Key<P>, Key<P>>;
     /// Results that depend on an object besides their key.
     Memo: Asked<Declared, P, P>;

@@ -1,12 +1,12 @@
 //! Scripts that bytes describe: those of the fuzzer. The first byte chooses what they run on.
 
 use super::all::{Pointers, Which};
-use super::hasher::Few;
+use super::hasher::with_hashes;
 use super::op::Op;
-use super::world::{Key, Value};
+use super::world::Key;
 use super::{pick, script};
 use crate::common::{Atomic, Local, StdArc, StdRc};
-use weakly::{Interner, WeakHashMap, WeakPairMap, WeakValueMap};
+use weakly::WeakPairMap;
 
 /// A script of a collection of one owner.
 pub fn map(bytes: &[u8]) {
@@ -30,9 +30,9 @@ fn on<P: Pointers>(kind: u8, script: &[u8]) {
 fn special(kind: u8, script: &[u8]) {
     let ops = Op::without_leaks(script);
     match kind / 3 % 6 {
-        0 => script::run::<Local, Local, WeakHashMap<Key<Local>, Value, Few<1>>>(ops),
-        1 => script::run::<Local, Local, WeakValueMap<Value, Key<Local>, Few<4>>>(ops),
-        2 => script::run::<Atomic, Atomic, Interner<Key<Atomic>, Few<4>>>(ops),
+        0 => with_hashes(1, || Local::on(Which::HashMap, ops)),
+        1 => with_hashes(4, || Local::on(Which::ValueMap, ops)),
+        2 => with_hashes(4, || Atomic::on(Which::Interner, ops)),
         3 => script::run::<Atomic, Local, WeakPairMap<Key<Atomic>, Key<Local>>>(ops),
         4 => script::run::<StdArc, Atomic, WeakPairMap<Key<StdArc>, Key<Atomic>>>(ops),
         _ => script::run::<Local, StdRc, WeakPairMap<Key<Local>, Key<StdRc>>>(ops),

@@ -1,12 +1,20 @@
 //! The same of collections that threads share, on one thread.
 
 use super::all::{Shared, SharedPointers};
-use super::hasher::Few;
+use super::hasher::with_hashes;
 use super::op::Op;
-use super::world::{Key, SharedValue};
+use super::world::Key;
 use super::{pick, script};
-use crate::common::{Atomic, StdArc, UserOwn};
-use weakly::concurrent::{Interner, WeakHashMap, WeakPairMap, WeakValueMap};
+#[cfg(any(fuzzing, weakly_other_handles))]
+use crate::common::UserOwn;
+use crate::common::{Atomic, StdArc};
+use weakly::concurrent::WeakPairMap;
+
+/// Without a fuzzer `Strong` takes the place of a user's own handle: see `for_each_kind!`.
+#[cfg(not(any(fuzzing, weakly_other_handles)))]
+pub type Own = Atomic;
+#[cfg(any(fuzzing, weakly_other_handles))]
+pub type Own = UserOwn;
 
 /// A script.
 pub fn shared(bytes: &[u8]) {
@@ -21,7 +29,7 @@ pub fn shared(bytes: &[u8]) {
         1 => on_shared::<StdArc>(kind, script),
         #[cfg(fuzzing)]
         2 => on_shared::<UserOwn>(kind, script),
-        // (Without a fuzzer `Strong` takes the place of a user's own handle: see `for_each_kind!`.)
+        // As for `Own`.
         #[cfg(not(weakly_other_handles))]
         _ => on_shared::<Atomic>(kind, script),
     }
@@ -34,10 +42,10 @@ fn on_shared<P: SharedPointers>(kind: u8, script: &[u8]) {
 fn special_shared(kind: u8, script: &[u8]) {
     let ops = Op::without_leaks(script);
     match kind / 4 % 5 {
-        0 => script::run::<UserOwn, UserOwn, WeakHashMap<Key<UserOwn>, SharedValue, Few<1>>>(ops),
-        1 => script::run::<StdArc, StdArc, Interner<Key<StdArc>, Few<4>>>(ops),
-        2 => script::run::<Atomic, Atomic, WeakValueMap<SharedValue, Key<Atomic>, Few<4>>>(ops),
+        0 => with_hashes(1, || Own::on_shared(Shared::HashMap, ops)),
+        1 => with_hashes(4, || StdArc::on_shared(Shared::Interner, ops)),
+        2 => with_hashes(4, || Atomic::on_shared(Shared::ValueMap, ops)),
         3 => script::run::<Atomic, StdArc, WeakPairMap<Key<Atomic>, Key<StdArc>>>(ops),
-        _ => script::run::<StdArc, UserOwn, WeakPairMap<Key<StdArc>, Key<UserOwn>>>(ops),
+        _ => script::run::<StdArc, Own, WeakPairMap<Key<StdArc>, Key<Own>>>(ops),
     }
 }

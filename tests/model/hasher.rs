@@ -1,5 +1,7 @@
-//! Hashers for collections that are keyed by content.
+//! The hasher of collections that are keyed by content: a script may ask for one with few hashes, and the collections are the
+//! same types.
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher};
 
 use weakly::DefaultHashBuilder;
@@ -7,28 +9,59 @@ use weakly::DefaultHashBuilder;
 /// A hasher in a script.
 pub trait Hashing: BuildHasher + Default + Clone + 'static {}
 
-impl Hashing for DefaultHashBuilder {}
+impl Hashing for Few {}
 
-/// A hasher with `N` hashes: contents collide, up to the last bit.
-#[derive(Clone, Default)]
-pub struct Few<const N: u64>(u64);
+thread_local! {
+    static FEW: Cell<Option<u64>> = const { Cell::new(None) };
+}
 
-impl<const N: u64> Hashing for Few<N> {}
+/// Runs something whose new hashers have so many hashes: contents collide, up to the last bit.
+pub fn with_hashes<R>(hashes: u64, run: impl FnOnce() -> R) -> R {
+    struct Restores;
+    impl Drop for Restores {
+        fn drop(&mut self) {
+            FEW.set(None);
+        }
+    }
+    FEW.set(Some(hashes));
+    let _restores = Restores;
+    run()
+}
 
-impl<const N: u64> BuildHasher for Few<N> {
-    type Hasher = Self;
+/// A hasher that has few hashes, if these were asked for when it was made.
+#[derive(Clone)]
+pub struct Few<H = DefaultHashBuilder> {
+    all: H,
+    few: Option<u64>,
+}
 
-    fn build_hasher(&self) -> Self {
-        Few(0)
+impl Default for Few {
+    fn default() -> Self {
+        Few {
+            all: DefaultHashBuilder::default(),
+            few: FEW.get(),
+        }
     }
 }
 
-impl<const N: u64> Hasher for Few<N> {
+impl BuildHasher for Few {
+    type Hasher = Few<<DefaultHashBuilder as BuildHasher>::Hasher>;
+
+    fn build_hasher(&self) -> Self::Hasher {
+        Few {
+            all: self.all.build_hasher(),
+            few: self.few,
+        }
+    }
+}
+
+impl<H: Hasher> Hasher for Few<H> {
     fn finish(&self) -> u64 {
-        self.0 % N
+        let hash = self.all.finish();
+        self.few.map_or(hash, |few| hash % few)
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 += u64::from(byte));
+        self.all.write(bytes);
     }
 }

@@ -1,25 +1,24 @@
 //! Scripts for collections: owners come and go among the operations of two collections, and after each operation
 //! everything is compared with the model.
 
-use std::mem::take;
-
 use super::entry::{Entry, Model};
 use super::op::Op;
 use super::pool::{CONTENTS, Pool, SLOTS};
 use super::routes::{Change, Insert, Keep, List, Over, Take};
-use super::subject::{New, Pin, Subject};
+use super::subject::{Face, Form, New, Pin, Subject};
 use super::world::{Heir, Key, Truth, Value};
 use crate::common::{Kind, forget};
 use weakly::Reclaim;
 
-pub(super) struct World<P: Kind, V: Kind, S> {
+pub(super) struct World<P: Kind, V: Kind> {
     pub(super) truth: Truth,
     pub(super) keys: Pool<P>,
     /// Where values are weak.
     pub(super) values: Pool<V>,
-    pub(super) subject: S,
+    pub(super) form: Form,
+    pub(super) subject: Box<dyn Face<P, V>>,
     pub(super) model: Model,
-    pub(super) other: S,
+    pub(super) other: Box<dyn Face<P, V>>,
     pub(super) other_model: Model,
     pub(super) turn: usize,
     pub(super) reclaim: Reclaim,
@@ -27,13 +26,19 @@ pub(super) struct World<P: Kind, V: Kind, S> {
 
 /// Runs a script.
 pub fn run<P: Kind, V: Kind, S: Subject<P, V>>(ops: impl IntoIterator<Item = Op>) {
-    let mut world = World::<P, V, S> {
+    run_on::<P, V>(Box::new(S::default()), &mut ops.into_iter());
+}
+
+/// Runs a script on this collection, which is empty.
+pub fn run_on<P: Kind, V: Kind>(subject: Box<dyn Face<P, V>>, ops: &mut dyn Iterator<Item = Op>) {
+    let mut world = World::<P, V> {
         truth: Truth::default(),
         keys: Pool::new(),
         values: Pool::new(),
-        subject: S::default(),
+        form: subject.form(),
+        other: subject.fresh(),
+        subject,
         model: Model::default(),
-        other: S::default(),
         other_model: Model::default(),
         turn: 0,
         reclaim: Reclaim::OnUse,
@@ -48,7 +53,7 @@ pub fn run<P: Kind, V: Kind, S: Subject<P, V>>(ops: impl IntoIterator<Item = Op>
 /// Does the same to the place of an owner, of a key or of a value.
 macro_rules! in_place {
     ($world:ident, $slot:expr, |$pool:ident| $do:expr) => {
-        if S::WEAK_VALUES && $slot >= 128 {
+        if $world.form.weak_values && $slot >= 128 {
             let $pool = &mut $world.values;
             $do
         } else {
@@ -60,12 +65,15 @@ macro_rules! in_place {
 
 pub(super) use in_place;
 
-impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
+impl<P: Kind, V: Kind> World<P, V> {
     /// Whether all deaths are notified.
-    pub(super) const NOTIFIES: bool =
-        (P::NOTIFIES || !S::WEAK_KEYS) && (V::NOTIFIES || !S::WEAK_VALUES);
+    pub(super) fn notifies(&self) -> bool {
+        (P::NOTIFIES || !self.form.weak_keys) && (V::NOTIFIES || !self.form.weak_values)
+    }
     /// Whether reads sweep, and so destroy what the dead own.
-    pub(super) const READS_RECLAIM: bool = S::SHARED && !Self::NOTIFIES;
+    pub(super) fn reads_reclaim(&self) -> bool {
+        self.form.shared && !self.notifies()
+    }
 
     pub(super) fn apply(&mut self, op: Op) {
         self.truth.keeps = self.keeps() && !op.reclaims();
@@ -92,7 +100,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 }
             }
             Op::Refill => {
-                let sides = if S::WEAK_VALUES { 2 } else { 1 };
+                let sides = if self.form.weak_values { 2 } else { 1 };
                 for slot in (0..sides * 128).filter(|slot| slot % 128 < SLOTS) {
                     if in_place!(self, slot, |pool| pool.owner(slot).is_none()) {
                         self.new_owner(slot as u8, slot % CONTENTS, None);
@@ -139,7 +147,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 self.settle(None);
                 assert!(purged <= most);
                 assert!(purged >= pending.min(most));
-                if Self::NOTIFIES && purged == 0 && most != 0 {
+                if self.notifies() && purged == 0 && most != 0 {
                     self.no_dead();
                     assert_eq!(self.subject.pending_dead(), 0);
                 }
@@ -148,7 +156,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 // Often all, because of the limit.
                 let count = self.subject.drain_dead(usize::from(limit));
                 self.settle(None);
-                if Self::NOTIFIES && count < usize::from(limit) {
+                if self.notifies() && count < usize::from(limit) {
                     self.no_dead();
                     assert_eq!(self.subject.pending_dead(), 0);
                 }
@@ -197,19 +205,19 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
                 self.other.set_reclaim(reclaim);
                 self.settle(None);
             }
-            Op::Remove(..) | Op::Change(..) | Op::Keep(..) | Op::Pop if !S::OPEN => {}
+            Op::Remove(..) | Op::Change(..) | Op::Keep(..) | Op::Pop if !self.form.open => {}
             Op::Remove(slot, how) => {
                 if let Some(key) = self.keys.owner(slot.into()) {
-                    let was = self.take_from_model(Self::key_of(&key));
+                    let was = self.take_from_model(self.key_of(&key));
                     let pin = was.and_then(|was| self.pin(&was));
                     let removed = self.subject.remove(how, &key);
-                    assert_eq!(removed, was.map(|entry| S::value_of(&entry)));
+                    assert_eq!(removed, was.map(|entry| self.form.value_of(&entry)));
                     drop((pin, key));
                     self.settle(was.and_then(|entry| entry.owned));
                 }
             }
             Op::Change(slot, how) => self.change(slot, how),
-            Op::Keep(Keep::Forget, _) if !S::SHARED => self.forget(),
+            Op::Keep(Keep::Forget, _) if !self.form.shared => self.forget(),
             Op::Keep(how, rest) => self.keep(how, usize::from(rest)),
             Op::Pop => self.pop(),
         }
@@ -220,8 +228,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     }
 
     /// What a key is found by.
-    pub(super) fn key_of(key: &Key<P>) -> usize {
-        if S::BY_CONTENT {
+    pub(super) fn key_of(&self, key: &Key<P>) -> usize {
+        if self.form.by_content {
             key.content.number
         } else {
             key.id
@@ -240,7 +248,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
 
     /// One more handle, which counts once its owner has it.
     fn heir(&self, slot: u8) -> Option<Box<dyn Heir>> {
-        if S::WEAK_VALUES {
+        if self.form.weak_values {
             Some(self.values.owner(slot.into())?.again())
         } else {
             Some(self.keys.owner(slot.into())?.again())
@@ -280,19 +288,19 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             (Some(key), _) => key.id,
             (None, value) => value.as_ref().unwrap().id,
         };
-        let mut pins = self.subject.pins().into_iter().filter(|_| S::OWNS);
+        let mut pins = self.subject.pins().into_iter().filter(|_| self.form.owns);
         pins.find(|pin| entry.weak().any(|object| object == id(pin)))
     }
 
     /// The entry after its key is inserted again, and the owned value or key that is dropped.
-    fn over(over: Over, was: Entry, new: Entry) -> (Entry, Option<usize>) {
+    fn over(&self, over: Over, was: Entry, new: Entry) -> (Entry, Option<usize>) {
         let (key, value) = match over {
             Over::Stays => (was, was),
             Over::Changes => (was, new),
             Over::Adopts => (new, was),
             Over::Moves => (new, new),
         };
-        let owned = if S::WEAK_KEYS { value } else { key }.owned;
+        let owned = if self.form.weak_keys { value } else { key }.owned;
         let now = Entry {
             key: was.key,
             weak_key: key.weak_key,
@@ -306,15 +314,21 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let Some(key) = self.keys.owner(slot.into()) else {
             return;
         };
-        let value = self.values.owner(value.into()).filter(|_| S::WEAK_VALUES);
-        if value.is_none() && S::WEAK_VALUES {
+        let value = self
+            .values
+            .owner(value.into())
+            .filter(|_| self.form.weak_values);
+        if value.is_none() && self.form.weak_values {
             return;
         }
-        let content = (!S::WEAK_KEYS).then_some(key.content.number);
-        let owned = S::OWNS.then(|| Value::new(&self.truth.ledger, content, heir));
+        let content = (!self.form.weak_keys).then_some(key.content.number);
+        let owned = self
+            .form
+            .owns
+            .then(|| Value::new(&self.truth.ledger, content, heir));
         let mut new = Entry {
-            key: Self::key_of(&key),
-            weak_key: S::WEAK_KEYS.then_some(key.id),
+            key: self.key_of(&key),
+            weak_key: self.form.weak_keys.then_some(key.id),
             weak_value: value.as_ref().map(|value| value.id),
             owned: owned.as_ref().map(|owned| owned.id),
         };
@@ -331,15 +345,18 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             .filter(|handle| self.truth.is_new(handle.id));
         let (now, out) = match was {
             Some(was) => {
-                let (now, out) = Self::over(S::over(how), was, new);
+                let (now, out) = self.over(self.subject.over(how), was, new);
                 (Some(now), out)
             }
-            None if S::fills(how) => (Some(new), None),
+            None if self.subject.fills(how) => (Some(new), None),
             None => (None, new.owned),
         };
         assert_eq!(inserted.new.unwrap_or(was.is_none()), was.is_none());
         if let Some(value) = inserted.value {
-            assert_eq!(Some(value), S::value_of(&now.expect("it has a value")));
+            assert_eq!(
+                Some(value),
+                self.form.value_of(&now.expect("it has a value"))
+            );
         }
         self.model.entries.extend(now);
         drop((pin, key, value));
@@ -353,17 +370,17 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     }
 
     fn change(&mut self, slot: u8, how: Change) {
-        let has_values = S::OWNS && S::WEAK_KEYS;
+        let has_values = self.form.owns && self.form.weak_keys;
         let Some(key) = self.keys.owner(slot.into()).filter(|_| has_values) else {
             return;
         };
-        let Some(was) = self.take_from_model(Self::key_of(&key)) else {
+        let Some(was) = self.take_from_model(self.key_of(&key)) else {
             return;
         };
         let pin = self.pin(&was);
         let dead = self.subject.pending_dead();
         let value = Value::new(&self.truth.ledger, None, None);
-        let over = if S::SHARED {
+        let over = if self.form.shared {
             Over::Moves
         } else {
             Over::Changes
@@ -373,12 +390,12 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             owned: Some(value.id),
             ..was
         };
-        let (now, old) = Self::over(over, was, new);
+        let (now, old) = self.over(over, was, new);
         let old = old.expect("it has a value");
         self.model.entries.push(now);
         self.subject.change(how, &key, old, value);
         // The old value may have killed an object, but nothing has been reclaimed: no operation was called.
-        assert!(S::SHARED || self.subject.pending_dead() >= dead);
+        assert!(self.form.shared || self.subject.pending_dead() >= dead);
         drop((pin, key));
         self.settle([old]);
     }
@@ -386,7 +403,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     fn keep(&mut self, how: Keep, rest: usize) {
         let before = self.live(&self.model);
         let wanted = |key: usize| key % 4 != rest;
-        let seen = self.subject.keep(how, wanted);
+        let seen = self.subject.keep(how, &wanted);
         self.subject.set_reclaim(self.reclaim); // it may be another collection
         assert!(seen.iter().all(|entry| before.contains(entry)));
         let mut doomed = Vec::new();
@@ -418,7 +435,7 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             kept.clone_from(&self.model.entries);
             kept.retain(|entry| !before.contains(entry));
         }
-        let seen = self.subject.keep(Keep::Forget, |_| true);
+        let seen = self.subject.keep(Keep::Forget, &|_| true);
         assert!(seen.len() <= 1 && seen.iter().all(|entry| before.contains(entry)));
         self.model.entries.retain(|entry| !seen.contains(entry));
         self.settle(seen.iter().filter_map(|entry| entry.owned));
@@ -449,13 +466,14 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     }
 
     fn take(&mut self, how: Take) {
+        let form = self.form;
         let returned = |entry: &Entry| match how {
             Take::IntoKeys => entry.key,
-            _ => S::value_of(entry).unwrap_or(entry.key),
+            _ => form.value_of(entry).unwrap_or(entry.key),
         };
         let before = self.live(&self.model);
         let doomed = self.model.clear();
-        let got = take(&mut self.subject).end(how);
+        let got = self.subject.end(how);
         self.subject.set_reclaim(self.reclaim);
         self.settle(doomed);
         if let Some(mut got) = got {
@@ -476,11 +494,11 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let pins = (self.subject.pins(), self.other.pins());
         let before = self.live(&self.model);
         self.other = self.subject.copy();
-        if S::SHARED || !S::OPEN {
+        if self.form.shared || !self.form.open {
             // There is no `clone`: it is a new one.
             self.other.set_reclaim(self.reclaim);
         }
-        assert!(self.other.equals(&self.subject));
+        assert!(self.other.equals(&*self.subject));
         self.other_model.entries = self.other.list(List::Iter);
         drop(pins);
         self.settle(doomed);
@@ -500,14 +518,15 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             match expected.iter_mut().find(|ours| ours.key == theirs.key) {
                 Some(ours) => {
                     // The clones of the second's values stand for their originals.
-                    let (now, out) = Self::over(S::over(Insert::ExtendOwned), *ours, theirs);
+                    let (now, out) =
+                        self.over(self.subject.over(Insert::ExtendOwned), *ours, theirs);
                     doomed.extend(out.filter(|_| out == ours.owned));
                     *ours = now;
                 }
                 None => expected.push(theirs),
             }
         }
-        self.subject.absorb(&self.other);
+        self.subject.absorb(&*self.other);
         self.model.entries = self.subject.list(List::Iter);
         drop(pins);
         self.settle(doomed);

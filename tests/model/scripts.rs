@@ -23,7 +23,7 @@ fn config(cases: usize) -> ProptestConfig {
 pub(crate) fn check<Op: std::fmt::Debug>(
     cases: usize,
     decode: fn([u8; STEP]) -> Op,
-    run: impl Fn(Vec<Op>),
+    run: &dyn Fn(Vec<Op>),
 ) {
     let steps = vec(any::<[u8; STEP]>(), 0..scaled(200, 15));
     let scripts = steps.prop_map(|steps| steps.into_iter().map(decode).collect::<Vec<_>>());

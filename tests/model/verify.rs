@@ -5,11 +5,11 @@ use super::op::Op;
 use super::pool::CONTENTS;
 use super::routes::{Find, List, Take};
 use super::script::{World, in_place};
-use super::subject::{Found, Subject};
+use super::subject::Found;
 use crate::common::Kind;
 use weakly::Reclaim;
 
-impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
+impl<P: Kind, V: Kind> World<P, V> {
     /// Entries by the objects that keep them alive and the contents of their values, sorted.
     pub(super) fn sides(&self, entries: &[Entry]) -> Vec<(Entry, Option<usize>)> {
         let side = |entry: &Entry| {
@@ -29,8 +29,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
 
     /// The content of an entry's value, if there is one.
     fn value_content(&self, entry: &Entry) -> Option<usize> {
-        let value = S::value_of(entry)?;
-        Some(if S::WEAK_KEYS && S::OWNS {
+        let value = self.form.value_of(entry)?;
+        Some(if self.form.weak_keys && self.form.owns {
             self.truth.content_of_value(value)
         } else {
             self.truth.content_of_object(value)
@@ -46,7 +46,9 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
     pub(super) fn verify(&mut self, untouched: bool) {
         self.turn += 1;
         // What reads reclaim may have owned the last handles to what lives.
-        let pins = Self::READS_RECLAIM.then(|| [self.subject.pins(), self.other.pins()]);
+        let pins = self
+            .reads_reclaim()
+            .then(|| [self.subject.pins(), self.other.pins()]);
         for _ in 0..2 {
             self.verify_subject(untouched);
             self.apply(Op::Swap);
@@ -57,8 +59,8 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
             contents.sort_unstable();
             contents
         });
-        assert_eq!(self.subject.equals(&self.other), ours == theirs);
-        if let Some(answers) = self.subject.algebra(&self.other) {
+        assert_eq!(self.subject.equals(&*self.other), ours == theirs);
+        if let Some(answers) = self.subject.algebra(&*self.other) {
             for (number, mut answer) in answers.into_iter().enumerate() {
                 let wanted = |element: &(usize, _)| {
                     let is_in = |set: &[_]| set.binary_search(element).is_ok();
@@ -96,21 +98,21 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         let agree = |found: Option<Found>, expected: Option<&Entry>, how: Option<Find>| {
             assert_eq!(found.is_some(), expected.is_some(), "{how:?}");
             if let (Some(found), Some(expected)) = (found, expected) {
-                assert!(found.value.is_none() || found.value == S::value_of(expected));
+                assert!(found.value.is_none() || found.value == self.form.value_of(expected));
                 assert!(found.entry.is_none_or(|entry| entry == *expected));
             }
         };
         for (number, key) in self.keys.owners().enumerate() {
             let how = Find::ALL[(number + self.turn) % Find::ALL.len()];
             let found = self.subject.find(how, key);
-            agree(found, expected(Self::key_of(key)), Some(how));
+            agree(found, expected(self.key_of(key)), Some(how));
         }
         for (object, weak) in self.keys.weaks() {
             if let Some(found) = self.subject.find_weak(weak) {
                 assert_eq!(found, expected(*object).is_some());
             }
         }
-        for content in (0..CONTENTS).filter(|_| S::BY_CONTENT) {
+        for content in (0..CONTENTS).filter(|_| self.form.by_content) {
             agree(self.subject.find_content(content), expected(content), None);
         }
         // A few each time: some maps are scanned for it.
@@ -137,24 +139,24 @@ impl<P: Kind, V: Kind, S: Subject<P, V>> World<P, V, S> {
         assert_eq!(self.subject.is_empty(), len == 0);
         assert_eq!(self.subject.reclaim(), self.reclaim);
         assert_eq!(self.subject.len_live(), live);
-        if S::COUNTS_DEAD && !Self::NOTIFIES {
+        if self.form.counts_dead && !self.notifies() {
             // Of what is kept, the entry has gone. Of the others, each dead object has sent a notice for each time
             // that it was declared: at most once, and three times.
             assert!(live <= len && len <= live + dead);
             assert!(len == live + dead || self.keeps());
             assert!(len + pending >= live + dead);
             assert!(pending <= 4 * dead);
-        } else if S::OWNS {
+        } else if self.form.owns {
             assert_eq!(len + pending, live + dead);
         } else {
             assert!(len >= live && len + pending <= live + ghosts);
-            assert!(len + pending == live + ghosts || !untouched || Self::READS_RECLAIM);
+            assert!(len + pending == live + ghosts || !untouched || self.reads_reclaim());
             self.model.ghosts = len + pending - live;
         }
-        if Self::NOTIFIES {
+        if self.notifies() {
             assert_eq!(len, live);
         }
-        let notified = P::NOTIFIES && S::WEAK_KEYS || V::NOTIFIES && S::WEAK_VALUES;
+        let notified = P::NOTIFIES && self.form.weak_keys || V::NOTIFIES && self.form.weak_values;
         assert!(notified || pending == 0 || self.reclaim == Reclaim::OnRequest);
     }
 

@@ -20,7 +20,7 @@ use weakly::{
 };
 
 /// How a result needs its two objects.
-pub trait Inputs<P: Kind, V: Kind> {
+pub trait Inputs<P: Kind, V: Kind>: 'static {
     type Key: MemoKey;
     /// `None` if there is no such key without the second.
     fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>>;
