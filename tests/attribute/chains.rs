@@ -6,7 +6,7 @@ use weakly::{AttributeKey, Attributes};
 
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(a_namespace_ends);
 
@@ -21,11 +21,11 @@ fn many<P: Pointer>(linked: bool) -> usize {
     }
 }
 
-/// Names the next object, and a witness of the value's drop.
+/// Names the next object, and a doomed of the value's drop.
 struct Next<P>(PhantomData<P>);
 
 impl<P: Pointer> AttributeKey for Next<P> {
-    type Value = (Option<P>, Witness);
+    type Value = (Option<P>, Doomed);
 }
 
 /// Ends attributes of many objects, each of which owns the next if they are `linked`.
@@ -35,7 +35,7 @@ fn ends<P: Pointer>(linked: bool, end: fn(&Attributes<P>, Vec<P>)) {
     let (links, all) = (Attributes::new(), objects::<P>(many));
     for (at, object) in all.iter().enumerate() {
         let next = all.get(at + 1).filter(|_| linked).cloned();
-        links.insert(object, Next(PhantomData), (next, destroyed.witness()));
+        links.insert(object, Next(PhantomData), (next, destroyed.doomed()));
     }
     assert_eq!((links.len(), destroyed.get()), (many, 0));
     // On a stack too small for recursion.

@@ -7,7 +7,7 @@ use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong, reference::
 
 use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 /// Declares keys, each with the type of its values.
 #[macro_export]
@@ -21,7 +21,7 @@ macro_rules! keys {
     )*};
 }
 
-keys!(Depth: usize, Label: String, First: Witness, Second: Witness, Third: Witness);
+keys!(Depth: usize, Label: String, First: Doomed, Second: Doomed, Third: Doomed);
 
 /// A key of the same name, declared elsewhere.
 mod elsewhere {
@@ -153,8 +153,8 @@ fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
     let [mine, yours] = [&gone, &kept].map(|count| {
         let attributes = Attributes::new();
         for object in &all {
-            attributes.insert(object, First, count.witness());
-            attributes.insert(object, Second, count.witness());
+            attributes.insert(object, First, count.doomed());
+            attributes.insert(object, Second, count.doomed());
         }
         attributes
     });
@@ -173,9 +173,9 @@ fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
 }
 
 /// Records its number when it is dropped.
-fn recording(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Witness {
+fn recording(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Doomed {
     let log = Arc::clone(log);
-    Witness::new(move || log.lock().unwrap().push(number))
+    Doomed::new(move || log.lock().unwrap().push(number))
 }
 
 /// 169: In the order in which they were first set; whatever drops them together.
@@ -214,13 +214,13 @@ fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
     space.set_reclaim(Reclaim::OnRequest);
     assert_eq!(space.reclaim(), Reclaim::OnRequest);
     for object in objects::<P>(100) {
-        space.insert(&object, First, destroyed.witness());
-        space.insert(&object, Second, destroyed.witness());
+        space.insert(&object, First, destroyed.doomed());
+        space.insert(&object, Second, destroyed.doomed());
     }
     let object = P::from(1);
-    space.insert(&object, First, destroyed.witness());
+    space.insert(&object, First, destroyed.doomed());
     assert_eq!(destroyed.get(), 0);
-    space.insert(&object, First, destroyed.witness());
+    space.insert(&object, First, destroyed.doomed());
     space.remove_if(&object, First, |_| true);
     assert_eq!(destroyed.get(), 2);
     space.purge();
@@ -231,19 +231,19 @@ fn attributes_of_the_dead_are_kept_on_request<P: Pointer>() {
 fn a_replaced_or_removed_value_is_dropped<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     let (first, second) = (Count::default(), Count::default());
-    attributes.insert(&object, Second, second.witness());
-    attributes.insert(&object, First, first.witness());
-    attributes.insert(&object, First, first.witness());
+    attributes.insert(&object, Second, second.doomed());
+    attributes.insert(&object, First, first.doomed());
+    attributes.insert(&object, First, first.doomed());
     assert_eq!(first.get(), 1);
     drop(attributes.remove(&object, First));
     assert_eq!(first.get(), 2);
     attributes.compute(&object, First, |old| {
         assert!(old.is_none());
-        Some(first.witness())
+        Some(first.doomed())
     });
     attributes.compute(&object, First, |old| old.filter(|_| false).cloned());
     assert_eq!(first.get(), 3);
-    attributes.insert(&object, First, first.witness());
+    attributes.insert(&object, First, first.doomed());
     assert!(attributes.remove_if(&object, First, |_| true));
     assert_eq!((first.get(), second.get(), attributes.len()), (4, 0, 1));
     attributes.with(&object, Second, |_| {
@@ -299,8 +299,8 @@ fn clear_and_forget_discard_all<P: Pointer>() {
     let mut all = objects::<P>(100);
     for round in 1..3 {
         for object in &all {
-            assert!(attributes.insert(object, First, destroyed.witness()));
-            assert!(attributes.insert(object, Second, destroyed.witness()));
+            assert!(attributes.insert(object, First, destroyed.doomed()));
+            assert!(attributes.insert(object, Second, destroyed.doomed()));
         }
         all.truncate(50);
         if round == 1 {

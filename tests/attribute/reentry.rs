@@ -6,9 +6,9 @@ use weakly::{Attributes, Strong, Weak};
 
 use crate::for_each_pointer;
 use crate::keys;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
-keys!(First: Witness, Other: Witness, Number: usize);
+keys!(First: Doomed, Other: Doomed, Number: usize);
 
 for_each_pointer!(
     a_destructor_sets_what_is_being_replaced,
@@ -23,7 +23,7 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
     let acts: [Act<P>; 4] = [
         |attributes, object| assert!(attributes.remove(object, First).is_some()),
         |attributes, object| assert!(attributes.forget(object)),
-        |attributes, object| assert!(!attributes.insert(object, First, Witness::idle())),
+        |attributes, object| assert!(!attributes.insert(object, First, Doomed::default())),
         |attributes, _| attributes.clear(),
     ];
     for (turn, act) in acts.into_iter().enumerate() {
@@ -33,11 +33,11 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
             move || {
                 let all = all.upgrade().expect("it is in use");
                 let object = weakly::reference::WeakRef::upgrade(&weak).expect("it lives");
-                all.insert(&object, Other, destroyed.witness());
+                all.insert(&object, Other, destroyed.doomed());
                 all.insert(&object, Number, turn);
             }
         };
-        attributes.insert(&object, First, Witness::new(sets));
+        attributes.insert(&object, First, Doomed::new(sets));
         act(&attributes, &object);
         assert_eq!(attributes.get(&object, Number), Some(turn));
         assert!(attributes.contains_key(&object, Other));
@@ -54,7 +54,7 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
     type Act<P> = fn(&Attributes<P>, &P);
     let acts: [(Act<P>, usize); 6] = [
         (
-            |all, other| assert!(all.insert(other, Other, Witness::idle())),
+            |all, other| assert!(all.insert(other, Other, Doomed::default())),
             1,
         ),
         (
@@ -83,7 +83,7 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
                     act(&weak.upgrade().expect("it is in use"), &other);
                 }
             };
-            attributes.insert(object, First, Witness::new(end));
+            attributes.insert(object, First, Doomed::new(end));
         }
         drop(all);
         attributes.purge();
@@ -110,7 +110,7 @@ fn destructors_on_several_threads() {
                             all.compute(&target, Number, |old| Some(old.map_or(1, |old| old + 1)));
                         }
                     };
-                    attributes.insert(&object, First, Witness::new(end));
+                    attributes.insert(&object, First, Doomed::new(end));
                 }
             });
         }

@@ -8,9 +8,9 @@ use weakly::Attributes;
 use crate::common::scaled;
 use crate::for_each_pointer;
 use crate::keys;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
-keys!(Common: usize, Mine: usize, Kept: Witness);
+keys!(Common: usize, Mine: usize, Kept: Doomed);
 
 const THREADS: usize = scaled(4, 2);
 const STEPS: usize = scaled(2_000, 30);
@@ -60,8 +60,8 @@ fn clear_against_insertions<P: Pointer>() {
         for step in 0..STEPS {
             let own = P::from(step);
             attributes.insert(&own, Mine, step);
-            attributes.insert(&common[step % 8], Kept, destroyed.witness());
-            attributes.insert(&own, Kept, destroyed.witness());
+            attributes.insert(&common[step % 8], Kept, destroyed.doomed());
+            attributes.insert(&own, Kept, destroyed.doomed());
             if step % 16 == thread {
                 attributes.clear();
             }

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Rewritten, Value};
 use weakly::reference::StrongRef;
 
-use crate::tools::Witness;
+use crate::tools::Doomed;
 
 /// A key with all kinds of parts.
 pub(crate) type Parts<P> = (Many<P>, Value<String>, P, Value<usize>);
@@ -126,7 +126,7 @@ pub(crate) type Run<'a> = dyn Fn(Call) -> Option<bool> + Sync + 'a;
 /// same.
 pub(crate) struct Parameter<'a> {
     pub(crate) number: usize,
-    pub(crate) witness: Witness,
+    pub(crate) doomed: Doomed,
     pub(crate) run: Option<&'a Run<'a>>,
 }
 
@@ -134,7 +134,7 @@ impl From<usize> for Parameter<'_> {
     fn from(number: usize) -> Self {
         Parameter {
             number,
-            witness: Witness::idle(),
+            doomed: Doomed::default(),
             run: None,
         }
     }
@@ -174,9 +174,9 @@ impl Hash for Parameter<'_> {
 impl Clone for Parameter<'_> {
     fn clone(&self) -> Self {
         self.called(Call::Clone);
-        let witness = self.witness.clone();
-        Parameter { witness, ..*self }
+        let doomed = self.doomed.clone();
+        Parameter { doomed, ..*self }
     }
 }
 
-weakly::impl_trace!(['a] Parameter<'a>: witness);
+weakly::impl_trace!(['a] Parameter<'a>: doomed);

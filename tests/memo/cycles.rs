@@ -10,7 +10,7 @@ use weakly::{Strong, memo::Rewritten};
 use crate::asked::Memo;
 use crate::common::{panics, scaled};
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, message, objects};
+use crate::tools::{Count, Doomed, Pointer, message, objects};
 
 for_each_pointer!(
     needing_itself_is_an_error,
@@ -23,12 +23,12 @@ for_each_pointer!(
 
 /// 174: A panic that names both types; the key can be used afterwards, on this thread and others.
 fn needing_itself_is_an_error<P: Pointer>() {
-    let (memo, input) = (Memo::<P, Witness>::new(), P::from(1));
+    let (memo, input) = (Memo::<P, Doomed>::new(), P::from(1));
     let cycle = message(|| {
         memo.get_or_compute(&input, |_| memo.get_or_compute(&input, |_| unreachable!()));
     });
     let cycle = cycle.expect("it panics");
-    for name in [std::any::type_name::<P>(), "memo::tools::Witness"] {
+    for name in [std::any::type_name::<P>(), "doomed::Doomed"] {
         assert!(cycle.contains(name), "{cycle}");
     }
     let through_failure = panics(|| {

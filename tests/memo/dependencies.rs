@@ -12,7 +12,7 @@ use weakly::memo::Many;
 use crate::asked::Memo;
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness};
+use crate::tools::{Count, Doomed, Pointer};
 
 for_each_pointer!(
     a_dependency_ends_the_result,
@@ -34,7 +34,7 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     let weak = P::downgrade(&dependency);
     drop(memo.get_or_compute(&input, |cx| {
         cx.depends_on(&dependency);
-        results.witness()
+        results.doomed()
     }));
     assert!(memo.get(&input).is_some());
     drop(dependency);
@@ -44,7 +44,7 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     );
     assert!(memo.get(&input).is_none(), "at once");
     assert!(!memo.remove(&input), "there is none");
-    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(memo.get_or_compute(&input, |_| results.doomed()));
     assert_eq!((results.get(), memo.len()), (1, 1));
     let statistics = memo.statistics();
     assert_eq!((statistics.hits, statistics.misses), (0, 2));
@@ -63,7 +63,7 @@ fn a_dependency_dies_after_it_is_named<P: Pointer>() {
                 // Its notice arrives before there is a result to drop.
                 memo.purge();
             }
-            results.witness()
+            results.doomed()
         });
         assert!(memo.get(&input).is_none());
         drop(result);
@@ -74,7 +74,7 @@ fn a_dependency_dies_after_it_is_named<P: Pointer>() {
     let statistics = memo.statistics();
     assert_eq!((statistics.misses, statistics.invalidated), (2, 2));
     assert_eq!(statistics.discarded, 0);
-    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(memo.get_or_compute(&input, |_| results.doomed()));
     assert!(memo.get(&input).is_some(), "the key is as before");
 }
 
@@ -119,7 +119,7 @@ fn a_dependency_is_an_input_too<P: Pointer>() {
         cx.depends_on(&first);
         cx.depends_on(&first);
         cx.depends_on(&second);
-        results.witness()
+        results.doomed()
     }));
     assert!(memo.get((&second, &first)).is_some());
     drop(first);
@@ -209,7 +209,7 @@ fn an_object_of_several_handles_is_registered_once() {
 /// 172: An object of the key that is declared, too, has one registration besides that of the key. A key may have many objects.
 #[test]
 fn an_input_that_is_declared_is_registered_once_more() {
-    let memo = Memo::<Many<Strong<usize>>, Witness>::new();
+    let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
     for (parts, others) in [(1, 0), (1, 3), (4, 20), (40, 1), (40, 40), (100, 200)] {
         let key: Vec<_> = (0..parts).map(Strong::new).collect();
         let besides: Vec<_> = (0..others).map(Strong::new).collect();
@@ -218,7 +218,7 @@ fn an_input_that_is_declared_is_registered_once_more() {
             let declared = declared.map(|(_, object)| object).chain(&besides);
             let twice = declared.clone().rev().chain(declared);
             twice.for_each(|object| cx.depends_on(object));
-            Witness::idle()
+            Doomed::default()
         });
         for (at, object) in key.iter().enumerate() {
             assert_eq!(Strong::weak_count(object), if at % 3 == 1 { 1 } else { 2 });

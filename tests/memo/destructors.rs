@@ -7,22 +7,22 @@ use weakly::{Reclaim, Strong};
 
 use crate::asked::Memo;
 use crate::common::{panics, quiet_panic, watchdog::watched};
-use crate::tools::{Count, Witness};
+use crate::tools::{Count, Doomed};
 
-type Shared = Arc<Memo<Strong<usize>, Witness>>;
+type Shared = Arc<Memo<Strong<usize>, Doomed>>;
 
 /// A memo with one result, stored only there, that depends on an `Arc` (so that its death must be polled), and
 /// runs an action when it is dropped.
 fn memo_with(
     input: &Strong<usize>,
-    end: impl FnOnce(&Memo<Strong<usize>, Witness>, &Strong<usize>) + Send + Sync + 'static,
+    end: impl FnOnce(&Memo<Strong<usize>, Doomed>, &Strong<usize>) + Send + Sync + 'static,
 ) -> (Shared, Arc<str>) {
     let memo = Shared::default();
     let dependency: Arc<str> = "dependency".into();
     let (weak, key) = (Arc::downgrade(&memo), input.clone());
     let result = memo.get_or_compute(input, |cx| {
         cx.depends_on(&dependency);
-        Witness::new(move || {
+        Doomed::new(move || {
             if let Some(memo) = Weak::upgrade(&weak) {
                 end(&memo, &key);
             }
@@ -43,7 +43,7 @@ fn a_stale_result_asks_for_its_own_key() {
         move |memo, key| {
             drop(memo.get_or_compute(key, |_| {
                 computed.add();
-                Witness::idle()
+                Doomed::default()
             }))
         }
     });
@@ -51,7 +51,7 @@ fn a_stale_result_asks_for_its_own_key() {
     assert!(memo.get(&input).is_none());
     drop(memo.get_or_compute(&input, |_| {
         computed.add();
-        Witness::idle()
+        Doomed::default()
     }));
     assert_eq!((computed.get(), memo.len()), (1, 1));
     let statistics = memo.statistics();
@@ -79,7 +79,7 @@ fn a_stale_result_panics() {
         ),
         (1, 1, 0)
     );
-    drop(memo.get_or_compute(&input, |_| Witness::idle()));
+    drop(memo.get_or_compute(&input, |_| Doomed::default()));
     assert_eq!((memo.len(), memo.statistics().misses), (1, 2));
 }
 
@@ -93,11 +93,11 @@ fn a_result_that_is_not_kept_asks_for_its_own_key() {
         let dependency = Strong::new(2);
         cx.depends_on(&dependency);
         let (memo, input, again) = (Arc::downgrade(&memo), input.clone(), again.clone());
-        Witness::new(move || {
+        Doomed::new(move || {
             let memo = memo.upgrade().expect("the memo is in use");
             drop(memo.get_or_compute(&input, |_| {
                 again.add();
-                Witness::idle()
+                Doomed::default()
             }));
         })
         .of_the_memo()
@@ -112,12 +112,12 @@ fn a_result_that_is_not_kept_asks_for_its_own_key() {
 #[test]
 fn a_destructor_panics_when_the_last_reader_leaves() {
     const READERS: usize = 20;
-    let memo = Memo::<Strong<usize>, Witness>::new();
+    let memo = Memo::<Strong<usize>, Doomed>::new();
     let [read, removed, wanted] = [1, 2, 3].map(Strong::new);
     // Once it is armed, the clones of a result are made by all readers at the same time.
     let inside = Arc::new(OnceLock::<[Barrier; 2]>::new());
     let armed = Arc::clone(&inside);
-    let slow = Witness::idle().cloning(move || {
+    let slow = Doomed::default().cloning(move || {
         if let Some([come, go]) = armed.get() {
             come.wait();
             go.wait();
@@ -127,7 +127,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
     drop(memo.get_or_compute(&read, |_| slow));
     drop(memo.get_or_compute(&removed, |_| {
         let end = end.clone();
-        Witness::new(move || {
+        Doomed::new(move || {
             end.add();
             quiet_panic()
         })
@@ -153,7 +153,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
     thread::scope(|scope| {
         let mut waiter = None;
         let failed = memo.try_get_or_compute(&wanted, |_| {
-            waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| Witness::idle())));
+            waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| Doomed::default())));
             // (Perhaps it waits for this thread by now: it continues in any case.)
             thread::yield_now();
             Err(())
@@ -170,20 +170,20 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
 /// the statistics are the same as without.
 #[test]
 fn results_of_the_dead_are_kept_on_request() {
-    let (memo, destroyed) = (Memo::<Strong<usize>, Witness>::new(), Count::default());
+    let (memo, destroyed) = (Memo::<Strong<usize>, Doomed>::new(), Count::default());
     assert_eq!(memo.reclaim(), Reclaim::OnUse);
     memo.set_reclaim(Reclaim::OnRequest);
     assert_eq!(memo.reclaim(), Reclaim::OnRequest);
     for input in 0..100 {
         let input = Strong::new(input);
-        memo.get_or_compute(&input, |_| destroyed.witness());
+        memo.get_or_compute(&input, |_| destroyed.doomed());
     }
     let input = Strong::new(0);
     for _ in 0..3 {
         let dependency: Arc<str> = "polled for its death".into();
         memo.get_or_compute(&input, |cx| {
             cx.depends_on(&dependency);
-            destroyed.witness()
+            destroyed.doomed()
         });
     }
     assert_eq!(destroyed.get(), 0);
@@ -199,10 +199,10 @@ fn results_of_the_dead_are_kept_on_request() {
     );
     assert_eq!(memo.statistics().invalidated, 103);
 
-    memo.get_or_compute(&input, |_| destroyed.witness());
+    memo.get_or_compute(&input, |_| destroyed.doomed());
     assert!(memo.remove(&input));
     assert_eq!(destroyed.get(), 104, "it was not a dead one's");
-    memo.get_or_compute(&input, |_| destroyed.witness());
+    memo.get_or_compute(&input, |_| destroyed.doomed());
     drop(input);
     memo.clear();
     assert_eq!(destroyed.get(), 105);
@@ -220,7 +220,7 @@ fn a_removed_result_is_dropped_without_any_lock() {
         cx.depends_on(&dependency);
         memo.remove(&input);
         let memo = Arc::clone(&memo);
-        Witness::new(move || {
+        Doomed::new(move || {
             let (done, is_done) = mpsc::channel();
             thread::spawn(move || {
                 memo.purge();

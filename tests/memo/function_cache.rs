@@ -5,7 +5,7 @@ use weakly::memo::{MemoKey, MemoQuery, Statistics, Value};
 
 use crate::asked::Parts;
 use crate::for_each_pointer;
-use crate::tools::{Pointer, Witness, objects};
+use crate::tools::{Doomed, Pointer, objects};
 
 // All that the user writes.
 
@@ -41,7 +41,7 @@ for_each_pointer!(
     results_go_with_any_of_several,
 );
 
-fn eval<P: Pointer>((object, text): (&P, &str)) -> Witness {
+fn eval<P: Pointer>((object, text): (&P, &str)) -> Doomed {
     (10 * **object + text.len()).into()
 }
 
@@ -78,7 +78,7 @@ fn results_go_with_the_weak_argument<P: Pointer>() {
     assert_eq!(info(&cached), [1, 6, 3]);
 }
 
-fn longer<P: Pointer>((many, text, one, &times): (&[P], &str, &P, &usize)) -> Witness {
+fn longer<P: Pointer>((many, text, one, &times): (&[P], &str, &P, &usize)) -> Doomed {
     let sum: usize = many.iter().map(|it| **it).sum();
     ((**one + sum) * times + text.len()).into()
 }

@@ -10,7 +10,7 @@ use weakly::memo::{Many, Value};
 use crate::asked::{Memo, Parts};
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(
     it_is_computed_once,
@@ -51,7 +51,7 @@ fn the_input_is_not_kept<P: Pointer>() {
     let (memo, results) = (Memo::<P, _>::new(), Count::default());
     let input = P::from(1);
     let weak = P::downgrade(&input);
-    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(memo.get_or_compute(&input, |_| results.doomed()));
     drop(input);
     assert!(weakly::reference::WeakRef::upgrade(&weak).is_none());
     assert_eq!(results.get(), 0);
@@ -60,10 +60,10 @@ fn the_input_is_not_kept<P: Pointer>() {
     assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
 
     let input = P::from(2);
-    drop(memo.get_or_compute(&input, |_| results.witness()));
+    drop(memo.get_or_compute(&input, |_| results.doomed()));
     drop(input);
     let other = P::from(3);
-    drop(memo.get_or_compute(&other, |_| results.witness()));
+    drop(memo.get_or_compute(&other, |_| results.doomed()));
     if P::NOTIFIES {
         assert_eq!((results.get(), memo.len()), (2, 1), "by the next change");
     }
@@ -83,9 +83,9 @@ macro_rules! places {
             let mut inputs: [$P; $count] = std::array::from_fn($P::from);
             let spare: [$P; $count] = std::array::from_fn($P::from);
             for _ in 0..2 {
-                drop(memo.get_or_compute(of!(inputs), |_| results.witness()));
+                drop(memo.get_or_compute(of!(inputs), |_| results.doomed()));
             }
-            drop(memo.get_or_compute(of!(spare), |_| results.witness()));
+            drop(memo.get_or_compute(of!(spare), |_| results.doomed()));
             let of_both = [memo.get(of!(inputs)), memo.get(of!(spare))];
             assert!(of_both.iter().all(Option::is_some) && memo.len() == 2);
             drop(of_both);
@@ -129,7 +129,7 @@ fn pointers_of_several_kinds() {
         let mut d = Some(Arc::new(1));
         let key = || Some((a.as_ref()?, b.as_ref()?, c.as_ref()?, d.as_ref()?));
         let all = key().expect("all are present");
-        drop(memo.get_or_compute(all, |_| results.witness()));
+        drop(memo.get_or_compute(all, |_| results.doomed()));
         drop(memo.get_or_compute(all, |_| unreachable!("it is present")));
         match place {
             0 => a = None,
@@ -148,9 +148,9 @@ fn pointers_of_several_kinds() {
 /// 172: A chain of deaths over pointers of both kinds is followed to its end.
 #[test]
 fn a_purge_follows_deaths_of_both_kinds() {
-    let memo = Memo::<(Strong<usize>, Arc<usize>), Witness>::new();
-    fn owns(handle: impl Send + Sync + 'static) -> Witness {
-        Witness::new(|| drop(handle))
+    let memo = Memo::<(Strong<usize>, Arc<usize>), Doomed>::new();
+    fn owns(handle: impl Send + Sync + 'static) -> Doomed {
+        Doomed::new(|| drop(handle))
     }
     let (mut strong, mut arc) = (Strong::new(0), Arc::new(0));
     let first = (strong.clone(), arc.clone());
@@ -167,7 +167,7 @@ fn a_purge_follows_deaths_of_both_kinds() {
         (strong, arc) = next;
     }
     let last = (strong, arc);
-    memo.get_or_compute((&last.0, &last.1), |_| Witness::idle());
+    memo.get_or_compute((&last.0, &last.1), |_| Doomed::default());
     let all = memo.len();
     memo.purge();
     assert_eq!(memo.len(), all);
@@ -178,7 +178,7 @@ fn a_purge_follows_deaths_of_both_kinds() {
 
 /// 172: A tuple is not a set.
 fn the_order_of_inputs_matters<P: Pointer>() {
-    let memo = Memo::<(P, P), Witness>::new();
+    let memo = Memo::<(P, P), Doomed>::new();
     let [a, b] = [1, 2].map(P::from);
     let ask = |a: &P, b: &P| memo.get_or_compute((a, b), |_| (10 * **a + **b).into());
     assert_eq!([ask(&a, &b), ask(&b, &a), ask(&a, &a)], [12, 21, 11]);
@@ -196,9 +196,9 @@ fn one_object_may_be_several_inputs<P: Pointer>() {
     drop(memo.get_or_compute((&a, &a, &b, &a), |cx| {
         cx.depends_on(&a);
         cx.depends_on(&b);
-        results.witness()
+        results.doomed()
     }));
-    drop(memo.get_or_compute((&b, &b, &b, &b), |_| results.witness()));
+    drop(memo.get_or_compute((&b, &b, &b, &b), |_| results.doomed()));
     assert!(memo.get((&a, &a, &b, &a)).is_some());
     drop(a);
     memo.purge();
@@ -234,13 +234,13 @@ fn of_many_threads_one_computes<P: Pointer>() {
 
 /// 173: As documented: until it is removed, or the memo is dropped.
 fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
-    let memo = Memo::<P, Witness>::new();
+    let memo = Memo::<P, Doomed>::new();
     let [one, other] = [1, 2].map(P::from);
     let weak = [&one, &other].map(P::downgrade);
     let lives = |at: usize| weakly::reference::WeakRef::upgrade(&weak[at]).is_some();
     for input in [&one, &other] {
         let its = input.clone();
-        drop(memo.get_or_compute(input, |_| Witness::new(|| drop(its))));
+        drop(memo.get_or_compute(input, |_| Doomed::new(|| drop(its))));
     }
     drop(other);
     memo.purge();

@@ -10,7 +10,7 @@ use weakly::{Anchor, Strong};
 use crate::asked::{Memo, Parts};
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(
     each_result_of_the_object_goes,
@@ -22,14 +22,14 @@ for_each_pointer!(
 
 /// 201: As any part of the key, in a list, or declared; each once, and no other.
 fn each_result_of_the_object_goes<P: Pointer>() {
-    let (memo, results) = (Memo::<Parts<P>, Witness>::new(), Count::default());
+    let (memo, results) = (Memo::<Parts<P>, Doomed>::new(), Count::default());
     let all = objects::<P>(4);
     let [object, a, b, c] = [&all[0], &all[1], &all[2], &all[3]];
     assert_eq!(memo.invalidate(object), 0);
     let compute = |list: &[&P], parameter: usize, last: &P, declared: &[&P]| {
         drop(memo.get_or_compute((list, "text", last, &parameter), |cx| {
             declared.iter().for_each(|object| cx.depends_on(*object));
-            results.witness()
+            results.doomed()
         }));
     };
     for parameter in 0..3 {
@@ -108,7 +108,7 @@ fn results_of_others_stay<P: Pointer>() {
 
 /// 201, 13: What a result owns is destroyed when all are removed; its destructor may ask, insert and invalidate.
 fn a_destructor_may_ask_again<P: Pointer>() {
-    type Results<P> = Memo<(P, Value<String>), Witness>;
+    type Results<P> = Memo<(P, Value<String>), Doomed>;
     let (memo, ends) = (Arc::new(Results::<P>::new()), Count::default());
     let object = P::from(1);
     for (parameter, other) in [("0", "3"), ("1", "4"), ("2", "5")] {
@@ -120,11 +120,11 @@ fn a_destructor_may_ask_again<P: Pointer>() {
                     .iter()
                     .all(|at| memo.get((&its, *at)).is_none())
             );
-            drop(memo.insert((&its, other), Witness::idle()));
+            drop(memo.insert((&its, other), Doomed::default()));
             memo.invalidate(&its);
             ends.add();
         };
-        drop(memo.get_or_compute((&object, parameter), |_| Witness::new(end)));
+        drop(memo.get_or_compute((&object, parameter), |_| Doomed::new(end)));
     }
     assert_eq!(memo.invalidate(&object), 3);
     assert_eq!((ends.get(), memo.len()), (3, 0));

@@ -5,7 +5,7 @@ use weakly::reference::WeakRef;
 use weakly::{Anchor, ByIdentity, Strong};
 
 use super::asked::Memo;
-use super::tools::{Count, Pointer, Witness, objects};
+use super::tools::{Count, Doomed, Pointer, objects};
 use crate::common::pointers::for_each_pointer;
 
 for_each_pointer!(
@@ -17,11 +17,11 @@ for_each_pointer!(
 /// 290: Whether there is a result, by each kind of key; neither a hit nor a miss, and no clone of the result.
 fn contains_key_is_no_hit<P: Pointer>() {
     let [a, b] = [1, 2].map(P::from);
-    let (memo, cloned) = (Memo::<(P, Value<String>), Witness>::new(), Count::default());
+    let (memo, cloned) = (Memo::<(P, Value<String>), Doomed>::new(), Count::default());
     assert!(!memo.contains_key((&a, "x")));
     let counts = cloned.clone();
     memo.get_or_compute((&a, "x"), |_| {
-        Witness::idle().cloning(move || _ = counts.add())
+        Doomed::default().cloning(move || _ = counts.add())
     });
     assert_eq!(cloned.get(), 1);
     assert!(memo.contains_key((&a, "x")) && !memo.contains_key((&a, "y")));
@@ -35,8 +35,8 @@ fn contains_key_is_no_hit<P: Pointer>() {
         memo.contains_key(key)
     }
     assert!(!has(&Memo::<P, usize>::new(), &a));
-    let lists = Memo::<Many<P>, Witness>::new();
-    lists.insert(&[&a, &b], Witness::idle());
+    let lists = Memo::<Many<P>, Doomed>::new();
+    lists.insert(&[&a, &b], Doomed::default());
     assert!(lists.contains_key(&[&a, &b]) && !lists.contains_key(&[&b, &a]));
 
     let dependent = Memo::<P, usize>::new();
@@ -84,7 +84,7 @@ fn keys_are_those_of_live_results<P: Pointer>() {
 
 /// 290: The closure sees each result once, with its key, and what it does not want goes.
 fn retain_sees_each_once<P: Pointer>() {
-    let memo = Memo::<(P, P), Witness>::new();
+    let memo = Memo::<(P, P), Doomed>::new();
     let all = objects::<P>(3);
     for one in &all {
         for other in &all {
@@ -105,7 +105,7 @@ fn retain_sees_each_once<P: Pointer>() {
     assert_eq!(memo.statistics().discarded, 6);
     // It may use the memo.
     memo.retain(|_, _| {
-        memo.insert((&all[0], &all[1]), Witness::idle());
+        memo.insert((&all[0], &all[1]), Doomed::default());
         memo.remove((&all[2], &all[2]));
         true
     });
@@ -126,9 +126,9 @@ fn keys_of_other_kinds() {
     memo.retain(|key, value| key.is(&anchor) && *value == 1);
     assert!(memo.contains_key(&anchor));
 
-    let lists = Memo::<Many<Strong<usize>>, Witness>::new();
+    let lists = Memo::<Many<Strong<usize>>, Doomed>::new();
     let all = [1, 2].map(Strong::new);
-    lists.insert(&all, Witness::idle());
+    lists.insert(&all, Doomed::default());
     let keys: Vec<_> = lists.keys().collect();
     assert_eq!(keys.len(), 1);
     assert!(

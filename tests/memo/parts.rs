@@ -14,7 +14,7 @@ use weakly::{Equivalent, Strong, cycles::Cycles};
 use crate::asked::{Call, Memo, Parameter, Parts};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, message, objects};
+use crate::tools::{Count, Doomed, Pointer, message, objects};
 
 for_each_pointer!(
     a_plain_value_is_part_of_the_key,
@@ -32,7 +32,7 @@ for_each_pointer!(
 
 /// 200: By `Eq`, beside the identity of the handle.
 fn a_plain_value_is_part_of_the_key<P: Pointer>() {
-    let memo = Memo::<(P, Value<String>), Witness>::new();
+    let memo = Memo::<(P, Value<String>), Doomed>::new();
     let [one, other] = [1, 2].map(P::from);
     assert!(memo.get((&one, "1a")).is_none() && !memo.remove((&one, "1a")));
     let results = Count::default();
@@ -62,7 +62,7 @@ thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
 }
 
-type Asked<'a, P> = Memo<(P, Value<Parameter<'a>>), Witness>;
+type Asked<'a, P> = Memo<(P, Value<Parameter<'a>>), Doomed>;
 
 /// What a parameter is made of, which counts that.
 #[derive(Hash)]
@@ -151,12 +151,12 @@ fn a_value_that_is_not_needed_is_dropped<P: Pointer>() {
     let (memo, object) = (Asked::<P>::new(), P::from(1));
     let drops = Count::default();
     let key = || {
-        let witness = drops.witness();
+        let doomed = drops.doomed();
         let parameter = Parameter::from(1);
         (
             &object,
             Value(Parameter {
-                witness,
+                doomed,
                 ..parameter
             }),
         )
@@ -183,13 +183,13 @@ fn a_value_that_is_not_needed_is_dropped<P: Pointer>() {
 /// 172, 184, 200: The death of an object ends the results for all its parameters, and no others.
 fn many_parameters_go_with_their_object<P: Pointer>() {
     let count = scaled(10_000, 50);
-    let (memo, results) = (Memo::<(P, Value<String>), Witness>::new(), Count::default());
+    let (memo, results) = (Memo::<(P, Value<String>), Doomed>::new(), Count::default());
     let [one, other] = [1, 2].map(P::from);
     for parameter in 0..count {
         let parameter = parameter.to_string();
-        drop(memo.get_or_compute((&one, parameter.as_str()), |_| results.witness()));
+        drop(memo.get_or_compute((&one, parameter.as_str()), |_| results.doomed()));
     }
-    drop(memo.get_or_compute((&other, "1"), |_| results.witness()));
+    drop(memo.get_or_compute((&other, "1"), |_| results.doomed()));
     assert_eq!(memo.len(), count + 1);
     drop(one);
     memo.purge();
@@ -199,7 +199,7 @@ fn many_parameters_go_with_their_object<P: Pointer>() {
 
 /// 200: By length and order.
 fn a_list_is_compared_as_a_list<P: Pointer>() {
-    let memo = Memo::<Many<P>, Witness>::with_capacity(7);
+    let memo = Memo::<Many<P>, Doomed>::with_capacity(7);
     let get = |list: &[&P]| memo.get(list).map(|it| it.number);
     let all = objects::<P>(3);
     let [a, b, c] = [&all[0], &all[1], &all[2]];
@@ -230,7 +230,7 @@ fn a_list_is_compared_as_a_list<P: Pointer>() {
 /// 200: A list of nothing would never die. The panic's location is the caller's.
 #[test]
 fn an_empty_list_panics() {
-    let memo = Memo::<Many<Strong<usize>>, Witness>::new();
+    let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
     let rewritings = Memo::<Parts<Strong<usize>>, Rewritten<Strong<usize>>>::new();
     let other = Strong::new(1);
     rewritings.get_or_rewrite((std::slice::from_ref(&other), "", &other, &1), |_| {
@@ -240,8 +240,8 @@ fn an_empty_list_panics() {
     let asks: [&dyn Fn(); 5] = [
         &|| _ = memo.get(none),
         &|| _ = memo.remove(none),
-        &|| _ = memo.insert(none, Witness::idle()),
-        &|| _ = memo.get_or_compute(none, |_| Witness::idle()),
+        &|| _ = memo.insert(none, Doomed::default()),
+        &|| _ = memo.get_or_compute(none, |_| Doomed::default()),
         &|| _ = rewritings.get_rewritten((none, "", &other, &1)),
     ];
     let place = Arc::new(Mutex::new(String::new()));
@@ -287,7 +287,7 @@ fn equal_hashes_of_parameters_only_cost_time<P: Pointer>() {
 
 /// 176: For each object and parameter.
 fn of_many_threads_one_computes<P: Pointer>() {
-    let memo = Memo::<(P, Value<String>), Witness>::new();
+    let memo = Memo::<(P, Value<String>), Doomed>::new();
     let (object, computed) = (P::from(1), Count::default());
     let barrier = Barrier::new(3);
     thread::scope(|scope| {
@@ -457,13 +457,13 @@ fn an_eq_may_ask_the_memo() {
 fn a_parameter_that_owns_the_object_is_found() {
     let memo = Asked::<Strong<usize>>::new();
     let objects = [1, 2, 3].map(Strong::new);
-    let owns = |at: usize| Witness::owning(&objects[at]);
+    let owns = |at: usize| Doomed::owning(&objects[at]);
     let owner = |at: usize| {
-        let (witness, number) = (owns(at), Parameter::from(at));
-        Value(Parameter { witness, ..number })
+        let (doomed, number) = (owns(at), Parameter::from(at));
+        Value(Parameter { doomed, ..number })
     };
-    memo.get_or_compute((&objects[0], owner(0)), |_| Witness::idle());
-    memo.get_or_compute((&objects[1], owner(2)), |_| Witness::idle());
+    memo.get_or_compute((&objects[0], owner(0)), |_| Doomed::default());
+    memo.get_or_compute((&objects[1], owner(2)), |_| Doomed::default());
     memo.get_or_compute((&objects[2], owner(2)), |_| owns(2));
     let weak = objects.each_ref().map(Strong::downgrade);
     assert_eq!(memo.purge_cycles().removed, 0);
@@ -477,10 +477,10 @@ fn a_parameter_that_owns_the_object_is_found() {
 /// 173: So is a result that owns an object of a list.
 #[test]
 fn a_result_that_owns_an_object_of_a_list_is_found() {
-    let memo = Memo::<Many<Strong<usize>>, Witness>::new();
+    let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
     let objects = [1, 2, 3].map(Strong::new);
-    memo.get_or_compute(&objects[..2], |_| Witness::owning(&objects[1]));
-    memo.get_or_compute(&objects[1..], |_| Witness::owning(&Strong::new(4)));
+    memo.get_or_compute(&objects[..2], |_| Doomed::owning(&objects[1]));
+    memo.get_or_compute(&objects[1..], |_| Doomed::owning(&Strong::new(4)));
     assert_eq!(memo.purge_cycles().removed, 0);
     let weak = objects.each_ref().map(Strong::downgrade);
     let [first, second, third] = objects;

@@ -19,7 +19,7 @@ use weakly::{Reclaim, Strong, Weak};
 
 use crate::asked::Memo;
 use crate::common::{quiet_panic, unless_panics};
-use crate::tools::Witness;
+use crate::tools::Doomed;
 
 pub(crate) use keys::{Lists, One, Shape, Two};
 
@@ -113,7 +113,7 @@ struct World<S: Shape> {
     choices: RefCell<Box<dyn Iterator<Item = usize>>>,
     depth: Cell<usize>,
     log: Log,
-    memo: Memo<S::Key, Witness>,
+    memo: Memo<S::Key, Doomed>,
     entries: RefCell<Vec<Entry>>,
     running: RefCell<Vec<Running>>,
     bounds: Cell<Option<Bounds>>,
@@ -442,7 +442,7 @@ impl<S: Shape> World<S> {
         act((objects, asked))
     }
 
-    fn get(&self, (objects, asked): &(Vec<Object>, Asked)) -> Option<Option<Witness>> {
+    fn get(&self, (objects, asked): &(Vec<Object>, Asked)) -> Option<Option<Doomed>> {
         self.touch(asked);
         Some(self.memo.get(S::query(objects, asked.text)))
     }
@@ -491,7 +491,7 @@ impl<S: Shape> World<S> {
         its.for_each(|running| running.is_spoilt = true);
     }
 
-    fn insert_entry(&self, asked: &Asked, declared: Vec<usize>, value: &Witness) {
+    fn insert_entry(&self, asked: &Asked, declared: Vec<usize>, value: &Doomed) {
         self.entries.borrow_mut().push(Entry {
             asked: asked.clone(),
             declared,
@@ -502,7 +502,7 @@ impl<S: Shape> World<S> {
     }
 
     /// A new result.
-    fn make(&self) -> Option<Witness> {
+    fn make(&self) -> Option<Doomed> {
         let owns = match self.below(3 * SLOTS)? {
             owner if owner < SLOTS => self.users.borrow()[owner].clone(),
             _ => None,
@@ -515,7 +515,7 @@ impl<S: Shape> World<S> {
             log.lock().unwrap().push(Event::Ended(id));
             drop(owns);
         };
-        Some(Witness::new(end).numbered(id))
+        Some(Doomed::new(end).numbered(id))
     }
 
     fn compute(&self, asked: &(Vec<Object>, Asked)) -> Option<()> {
@@ -558,7 +558,7 @@ impl<S: Shape> World<S> {
     }
 
     /// What a computation does.
-    fn computation(&self, cx: &Computation<'_>) -> Result<Witness, ()> {
+    fn computation(&self, cx: &Computation<'_>) -> Result<Doomed, ()> {
         let mut steps = self.below(4).ok_or(())?;
         while steps > 0 {
             steps -= 1;

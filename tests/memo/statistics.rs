@@ -8,7 +8,7 @@ use weakly::memo::{Computation, Statistics};
 use crate::asked::Memo;
 use crate::common::{panics, quiet_panic, scaled};
 use crate::for_each_pointer;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 const OBJECTS: usize = 6;
 
@@ -92,7 +92,7 @@ impl Model {
 
 /// A memo, its model, and the objects, each with a number that no other has had.
 struct World<P: Pointer> {
-    memo: Memo<(P, P), Witness>,
+    memo: Memo<(P, P), Doomed>,
     places: Vec<(P, usize)>,
     model: Model,
     /// Objects and results so far.
@@ -149,7 +149,7 @@ impl<P: Pointer> World<P> {
                     End::Panics => quiet_panic(),
                     End::Removed => assert!(!self.memo.remove(self.key(at))),
                 }
-                Ok(self.destroyed.witness().numbered(number))
+                Ok(self.destroyed.doomed().numbered(number))
             };
             let answer = match races {
                 true => self.memo.try_get_or_compute_racing(self.key(at), compute),
@@ -254,7 +254,7 @@ for_each_pointer!(agrees_with_the_model, threads_leave_sums_that_agree);
 /// 177: After all threads have finished. Objects die, results fail and are removed, on all threads at once.
 fn threads_leave_sums_that_agree<P: Pointer>() {
     let threads = scaled(4, 2);
-    let (memo, destroyed) = (Memo::<P, Witness>::new(), Count::default());
+    let (memo, destroyed) = (Memo::<P, Doomed>::new(), Count::default());
     let (calls, computed, cycles) = (Count::default(), Count::default(), Count::default());
     let common = objects::<P>(scaled(16, 4));
     thread::scope(|scope| {
@@ -292,12 +292,12 @@ fn threads_leave_sums_that_agree<P: Pointer>() {
                                     match kind {
                                         4 => quiet_panic(),
                                         5 => Err(()),
-                                        6 | 7 => Ok(destroyed.witness()),
+                                        6 | 7 => Ok(destroyed.doomed()),
                                         _ => {
                                             // It lives as long as the result.
                                             let end = destroyed.clone();
                                             let keeps = move || drop((other, end.add()));
-                                            Ok(Witness::new(keeps))
+                                            Ok(Doomed::new(keeps))
                                         }
                                     }
                                 });

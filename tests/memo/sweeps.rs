@@ -6,7 +6,7 @@ use weakly::{Reclaim, Strong};
 
 use crate::asked::Memo;
 use crate::common::scaled;
-use crate::tools::{Count, Pointer, Witness, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 const DEAD: usize = scaled(10_000, 60);
 /// As many changes as a sweep over so many results takes, and as many reads.
@@ -14,11 +14,11 @@ const ROUND: usize = DEAD / 4 + 2;
 const READS: usize = 32 * ROUND;
 
 /// A memo with a result for each of many inputs, of which only the last is alive.
-fn dying<P: Pointer>() -> (Memo<P, Witness>, P, Count) {
-    let (memo, destroyed) = (Memo::<P, Witness>::new(), Count::default());
+fn dying<P: Pointer>() -> (Memo<P, Doomed>, P, Count) {
+    let (memo, destroyed) = (Memo::<P, Doomed>::new(), Count::default());
     let mut inputs = objects::<P>(DEAD + 1);
     for input in &inputs {
-        memo.get_or_compute(input, |_| destroyed.witness());
+        memo.get_or_compute(input, |_| destroyed.doomed());
     }
     let left = inputs.pop().unwrap();
     (memo, left, destroyed)
@@ -33,7 +33,7 @@ fn dead_results_do_not_outlive_hits_and_misses() {
         memo.get_or_compute(&left, |_| unreachable!("it is present"));
         if hit % 1_000 == 0 {
             if let Some(new) = new.get(hit / 1_000) {
-                memo.get_or_compute(new, |_| Witness::idle());
+                memo.get_or_compute(new, |_| Doomed::default());
             }
         }
     }
@@ -62,12 +62,12 @@ fn hits_find_dead_results() {
 #[test]
 fn changes_find_dead_results() {
     let other = Arc::new(0);
-    type Way = fn(&Memo<Arc<usize>, Witness>, &Arc<usize>);
+    type Way = fn(&Memo<Arc<usize>, Doomed>, &Arc<usize>);
     let ways: [Way; 3] = [
-        |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Witness, _>(()))),
+        |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Doomed, _>(()))),
         |memo, other| assert!(!memo.remove(other)),
         |memo, other| {
-            memo.get_or_compute(other, |_| Witness::idle());
+            memo.get_or_compute(other, |_| Doomed::default());
             assert!(memo.remove(other));
         },
     ];
@@ -91,7 +91,7 @@ fn one_input_without_notices_is_enough() {
     );
     let mut silent = objects::<Arc<usize>>(DEAD + 1);
     for silent in &silent {
-        memo.get_or_compute((&notifying, silent), |_| destroyed.witness());
+        memo.get_or_compute((&notifying, silent), |_| destroyed.doomed());
     }
     let left = silent.pop().unwrap();
     drop(silent);
@@ -100,13 +100,13 @@ fn one_input_without_notices_is_enough() {
     }
     assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
 
-    let (memo, destroyed) = (Memo::<Strong<usize>, Witness>::new(), Count::default());
+    let (memo, destroyed) = (Memo::<Strong<usize>, Doomed>::new(), Count::default());
     let inputs = objects::<Strong<usize>>(DEAD + 1);
     let besides = objects::<Arc<usize>>(DEAD + 1);
     for (input, besides) in inputs.iter().zip(&besides) {
         memo.get_or_compute(input, |cx| {
             cx.depends_on(besides);
-            destroyed.witness()
+            destroyed.doomed()
         });
     }
     let _left = besides.last().cloned();
