@@ -2,8 +2,12 @@
 //! (section L, 157 to 165, is about threads; the others are behaviours of collections with one owner, as in
 //! `tests/behaviours`).
 //!
-//! Most tests are written once, over the traits in `concurrent/faces.rs`, and run for each collection with each
-//! kind of pointer. Those whose names begin with `small_` are for Miri, with many seeds:
+//! Most tests are written once, with a kit of `common/subject`, and run for each collection with each kind of pointer.
+//! Each further type of table takes long to compile, so the tests share few: objects and values are numbers, or `Owned`
+//! where their end is reported, or `Custom` where they have user code of the test's. A closure that is not the point of a
+//! test is passed as an object (`concurrent/dynamic.rs`).
+//!
+//! The tests whose names begin with `small_` are for Miri, with many seeds:
 //!
 //! `MIRIFLAGS=-Zmiri-many-seeds=0..8 cargo +nightly miri test --test concurrent small_`
 
