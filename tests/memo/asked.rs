@@ -41,74 +41,36 @@ impl<K: MemoKey, V> Deref for Memo<K, V> {
     }
 }
 
-/// A closure that is called at most once, as one that may be called again.
-macro_rules! many_times {
-    ($compute:ident) => {{
-        let mut compute = Some($compute);
-        move |cx: &Computation<'_>| compute.take().expect("the memo calls it once")(cx)
-    }};
-}
-
-/// A closure that may fail, as one whose error has the same type for all.
-macro_rules! of_one_error {
-    ($compute:ident, |$given:ident| $result:expr) => {{
-        let (mut compute, mut error) = (many_times!($compute), None);
-        let $given: &mut dyn FnMut(&Computation<'_>) -> Result<_, ()> =
-            &mut |cx| compute(cx).map_err(|its| error = Some(its));
-        $result.map_err(|()| error.expect("it is its own"))
-    }};
+/// Methods that pass their closure, which is called once, as one of a type that all closures have.
+macro_rules! by_one_type {
+    ($($name:ident $(<$Error:ident>)?: $made:ty;)*) => {$(
+        #[track_caller]
+        pub(crate) fn $name $(<$Error>)? (
+            &self,
+            key: impl MemoQuery<K>,
+            make: impl FnOnce(&Computation<'_>) -> $made,
+        ) -> $made {
+            let mut make = Some(make);
+            let make: &mut dyn FnMut(&Computation<'_>) -> $made =
+                &mut |cx| make.take().expect("the memo calls it once")(cx);
+            self.0.$name(key, make)
+        }
+    )*};
 }
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
-    #[track_caller]
-    pub(crate) fn get_or_compute(
-        &self,
-        key: impl MemoQuery<K>,
-        compute: impl FnOnce(&Computation<'_>) -> V,
-    ) -> V {
-        let compute: &mut dyn FnMut(&Computation<'_>) -> V = &mut many_times!(compute);
-        self.0.get_or_compute(key, compute)
-    }
-
-    #[track_caller]
-    pub(crate) fn try_get_or_compute<E>(
-        &self,
-        key: impl MemoQuery<K>,
-        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
-    ) -> Result<V, E> {
-        of_one_error!(compute, |compute| self.0.try_get_or_compute(key, compute))
-    }
-
-    #[track_caller]
-    pub(crate) fn try_get_or_compute_racing<E>(
-        &self,
-        key: impl MemoQuery<K>,
-        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
-    ) -> Result<V, E> {
-        of_one_error!(compute, |compute| self
-            .0
-            .try_get_or_compute_racing(key, compute))
+    by_one_type! {
+        get_or_compute: V;
+        get_or_compute_racing: V;
+        try_get_or_compute<E>: Result<V, E>;
+        try_get_or_compute_racing<E>: Result<V, E>;
     }
 }
 
 impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    #[track_caller]
-    pub(crate) fn get_or_rewrite(
-        &self,
-        key: impl MemoQuery<K>,
-        rewrite: impl FnOnce(&Computation<'_>) -> R,
-    ) -> R {
-        let rewrite: &mut dyn FnMut(&Computation<'_>) -> R = &mut many_times!(rewrite);
-        self.0.get_or_rewrite(key, rewrite)
-    }
-
-    #[track_caller]
-    pub(crate) fn try_get_or_rewrite<E>(
-        &self,
-        key: impl MemoQuery<K>,
-        rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
-    ) -> Result<R, E> {
-        of_one_error!(rewrite, |rewrite| self.0.try_get_or_rewrite(key, rewrite))
+    by_one_type! {
+        get_or_rewrite: R;
+        try_get_or_rewrite<E>: Result<R, E>;
     }
 }
 

@@ -115,28 +115,29 @@ fn borrowed_forms_find_values() {
     let (memo, object) = (Memo::<Names, usize>::new(), Strong::new(1));
     let (text, bytes) = ("text", &[1_u8, 2][..]);
     let (path, name) = (Path::new("a/b"), OsStr::new("a"));
+    // (One after the other: each key is the first part of the next.)
     macro_rules! key {
         ($of:ident) => {
-            key!($of: key!($of: key!($of: key!($of: &object, String, Box<str>, Arc<str>, text),
-                Vec<u8>, Box<[u8]>, Arc<[u8]>, bytes), PathBuf, Box<Path>, Arc<Path>, path),
-                OsString, Box<OsStr>, Arc<OsStr>, name)
+            key!($of &object, text: String, Box<str>, Arc<str>;
+                bytes: Vec<u8>, Box<[u8]>, Arc<[u8]>;
+                path: PathBuf, Box<Path>, Arc<Path>;
+                name: OsString, Box<OsStr>, Arc<OsStr>;)
         };
-        ($of:ident: $first:expr, $own:ty, $boxed:ty, $shared:ty, $given:expr) => {
-            ($first, $of!($own, $given), $of!($boxed, $given), $of!($shared, $given))
+        ($of:ident $key:expr, $given:ident: $own:ty, $boxed:ty, $shared:ty; $($rest:tt)*) => {
+            key!($of ($key, part!($of $own, $given), part!($of $boxed, $given), part!($of $shared, $given)), $($rest)*)
+        };
+        ($of:ident $key:expr,) => {
+            $key
         };
     }
-    macro_rules! borrowed {
-        ($value:ty, $borrowed:expr) => {
+    macro_rules! part {
+        (borrowed $value:ty, $borrowed:expr) => {
             $borrowed
         };
-    }
-    macro_rules! owned {
-        ($value:ty, $borrowed:expr) => {
+        (owned $value:ty, $borrowed:expr) => {
             Value(<$value>::from($borrowed))
         };
-    }
-    macro_rules! reference {
-        ($value:ty, $borrowed:expr) => {
+        (reference $value:ty, $borrowed:expr) => {
             &<$value>::from($borrowed)
         };
     }

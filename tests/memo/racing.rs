@@ -25,9 +25,6 @@ fn race<P: Pointer>(
     key: &P,
     compute: impl FnOnce(&Computation<'_>) -> usize,
 ) -> usize {
-    let mut compute = Some(compute);
-    let compute: &mut dyn FnMut(&Computation<'_>) -> usize =
-        &mut |cx| compute.take().expect("it is called once")(cx);
     memo.get_or_compute_racing(key, compute)
 }
 
