@@ -132,8 +132,8 @@ struct Results {
     objects: Objects,
     attributes: Attributes<Object>,
     memo: Memo<Object, Arc<usize>>,
-    keyed: Memo<Key, usize>,
-    rewritten: Memo<Object, Rewritten<Object>>,
+    keyed: Memo<Key, Rewritten<Object>>,
+    rewritten: Memo<Key, Rewritten<Object>>,
 }
 
 impl World for Results {
@@ -145,10 +145,11 @@ impl World for Results {
             let label = self.attributes.with(object, Label, |label| label.len());
             all.extend(label.map(|label| (1, **object, label)));
             all.extend(self.memo.get(object).map(|result| (2, **object, *result)));
-            let rewritten = self.rewritten.get_rewritten(object);
+            let key = (&self.objects.0[..1], "text", object);
+            let rewritten = self.rewritten.get_rewritten(key);
             all.extend(rewritten.map(|result| (3, **object, *result)));
-            let keyed = self.keyed.get((&self.objects.0[..1], "text", object));
-            all.extend(keyed.map(|result| (4, **object, result)));
+            let keyed = self.keyed.get_rewritten(key);
+            all.extend(keyed.map(|result| (4, **object, *result)));
         }
         let lens = [
             self.attributes.len(),
@@ -188,15 +189,16 @@ fn attributes_and_memos() {
                 it.memo.get_or_compute(object, |cx| {
                     cx.depends_on(&it.objects.0[1]);
                     cx.depends_on(&it.objects.0[2]);
-                    it.keyed
-                        .get_or_compute((&it.objects.0[..1], "text", object), |_| **object);
+                    let key = (&it.objects.0[..1], "text", object);
+                    it.keyed.get_or_rewrite(key, |_| object.clone());
                     Arc::new(**object)
                 });
             }
         })
         .runs(|it| {
             for object in &it.objects.0 {
-                it.rewritten.get_or_rewrite(object, |_| {
+                let key = (&it.objects.0[..1], "text", object);
+                it.rewritten.get_or_rewrite(key, |_| {
                     if **object % 2 == 0 {
                         object.clone()
                     } else {
