@@ -98,8 +98,9 @@ fn hostile<P: Kind>() {
     let bomb = |number: usize| Bomb(if number % 8 == 3 { "armed" } else { "" }.into());
     let count = 64;
     // Values, at a purge.
-    let keys: Vec<_> = (0..count).map(new::<P, usize>).collect();
-    let mut map: WeakMap<_, _> = keys.iter().map(|key| (key, bomb(**key))).collect();
+    let quiet = |_| new::<P, Bomb>(bomb(0));
+    let keys: Vec<_> = (0..count).map(quiet).collect();
+    let mut map: WeakMap<_, _> = keys.iter().zip((0..count).map(bomb)).collect();
     drop(keys);
     for _ in 0..count / 8 {
         panics(|| _ = map.purge());
@@ -119,10 +120,10 @@ fn hostile<P: Kind>() {
     }
     drop(map);
     // Handles that outlive the map, and a map that outlives its handles.
-    let key = new::<P, usize>(1);
+    let key = quiet(0);
     let weak = common::downgrade(&key);
-    drop(WeakMap::from([(&key, String::from("value"))]));
-    let map = WeakMap::from([(&key, String::from("value"))]);
+    drop(WeakMap::from([(&key, Bomb(String::from("value")))]));
+    let map = WeakMap::from([(&key, Bomb(String::from("value")))]);
     drop(key);
     assert!(!common::is_alive(&weak));
     drop(map);

@@ -1,6 +1,16 @@
 //! The methods of all maps, of one owner and shared: removals, lookups and lists.
 
+use std::cell::Cell;
+
 use super::super::entry::Part;
+
+/// A condition that notes what it is shown, and is met, if that is wanted, by what was shown before.
+pub fn shows<V: Part>(shown: &Cell<Option<usize>>, wanted: bool) -> impl Fn(&V) -> bool {
+    move |value| {
+        let again = shown.replace(Some(value.id())) == Some(value.id());
+        wanted && again
+    }
+}
 
 /// What `remove_if` returns: the value, or whether there was one.
 pub trait Gone {
@@ -80,16 +90,13 @@ macro_rules! map {
                     value.id
                 }
                 Remove::If(by) => {
-                    let mut shown = None;
-                    let refused = $by!(by, $key, $from, |query| $from.remove_if(query, |value| {
-                        shown = Some(value.id);
-                        false
-                    }));
-                    assert!(refused.is(None));
-                    let removed = $by!(by, $key, $from, |query| $from
-                        .remove_if(query, |value| shown == Some(value.id)));
-                    assert!(removed.is(shown));
-                    shown?
+                    let shown = Cell::new(None);
+                    for wanted in [false, true] {
+                        let removed = $by!(by, $key, $from, |query| $from
+                            .remove_if(query, shows(&shown, wanted)));
+                        assert!(removed.is(shown.get().filter(|_| wanted)));
+                    }
+                    shown.get()?
                 }
                 Remove::Occupied | Remove::OccupiedEntry => {
                     $occupied

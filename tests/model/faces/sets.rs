@@ -75,8 +75,10 @@ macro_rules! set {
             };
             match how {
                 Keep::Retain => self.retain(keep),
-                Keep::ExtractIf => self.extract_if(|key| !keep(key)).for_each(drop),
-                Keep::ExtractOne => drop(self.extract_if(|key| !keep(key)).next()),
+                Keep::ExtractIf | Keep::ExtractOne => {
+                    let mut out = self.extract_if(|key| !keep(key));
+                    while out.next().is_some() && how == Keep::ExtractIf {}
+                }
                 Keep::Drain => {
                     let kept: Vec<_> = self.drain().filter(keep).collect();
                     self.extend(kept);

@@ -1,12 +1,14 @@
 //! The maps that threads share, on one thread. Where those of one owner have more methods, the route goes by what the
 //! documentation says to use instead. They return clones of values: pointers to those that the script counts.
 
-use super::super::entry::Entry;
+use std::cell::Cell;
+
+use super::super::entry::{Entry, Part};
 use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Over, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
-use super::maps::{Gone, asked_by_value, entry, immutable, map};
+use super::maps::{Gone, asked_by_value, entry, immutable, map, shows};
 use super::snapshots::{Row, Snapshots, by_snapshots};
 use super::{by_content, by_handle, by_hash, by_identity, by_owned};
 use crate::common::subject::Answer;
@@ -17,11 +19,45 @@ use weakly::{
     reference::{Identify, WeakKey, WeakRef},
 };
 
+// Each of these makes one type of closure for several calls: a map compiles its methods for each type.
+
+/// A change of an owned value: notes the one before, which stays if that is wanted, and sets `new`.
+fn of_owned<V: Part + Clone>(
+    was: &Cell<Option<usize>>,
+    new: Option<V>,
+    stays: bool,
+) -> impl FnMut(Option<&V>) -> Option<V> {
+    let mut change = of_weak(was, new, stays);
+    move |old| change(old.cloned())
+}
+
+/// The same of a value that is not owned.
+fn of_weak<V: Part + Clone>(
+    was: &Cell<Option<usize>>,
+    new: Option<V>,
+    stays: bool,
+) -> impl FnMut(Option<V>) -> Option<V> {
+    move |old| {
+        was.set(old.as_ref().map(Part::id));
+        old.filter(|_| stays).or_else(|| new.clone())
+    }
+}
+
+/// Makes the value, or panics.
+fn makes<K: ?Sized, V: Clone>(value: Option<&V>) -> impl FnOnce(&K) -> V {
+    move |_| value.cloned().unwrap_or_else(|| quiet_panic())
+}
+
+/// Makes the value, or fails.
+fn tries<K: ?Sized, V: Clone>(value: Option<&V>) -> impl FnOnce(&K) -> Result<V, ()> {
+    move |_| value.cloned().ok_or(())
+}
+
 /// Of a map: `$as_key` and `$as_value` are what goes in, `$sought` is a key to look for, and `$swap` the one that returns the value before.
 /// `$row` is an entry of an iteration, and `$pair` what goes in again of a row.
 macro_rules! shared {
     (
-        [$($generics:tt)*] $map_of:ty, $values:ty [$($bounds:tt)*], $by:ident, $swap:ident;
+        [$($generics:tt)*] $map_of:ty, $values:ty [$($bounds:tt)*], $by:ident, $swap:ident, $changes:ident;
         |$given:ident, $owned:ident, $weak:ident| $as_key:expr, $as_value:expr; sought: |$key:ident| $sought:expr;
         |$side:pat_param| $row:expr, |$kept:ident| $pair:expr;
         index: |$map:ident, $query:ident| $index:expr;
@@ -60,43 +96,36 @@ macro_rules! shared {
                 self.extend([(key, value)]);
                 return Inserted::nothing();
             }
-            let map = &*self;
+            let (map, made, was) = (&*self, value.clone(), Cell::new(None));
             let now = match how {
                 Insert::Insert => return Inserted::new(map.insert(key, value).is_new()),
                 Insert::InsertEntry => return Inserted::new(map.$swap(key, value).is_new()),
                 Insert::ByVariant | Insert::AndModify => {
-                    let mut was = None;
-                    let now = map.compute(key, |old| {
-                        was = old.map(|old| old.id);
-                        Some(value.clone())
-                    });
+                    let now = map.compute(key, $changes(&was, Some(made), false));
                     return Inserted {
-                        new: Some(was.is_none()),
+                        new: Some(was.get().is_none()),
                         ..Inserted::value(now.expect("it was set").id)
                     };
                 }
                 Insert::TryInsert => {
-                    let now = map.compute(key, |old| match old {
-                        Some(old) => Some(old.clone()),
-                        None => Some(value.clone()),
-                    });
+                    let now = map.compute(key, $changes(&was, Some(made), true));
                     now.expect("it was set")
                 }
                 Insert::TryGetOrInsertWith => {
-                    let made = map.try_get_or_insert_with(key, |_| Ok::<_, ()>(value.clone()));
+                    let made = map.try_get_or_insert_with(key, tries(Some(&made)));
                     made.unwrap()
                 }
                 Insert::Fail => {
-                    let failed = map.try_get_or_insert_with(Clone::clone(&key), |_| Err(()));
+                    let failed = map.try_get_or_insert_with(Clone::clone(&key), tries(None));
                     let mut found = None;
-                    if panics(|| found = Some(map.get_or_insert_with(key, |_| quiet_panic()))) {
+                    if panics(|| found = Some(map.get_or_insert_with(key, makes(None)))) {
                         assert!(failed.is_err());
                         return Inserted::new(true);
                     }
                     assert!(failed.is_ok());
                     found.expect("it has not failed")
                 }
-                _ => map.get_or_insert_with(key, |_| value.clone()),
+                _ => map.get_or_insert_with(key, makes(Some(&made))),
             };
             Inserted::value(now.id)
         }
@@ -105,13 +134,9 @@ macro_rules! shared {
             $by, $values, immutable,
             index: |$map, $query| $index,
             occupied: |map, _how, $key| [&*] {
-                let mut was = None;
-                let none = map.compute($sought, |old| {
-                    was = old.map(|old| old.id);
-                    None
-                });
-                assert!(none.is_none());
-                was?
+                let was = Cell::new(None);
+                assert!(map.compute($sought, $changes(&was, None, false)).is_none());
+                was.get()?
             },
             weak: |$each| $upgraded,
             pin: |$entry| $pin,
@@ -148,7 +173,7 @@ macro_rules! shared {
 macro_rules! owned_values {
     ([$($generics:tt)*] $map_of:ty [$($bounds:tt)*], $by:ident) => {
         shared! {
-            [$($generics)*] $map_of, P [$($bounds)*], $by, swap;
+            [$($generics)*] $map_of, P [$($bounds)*], $by, swap, of_owned;
             |key, owned, _weak| key, owned.expect("a map takes a value"); sought: |key| key;
             |(key, value)| Row { owned: Some(value), ..Row::element(key) },
             |row| row.key.as_ref().zip(row.owned);
@@ -159,22 +184,19 @@ macro_rules! owned_values {
             fn change(&mut self, how: Change, key: &Key<P>, old: usize, new: Value) {
                 let (map, new) = (&*self, SharedValue::new(new));
                 let before = match how {
-                    Change::GetMut => map.swap(key, new),
+                    Change::GetMut => map.swap(key, new).map(|before| before.id),
                     Change::IterMut => {
-                        let mut before = None;
-                        map.compute(key, |old| {
-                            before = old.cloned();
-                            Some(new.clone())
-                        });
-                        before
+                        let was = Cell::new(None);
+                        _ = map.compute(key, of_owned(&was, Some(new), false));
+                        was.get()
                     }
                     Change::ValuesMut => {
-                        let before = map.get(key);
+                        let before = map.get(key).map(|before| before.id);
                         assert!(!map.insert(key, new));
                         before
                     }
                 };
-                assert!(before.is_some_and(|before| before.id == old));
+                assert_eq!(before, Some(old));
             }
         }
     };
@@ -205,7 +227,7 @@ impl<V: SharedRef, S> Shape for WeakValueMap<SharedValue, V, S> {
 }
 
 shared! {
-    [P: Kind, S: Hashing] WeakValueMap<SharedValue, Key<P>, S>, P [], by_owned, insert;
+    [P: Kind, S: Hashing] WeakValueMap<SharedValue, Key<P>, S>, P [], by_owned, insert, of_weak;
     |_key, owned, weak| owned.expect("the map owns its keys"), weak.expect("a map takes a value");
     sought: |key| SharedValue::new(Value::unlogged(key.content.number));
     |(key, value)| Row { key: None, value: Some(value), owned: Some(key) },
@@ -224,7 +246,7 @@ impl<K: SharedRef, V: SharedRef> Shape for WeakPairMap<K, V> {
 }
 
 shared! {
-    [P: Kind, V: Kind] WeakPairMap<Key<P>, Key<V>>, V [Item: Identify<Key<P>>], by_identity, insert;
+    [P: Kind, V: Kind] WeakPairMap<Key<P>, Key<V>>, V [Item: Identify<Key<P>>], by_identity, insert, of_weak;
     |key, _owned, weak| key, weak.expect("a map takes a value"); sought: |key| key;
     |(key, value)| Row { value: Some(value), ..Row::element(key) },
     |row| row.key.as_ref().zip(row.value.as_ref());

@@ -1,5 +1,6 @@
 //! The maps of one owner.
 
+use std::cell::Cell;
 use std::mem::take;
 
 use super::super::entry::Entry;
@@ -7,7 +8,7 @@ use super::super::hasher::Hashing;
 use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
-use super::maps::{Gone, asked_by_value, entry, immutable, map, mutable};
+use super::maps::{Gone, asked_by_value, entry, immutable, map, mutable, shows};
 use super::{by_content, by_handle, by_hash, by_identity, by_owned, copies, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
@@ -121,12 +122,9 @@ macro_rules! single {
             };
             match how {
                 Keep::Retain => self.retain(|key, value| keep(entry!(key, &*value))),
-                Keep::ExtractIf => self
-                    .extract_if(|key, value| !keep(entry!(key, &*value)))
-                    .for_each(drop),
-                Keep::ExtractOne => {
+                Keep::ExtractIf | Keep::ExtractOne => {
                     let mut out = self.extract_if(|key, value| !keep(entry!(key, &*value)));
-                    drop(out.next());
+                    while out.next().is_some() && how == Keep::ExtractIf {}
                 }
                 Keep::Drain => {
                     let kept: Vec<_> = self
