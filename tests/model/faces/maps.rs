@@ -85,14 +85,14 @@ macro_rules! map {
             let value = match $how {
                 Remove::Value(by) => $by!(by, $key, $from, |query| $from.remove(query))?.id,
                 Remove::Entry(by) => {
-                    let (found, value) = $by!(by, $key, $from, |query| $from.remove_entry(query))?;
+                    let (found, value) = $by!(@only [Plain Addr] by, $key, $from, |query| $from.remove_entry(query))?;
                     assert!(found.content == $key.content);
                     value.id
                 }
                 Remove::If(by) => {
                     let shown = Cell::new(None);
                     for wanted in [false, true] {
-                        let removed = $by!(by, $key, $from, |query| $from
+                        let removed = $by!(@only [Strong Plain] by, $key, $from, |query| $from
                             .remove_if(query, shows(&shown, wanted)));
                         assert!(removed.is(shown.get().filter(|_| wanted)));
                     }
@@ -106,18 +106,24 @@ macro_rules! map {
         }
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            $by!(how.by(), key, self, |query| match how {
-                Find::Get(_) => Some(Found::value(self.get(query)?.id)),
-                Find::Contains(_) => self.contains_key(query).then(Found::default),
-                Find::KeyValue(_) => {
+            match how {
+                Find::Get(by) => {
+                    $by!(by, key, self, |query| Some(Found::value(self.get(query)?.id)))
+                }
+                Find::Contains(by) => $by!(@only [Strong Weak] by, key, self, |query| self
+                    .contains_key(query)
+                    .then(Found::default)),
+                Find::KeyValue(by) => $by!(@only [Plain Addr] by, key, self, |query| {
                     let (key, value) = self.get_key_value(query)?;
                     Some(Found::entry(entry!(&key, &value)))
-                }
-                Find::Index(_) => self.contains_key(query).then(|| {
-                    let ($map, $query) = (self, query);
-                    Found::value($index.id)
                 }),
-            })
+                Find::Index(by) => $by!(@only [Strong] by, key, self, |query| self
+                    .contains_key(query)
+                    .then(|| {
+                        let ($map, $query) = (self, query);
+                        Found::value($index.id)
+                    })),
+            }
         }
 
         $by!(@beside contains_key, |map, content| {

@@ -29,24 +29,30 @@ macro_rules! by_identity {
         }
     };
     ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
+        by_identity!(@only [Strong Weak Plain Addr] $by, $key, $all, |$query| $look)
+    };
+    // The routes know no other lookup of this kind.
+    (@only [$($way:ident)+] $by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
         match $by {
-            By::Strong => {
-                let $query = $key;
+            $(By::$way => {
+                let $query = by_identity!(@query $way $key);
                 $look
-            }
-            By::Weak => {
-                let $query = &downgrade($key);
-                $look
-            }
-            By::Plain => {
-                let $query: &Item = $key;
-                $look
-            }
-            By::Addr => {
-                let $query = &Addr::of(&**$key);
-                $look
-            }
+            })+
+            #[allow(unreachable_patterns)]
+            by => unreachable!("no route is by {by:?}"),
         }
+    };
+    (@query Strong $key:expr) => {
+        $key
+    };
+    (@query Weak $key:expr) => {
+        &downgrade($key)
+    };
+    (@query Plain $key:expr) => {
+        $key as &Item
+    };
+    (@query Addr $key:expr) => {
+        &Addr::of(&**$key)
     };
 }
 
@@ -61,29 +67,33 @@ macro_rules! by_content {
         }
     };
     ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, $all, $key => &Item, |$query| $look)
+        by_content!(@only [Strong Weak Plain Addr] $by, $key, $all, |$query| $look)
+    };
+    (@only $ways:tt $by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
+        by_content!(@or $ways $by, $key, $all, ($key as &Item), |$query| $look)
     };
     // With the key itself where it is none of these.
-    (@or $by:expr, $key:expr, $all:expr, $object:expr => $type:ty, |$query:ident| $look:expr) => {
+    (@or [$($way:ident)+] $by:expr, $key:expr, $all:expr, $object:tt, |$query:ident| $look:expr) => {
         match $by {
-            By::Strong => {
-                let $query: $type = $object;
+            $(By::$way => {
+                let $query = by_content!(@query $way $key, $all, $object);
                 $look
-            }
-            By::Addr => {
-                let number = $key.content.number;
-                let $query = &by_hash($all.hasher().hash_one(number), number);
-                $look
-            }
-            By::Weak => {
-                let $query = &$key.content;
-                $look
-            }
-            By::Plain => {
-                let $query = &$key.content.number;
-                $look
-            }
+            })+
+            #[allow(unreachable_patterns)]
+            by => unreachable!("no route is by {by:?}"),
         }
+    };
+    (@query Strong $key:expr, $all:expr, ($($object:tt)+)) => {
+        $($object)+
+    };
+    (@query Addr $key:expr, $all:expr, $object:tt) => {
+        &by_hash($all.hasher().hash_one($key.content.number), $key.content.number)
+    };
+    (@query Weak $key:expr, $all:expr, $object:tt) => {
+        &$key.content
+    };
+    (@query Plain $key:expr, $all:expr, $object:tt) => {
+        &$key.content.number
     };
 }
 
@@ -106,7 +116,10 @@ macro_rules! by_owned {
         }
     };
     ($by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
-        by_content!(@or $by, $key, $all, &Value::unlogged($key.content.number) => &Value, |$query| $look)
+        by_owned!(@only [Strong Weak Plain Addr] $by, $key, $all, |$query| $look)
+    };
+    (@only $ways:tt $by:expr, $key:expr, $all:expr, |$query:ident| $look:expr) => {
+        by_content!(@or $ways $by, $key, $all, (&Value::unlogged($key.content.number)), |$query| $look)
     };
 }
 

@@ -32,7 +32,7 @@ macro_rules! set {
         fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
             let removed = match how {
                 Remove::Value(by) | Remove::If(by) => $by!(by, key, self, |query| self.remove(query)),
-                Remove::Entry(by) => match $by!(by, key, self, |query| self.take(query)) {
+                Remove::Entry(by) => match $by!(@only [Plain Addr] by, key, self, |query| self.take(query)) {
                     Some(found) => found.content == key.content,
                     None => false,
                 },
@@ -46,13 +46,13 @@ macro_rules! set {
         }
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
-            $by!(how.by(), key, self, |query| match how {
-                Find::KeyValue(_) => {
+            match how {
+                Find::KeyValue(by) => $by!(@only [Plain Addr] by, key, self, |query| {
                     let found = self.get(query)?;
                     Some(Found::entry(Entry::element(Self::BY_CONTENT, &found)))
-                }
-                _ => self.contains(query).then(Found::default),
-            })
+                }),
+                _ => $by!(how.by(), key, self, |query| self.contains(query).then(Found::default)),
+            }
         }
 
         $by!(@beside contains, |set, content| Some(Found::entry(element!(&set.get(content)?))));

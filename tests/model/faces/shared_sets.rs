@@ -46,7 +46,7 @@ macro_rules! set {
             let $from = &*self;
             let removed = match how {
                 Remove::Value(by) | Remove::If(by) => $by!(by, key, $from, |query| $from.remove(query)),
-                Remove::Entry(by) => $by!(by, key, $from, |$query| $take),
+                Remove::Entry(by) => $by!(@only [Plain Addr] by, key, $from, |$query| $take),
                 Remove::Occupied | Remove::OccupiedEntry => {
                     let (is_its, mut was) = (Entry::element(Self::BY_CONTENT, key).key, false);
                     Snapshots::<P>::retain_entries(self, |entry| {
@@ -61,10 +61,10 @@ macro_rules! set {
 
         fn find(&self, how: Find, key: &Key<P>) -> Option<Found> {
             let $from = self;
-            $by!(how.by(), key, $from, |$query| match how {
-                Find::KeyValue(_) => $get,
-                _ => $from.contains($query).then(Found::default),
-            })
+            match how {
+                Find::KeyValue(by) => $by!(@only [Plain Addr] by, key, $from, |$query| $get),
+                _ => $by!(how.by(), key, $from, |$query| $from.contains($query).then(Found::default)),
+            }
         }
 
         $by!(@beside contains, |$from, $query| $get);
