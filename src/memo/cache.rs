@@ -281,7 +281,12 @@ impl<K: MemoKey, V> Memo<K, V> {
         hasher: impl FnOnce() -> Option<&'h DefaultHashBuilder>,
     ) -> Option<HashValue> {
         if K::PLAIN {
-            let mut state = hasher()?.build_hasher();
+            let Some(hasher) = hasher() else {
+                // The hash of a list also checks that the list is not empty.
+                key.hash(&mut DefaultHashBuilder::default().build_hasher());
+                return None;
+            };
+            let mut state = hasher.build_hasher();
             key.hash(&mut state);
             Some(HashValue::fold(state.finish()))
         } else {
