@@ -53,17 +53,17 @@ fn act_on<K: Handle, A: AttributeKey + Copy>(
 {
     let Some(object) = hand.strong.as_ref().filter(|_| operation >= BY_WEAK) else {
         return match operation % BY_WEAK {
-            0 => _ = turn.finds(key, || all.get(hand, attribute).as_ref().map(number)),
-            1 => turn.asks(key, "contains", Then::Nothing, || {
+            0 => _ = turn.finds(key, &mut || all.get(hand, attribute).as_ref().map(number)),
+            1 => turn.asks(key, "contains", Then::Nothing, &mut || {
                 all.contains_key(hand, attribute)
             }),
-            2 => turn.asks(key, "with", Then::Nothing, || {
+            2 => turn.asks(key, "with", Then::Nothing, &mut || {
                 all.with(hand, attribute, |value| {
                     turn.pause();
                     number(value)
                 })
             }),
-            3 => turn.asks(key, "list", Then::Nothing, || {
+            3 => turn.asks(key, "list", Then::Nothing, &mut || {
                 let ids = all.list(hand);
                 let mine = ids.iter().filter(|id| **id == AttributeId::of::<A>());
                 let times = mine.count();
@@ -86,19 +86,21 @@ fn act_on<K: Handle, A: AttributeKey + Copy>(
         })
     };
     match operation {
-        5 => turn.asks(key, "remove", Then::Clear, || {
+        5 => turn.asks(key, "remove", Then::Clear, &mut || {
             all.remove(object, attribute).as_ref().map(number)
         }),
-        6 | 7 => turn.may_remove(key, operation == 6, |show| {
+        6 | 7 => turn.may_remove(key, operation == 6, &mut |show| {
             all.remove_if(object, attribute, |value| show(number(value)))
         }),
         8 | 9 => {
-            let new = turn.owned(key);
-            turn.asks(key, "insert", put(&new), || {
-                !all.insert(object, attribute, new.into())
+            turn.does(key, "insert", &mut || {
+                let new = turn.owned(key);
+                let then = put(&new);
+                let was = !all.insert(object, attribute, new.into());
+                (was.into(), then)
             });
         }
-        _ => turn.does(key, "compute", || {
+        _ => turn.does(key, "compute", &mut || {
             let new = turn.owned(key);
             let shown = Cell::new(None);
             let now = all.compute(object, attribute, |old| {
@@ -117,15 +119,15 @@ fn act_on<K: Handle, A: AttributeKey + Copy>(
 }
 
 impl<K: Handle> Face<K> for Attributes<K> {
-    const OPERATIONS: usize = 2 * OF_ONE;
-    const PLAIN: usize = 2 * OF_ONE;
-    const OWNS: bool = true;
+    fn operations(&self) -> usize {
+        2 * OF_ONE
+    }
 
-    fn key(hand: &Hand<K>) -> u32 {
+    fn key(&self, hand: &Hand<K>) -> u32 {
         hand.number
     }
 
-    fn twin(key: u32) -> Option<u32> {
+    fn twin(&self, key: u32) -> Option<u32> {
         Some(second(key))
     }
 
@@ -139,8 +141,8 @@ impl<K: Handle> Face<K> for Attributes<K> {
 
     fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
         let keys = [hand.number, second(hand.number)];
-        let first = turn.finds(keys[0], || self.get(hand, First).as_ref().map(number));
-        let second = turn.finds(keys[1], || self.get(hand, Second).as_ref().map(number));
+        let first = turn.finds(keys[0], &mut || self.get(hand, First).as_ref().map(number));
+        let second = turn.finds(keys[1], &mut || self.get(hand, Second).as_ref().map(number));
         first || second
     }
 

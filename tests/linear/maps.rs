@@ -9,15 +9,18 @@ use super::spec::{Entry, Then, only};
 use super::turn::{Face, Turn, whole};
 use super::world::{Hand, Handle, Owned, World};
 
+/// How many operations on a key make no value.
+const PLAIN: usize = 13;
+
 /// `$by` is what a key is told apart by.
 macro_rules! owning {
     ($($map:ty, $by:ident;)*) => {$(
         impl<K: Handle> Face<K> for $map {
-            const OPERATIONS: usize = 17;
-            const PLAIN: usize = 13;
-            const OWNS: bool = true;
+            fn operations(&self) -> usize {
+                17
+            }
 
-            fn key(hand: &Hand<K>) -> u32 {
+            fn key(&self, hand: &Hand<K>) -> u32 {
                 hand.$by
             }
 
@@ -31,19 +34,19 @@ macro_rules! owning {
                         self.look(turn, hand);
                         return;
                     }
-                    1 => return turn.asks(key, "contains", Then::Nothing, || self.contains_key(hand)),
-                    2 => return turn.asks(key, "entry", Then::Nothing, || removed(self.get_key_value(hand))),
-                    3 => return turn.asks(key, "with", Then::Nothing, || {
+                    1 => return turn.asks(key, "contains", Then::Nothing, &mut || self.contains_key(hand)),
+                    2 => return turn.asks(key, "entry", Then::Nothing, &mut || removed(self.get_key_value(hand))),
+                    3 => return turn.asks(key, "with", Then::Nothing, &mut || {
                         self.with(hand, |value| {
                             turn.pause();
                             value.number
                         })
                     }),
-                    4 => return turn.asks(key, "remove", Then::Clear, || {
+                    4 => return turn.asks(key, "remove", Then::Clear, &mut || {
                         self.remove(hand).map(|value| value.number)
                     }),
-                    5 => return turn.asks(key, "remove_entry", Then::Clear, || removed(self.remove_entry(hand))),
-                    6 | 7 => return turn.may_remove(key, operation == 6, |show| {
+                    5 => return turn.asks(key, "remove_entry", Then::Clear, &mut || removed(self.remove_entry(hand))),
+                    6 | 7 => return turn.may_remove(key, operation == 6, &mut |show| {
                         self.remove_if(hand, |value| show(value.number))
                     }),
                     _ => {}
@@ -52,25 +55,31 @@ macro_rules! owning {
                     return self.act(turn, hand, operation % 8);
                 };
                 let lives = only(object.number);
-                if operation >= Self::PLAIN {
-                    let meanwhile = || self.act(turn, hand, turn.choose(Self::PLAIN));
-                    return turn.flies(key, lives, meanwhile, |flight| {
-                        let make = |_: &_| flight.makes(|| turn.owned(key));
+                if operation >= PLAIN {
+                    let meanwhile = || self.act(turn, hand, turn.choose(PLAIN));
+                    return turn.flies(key, lives, &meanwhile, &mut |flight| {
+                        let make = |_: &_| flight.makes(&mut || turn.owned(key));
                         let made = self.try_get_or_insert_with(object, make).ok()?;
                         Some((made.number, 0))
                     });
                 }
-                let new = turn.owned(key);
                 let put = |value: &Owned| {
                     let value = value.number;
                     Then::Put(Entry { value, lives })
                 };
                 match operation {
-                    8 => turn.asks(key, "insert", put(&new), || !self.insert(object, new)),
-                    9 => turn.asks(key, "swap", put(&new), || {
-                        self.swap(object, new).map(|old| old.number)
+                    8 => turn.does(key, "insert", &mut || {
+                        let new = turn.owned(key);
+                        let then = put(&new);
+                        ((!self.insert(object, new)).into(), then)
                     }),
-                    _ => turn.does(key, "compute", || {
+                    9 => turn.does(key, "swap", &mut || {
+                        let new = turn.owned(key);
+                        let then = put(&new);
+                        (self.swap(object, new).map(|old| old.number).into(), then)
+                    }),
+                    _ => turn.does(key, "compute", &mut || {
+                        let new = turn.owned(key);
                         let shown = Cell::new(None);
                         let now = self.compute(object, |old| {
                             shown.set(old.map(|old| old.number));
@@ -87,7 +96,7 @@ macro_rules! owning {
             }
 
             fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
-                turn.finds(hand.$by, || self.get(hand).map(|value| value.number))
+                turn.finds(hand.$by, &mut || self.get(hand).map(|value| value.number))
             }
 
             fn fill(&self, world: &Arc<World>, object: &K) {
@@ -103,6 +112,10 @@ macro_rules! owning {
 
             fn retain_some(&self, keep: &mut dyn FnMut(u32, u32) -> bool) {
                 self.retain(|life, value| keep(life.$by, value.number));
+            }
+
+            fn owned(&self, entries: usize) -> usize {
+                entries
             }
 
             whole!($map);

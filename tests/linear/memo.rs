@@ -8,12 +8,15 @@ use super::spec::{Entry, Then, Was, only};
 use super::turn::{About, Face, Turn, whole};
 use super::world::{Hand, Handle, Owned, World};
 
-impl<K: Handle> Face<K> for Memo<K, Owned> {
-    const OPERATIONS: usize = 10;
-    const PLAIN: usize = 5;
-    const OWNS: bool = true;
+/// How many operations on a key make no value.
+const PLAIN: usize = 5;
 
-    fn key(hand: &Hand<K>) -> u32 {
+impl<K: Handle> Face<K> for Memo<K, Owned> {
+    fn operations(&self) -> usize {
+        10
+    }
+
+    fn key(&self, hand: &Hand<K>) -> u32 {
         hand.number
     }
 
@@ -23,12 +26,13 @@ impl<K: Handle> Face<K> for Memo<K, Owned> {
         let lives = only(object.number);
         match operation {
             0 => _ = self.look(turn, hand),
-            1 => turn.asks(key, "remove", Then::Clear, || self.remove(object)),
+            1 => turn.asks(key, "remove", Then::Clear, &mut || self.remove(object)),
             2 | 3 => {
-                let new = turn.owned(key);
-                let value = new.number;
-                turn.asks(key, "insert", Then::Put(Entry { value, lives }), || {
-                    self.insert(object, new).map(|old| old.number)
+                turn.does(key, "insert", &mut || {
+                    let new = turn.owned(key);
+                    let value = new.number;
+                    let old = self.insert(object, new).map(|old| old.number);
+                    (old.into(), Then::Put(Entry { value, lives }))
                 });
             }
             4 => {
@@ -44,10 +48,10 @@ impl<K: Handle> Face<K> for Memo<K, Owned> {
                 turn.note(About::All, span, "invalidate", (was, then));
             }
             _ => {
-                let meanwhile = || self.act(turn, hand, turn.choose(Self::PLAIN));
-                turn.flies(key, lives, meanwhile, |flight| {
+                let meanwhile = || self.act(turn, hand, turn.choose(PLAIN));
+                turn.flies(key, lives, &meanwhile, &mut |flight| {
                     let made = self.try_get_or_compute(object, |computation| {
-                        flight.makes(|| {
+                        flight.makes(&mut || {
                             let input = match operation {
                                 7 => Some(turn.object(hand.content)),
                                 8.. => turn.any_object(),
@@ -71,12 +75,18 @@ impl<K: Handle> Face<K> for Memo<K, Owned> {
 
     fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
         hand.strong.as_ref().is_some_and(|object| {
-            turn.finds(hand.number, || self.get(object).map(|value| value.number))
+            turn.finds(hand.number, &mut || {
+                self.get(object).map(|value| value.number)
+            })
         })
     }
 
     fn fill(&self, world: &Arc<World>, object: &K) {
         self.insert(object, world.owned(object.content));
+    }
+
+    fn owned(&self, entries: usize) -> usize {
+        entries
     }
 
     fn check_at_rest(&self) {

@@ -46,7 +46,7 @@ impl Plan {
     }
 }
 
-fn step<K: Handle, F: Face<K>>(all: &F, turn: &Turn<K>) {
+fn step<K: Handle>(all: &dyn Face<K>, turn: &Turn<K>) {
     match turn.choose(32) {
         0..4 => turn.drops_one(),
         4..7 => turn.revives_one(),
@@ -58,7 +58,7 @@ fn step<K: Handle, F: Face<K>>(all: &F, turn: &Turn<K>) {
         _ => {
             let hands = turn.hands.borrow();
             let hand = &hands[turn.choose(hands.len())];
-            all.act(turn, hand, turn.choose(F::OPERATIONS));
+            all.act(turn, hand, turn.choose(all.operations()));
         }
     }
     turn.sort_received();
@@ -75,10 +75,13 @@ fn wait_for_all(here: &AtomicUsize, threads: usize) {
 }
 
 /// Runs a script; checks the history of each key, and what is left.
-pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
+pub fn run<K: Handle, F: Face<K> + Default + 'static>(choices: &mut dyn Iterator<Item = usize>) {
+    run_on::<K>(Box::<F>::default(), choices);
+}
+
+fn run_on<K: Handle>(mut all: Box<dyn Face<K>>, choices: &mut dyn Iterator<Item = usize>) {
     let plan = Plan::new(choices);
     let world = Arc::new(World::default());
-    let mut all = F::default();
     if plan.on_request {
         all.set_reclaim(Reclaim::OnRequest);
     }
@@ -117,7 +120,7 @@ pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
         let patterns = [0x1111_1111, 0x0101_0101, 0];
         wait_for_all(&here, plan.threads);
         set_pauses(patterns[turn.choose(3)]);
-        (0..plan.steps).for_each(|_| step(&all, &turn));
+        (0..plan.steps).for_each(|_| step(&*all, &turn));
         set_pauses(0);
         if plan.drops {
             turn.drops_all();
@@ -133,12 +136,13 @@ pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
         [first].into_iter().chain(others).collect()
     });
     drop(fillers);
-    at_rest(&all, &world, &turns);
+    at_rest(&*all, &world, &turns);
+    let keys = (0..world.objects()).flat_map(|key| iter::once(key).chain(all.twin(key)));
+    let keys: Vec<u32> = keys.collect();
     drop(all);
     assert_eq!(world.kept.load(SeqCst), 0, "it was lost");
     _ = take_ends();
     let events: Vec<_> = turns.into_iter().flat_map(Turn::into_events).collect();
-    let keys = (0..world.objects()).flat_map(|key| iter::once(key).chain(F::twin(key)));
     for key in keys {
         let of_key = events.iter().filter(|(about, _)| about.has(key));
         if let Err(wrong) = check(of_key.map(|(_, event)| *event).collect()) {
@@ -148,14 +152,14 @@ pub fn run<K: Handle, F: Face<K>>(choices: &mut dyn Iterator<Item = usize>) {
 }
 
 /// No thread uses it any more: what is there is seen, and counted; then all objects die.
-fn at_rest<K: Handle, F: Face<K>>(all: &F, world: &World, turns: &[Turn<K>]) {
+fn at_rest<K: Handle>(all: &dyn Face<K>, world: &World, turns: &[Turn<K>]) {
     let turn = &turns[0];
     turns.iter().for_each(Turn::drops_fillers);
     let mut hands: BTreeMap<u32, Hand<K>> = BTreeMap::new();
     for turn in turns {
         for hand in &*turn.hands.borrow() {
-            if hand.strong.is_some() || !hands.contains_key(&F::key(hand)) {
-                hands.insert(F::key(hand), hand.again());
+            if hand.strong.is_some() || !hands.contains_key(&all.key(hand)) {
+                hands.insert(all.key(hand), hand.again());
             }
         }
     }
@@ -171,7 +175,7 @@ fn at_rest<K: Handle, F: Face<K>>(all: &F, world: &World, turns: &[Turn<K>]) {
 }
 
 /// Whether there are so many entries, and what they own.
-fn is_left<K: Handle, F: Face<K>>(all: &F, world: &World, entries: usize, when: &str) {
+fn is_left<K: Handle>(all: &dyn Face<K>, world: &World, entries: usize, when: &str) {
     all.check_at_rest();
     if K::NOTIFIES {
         assert_eq!(all.len(), entries, "{when}");

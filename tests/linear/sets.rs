@@ -24,11 +24,11 @@ macro_rules! sets {
        |$all:ident, $turn:ident, $hand:ident, $key:ident, $operation:ident| $act:expr;
        fill: |$to:ident, $object:ident| $fill:expr;)*) => {$(
         impl<K: Handle> Face<K> for $set {
-            const OPERATIONS: usize = $operations;
-            const PLAIN: usize = $operations;
-            const OWNS: bool = false;
+            fn operations(&self) -> usize {
+                $operations
+            }
 
-            fn key(hand: &Hand<K>) -> u32 {
+            fn key(&self, hand: &Hand<K>) -> u32 {
                 hand.$by
             }
 
@@ -38,7 +38,7 @@ macro_rules! sets {
             }
 
             fn look(&self, turn: &Turn<K>, hand: &Hand<K>) -> bool {
-                turn.finds(hand.$by, || self.get(hand).map(|element| turn.receive(element)))
+                turn.finds(hand.$by, &mut || self.get(hand).map(|element| turn.receive(element)))
             }
 
             fn fill(&self, _: &Arc<World>, $object: &K) {
@@ -58,6 +58,10 @@ macro_rules! sets {
                 retain(self, &mut |element| keep(element.$by, element.number));
             }
 
+            fn owned(&self, _: usize) -> usize {
+                0
+            }
+
             whole!($set);
         }
     )*};
@@ -69,11 +73,11 @@ sets! {
         let got = |element: Option<K>| element.map(|element| turn.receive(element));
         match (operation, &hand.strong) {
             (4.., Some(object)) => {
-                turn.asks(key, "insert", put(object.number), || !all.insert(object));
+                turn.asks(key, "insert", put(object.number), &mut || !all.insert(object));
             }
-            (1 | 5, _) => turn.asks(key, "contains", Then::Nothing, || all.contains(hand)),
-            (2 | 6, _) => turn.asks(key, "remove", Then::Clear, || all.remove(hand)),
-            (3 | 7, _) => turn.asks(key, "take", Then::Clear, || got(all.take(hand))),
+            (1 | 5, _) => turn.asks(key, "contains", Then::Nothing, &mut || all.contains(hand)),
+            (2 | 6, _) => turn.asks(key, "remove", Then::Clear, &mut || all.remove(hand)),
+            (3 | 7, _) => turn.asks(key, "take", Then::Clear, &mut || got(all.take(hand))),
             _ => _ = all.look(turn, hand),
         }
     };
@@ -83,16 +87,16 @@ sets! {
     |all, turn, hand, key, operation| {
         let got = |element: Option<K>| element.map(|element| turn.receive(element));
         match (operation, &hand.strong) {
-            (4..7, Some(object)) => turn.does(key, "insert", || match all.insert(object) {
+            (4..7, Some(object)) => turn.does(key, "insert", &mut || match all.insert(object) {
                 true => (Was::Nothing, put(object.number)),
                 false => (Was::Something, Then::Nothing),
             }),
             (7, Some(object)) => {
-                turn.asks(key, "replace", put(object.number), || got(all.replace(object)));
+                turn.asks(key, "replace", put(object.number), &mut || got(all.replace(object)));
             }
-            (1 | 5, _) => turn.asks(key, "contains", Then::Nothing, || all.contains(hand)),
-            (2 | 6, _) => turn.asks(key, "remove", Then::Clear, || all.remove(hand)),
-            (3 | 7, _) => turn.asks(key, "take", Then::Clear, || got(all.take(hand))),
+            (1 | 5, _) => turn.asks(key, "contains", Then::Nothing, &mut || all.contains(hand)),
+            (2 | 6, _) => turn.asks(key, "remove", Then::Clear, &mut || all.remove(hand)),
+            (3 | 7, _) => turn.asks(key, "take", Then::Clear, &mut || got(all.take(hand))),
             _ => _ = all.look(turn, hand),
         }
     };
@@ -100,14 +104,14 @@ sets! {
 
     Interner<K>, content, 4, |_, _| ();
     |all, turn, hand, key, operation| match (operation, &hand.strong) {
-        (1, Some(object)) => turn.does(key, "intern", || {
+        (1, Some(object)) => turn.does(key, "intern", &mut || {
             let there = turn.receive(all.intern(object.clone()));
             if there == object.number {
                 return (Was::NothingOr(there), put(there));
             }
             (Some(there).into(), Then::Nothing)
         }),
-        (2 | 3, _) => turn.does(key, "intern_with", || {
+        (2 | 3, _) => turn.does(key, "intern_with", &mut || {
             let made = Cell::new(None);
             let there = all.intern_with(hand, |_| {
                 turn.pause();

@@ -12,16 +12,13 @@ use super::world::{End, FILLER, Hand, Handle, Owned, World, take_ends};
 use crate::common::{panics, quiet_panic};
 
 /// A collection, as scripts use it. What its keys are, and how an operation is noted, is its own.
-pub trait Face<K: Handle>: Default + Sync {
-    /// How many operations on a key there are, the first of which make no value.
-    const OPERATIONS: usize;
-    const PLAIN: usize;
-    /// Whether it owns something of each entry.
-    const OWNS: bool;
+pub trait Face<K: Handle>: Sync {
+    /// How many operations on a key there are.
+    fn operations(&self) -> usize;
 
-    fn key(hand: &Hand<K>) -> u32;
+    fn key(&self, hand: &Hand<K>) -> u32;
     /// Another key of the object with this one, if it has two.
-    fn twin(_key: u32) -> Option<u32> {
+    fn twin(&self, _key: u32) -> Option<u32> {
         None
     }
     fn act(&self, turn: &Turn<K>, hand: &Hand<K>, operation: usize);
@@ -36,9 +33,7 @@ pub trait Face<K: Handle>: Default + Sync {
     /// Keeps some.
     fn retain_some(&self, _keep: &mut dyn FnMut(u32, u32) -> bool) {}
     /// How many things it owns, with so many entries and none that is dead.
-    fn owned(&self, entries: usize) -> usize {
-        if Self::OWNS { entries } else { 0 }
-    }
+    fn owned(&self, entries: usize) -> usize;
     /// What must be so when no thread uses it.
     fn check_at_rest(&self) {}
 
@@ -184,19 +179,25 @@ impl<K: Handle> Turn<K> {
 
     /// Runs something, in which objects may die.
     pub fn timed<R>(&self, run: impl FnOnce() -> R) -> (R, Span) {
+        let (mut run, mut result) = (Some(run), None);
+        let span = self.span_of(&mut || result = run.take().map(|run| run()));
+        (result.expect("it has run"), span)
+    }
+
+    fn span_of(&self, run: &mut dyn FnMut()) -> Span {
         let from = self.world.now();
         let outer = self.since.get();
         self.note_ends(Span(outer.unwrap_or(from), from));
         self.since.set(Some(from));
-        let result = run();
+        run();
         let span = Span(from, self.world.now());
         self.note_ends(span);
         self.since.set(outer);
-        (result, span)
+        span
     }
 
     /// Runs an operation on a key, which says what it showed and did.
-    pub fn does(&self, key: u32, name: &'static str, run: impl FnOnce() -> (Was, Then)) {
+    pub fn does(&self, key: u32, name: &'static str, run: &mut dyn FnMut() -> (Was, Then)) {
         let (what, span) = self.timed(run);
         self.note(About::One(key), span, name, what);
     }
@@ -207,13 +208,13 @@ impl<K: Handle> Turn<K> {
         key: u32,
         name: &'static str,
         then: Then,
-        run: impl FnOnce() -> W,
+        run: &mut dyn FnMut() -> W,
     ) {
-        self.does(key, name, || (run().into(), then));
+        self.does(key, name, &mut || (run().into(), then));
     }
 
     /// The same of one that changes nothing; returns whether it has found something.
-    pub fn finds(&self, key: u32, run: impl FnOnce() -> Option<u32>) -> bool {
+    pub fn finds(&self, key: u32, run: &mut dyn FnMut() -> Option<u32>) -> bool {
         let (found, span) = self.timed(run);
         self.note(About::One(key), span, "look", (found.into(), Then::Nothing));
         found.is_some()
@@ -224,7 +225,7 @@ impl<K: Handle> Turn<K> {
         &self,
         key: u32,
         wanted: bool,
-        run: impl FnOnce(&dyn Fn(u32) -> bool) -> bool,
+        run: &mut dyn FnMut(&dyn Fn(u32) -> bool) -> bool,
     ) {
         let shown = Cell::new(None);
         let show = |value| {
@@ -232,7 +233,7 @@ impl<K: Handle> Turn<K> {
             self.pause();
             wanted
         };
-        self.does(key, "remove_if", || match (run(&show), shown.get()) {
+        self.does(key, "remove_if", &mut || match (run(&show), shown.get()) {
             (true, shown) => (shown.into(), Then::Clear),
             (false, Some(shown)) if !wanted => (Some(shown).into(), Then::Nothing),
             (false, _) => (Was::Nothing, Then::Nothing),
@@ -245,13 +246,13 @@ impl<K: Handle> Turn<K> {
         &self,
         key: u32,
         lives: Objects,
-        meanwhile: impl Fn(),
-        call: impl FnOnce(&Flight<'_, K>) -> Option<(u32, Objects)>,
+        meanwhile: &dyn Fn(),
+        call: &mut dyn FnMut(&Flight<'_, K>) -> Option<(u32, Objects)>,
     ) {
         let flights = self.flights.replace(self.flights.get() + 1);
         let flight = Flight {
             turn: self,
-            meanwhile: &meanwhile,
+            meanwhile,
             number: flights << 8 | self.thread as u32,
             fate: self.choose(12),
             made: Cell::default(),
@@ -380,7 +381,7 @@ impl<K: Handle> Turn<K> {
     }
 
     /// Makes the table grow, or shrink.
-    pub fn fills(&self, all: &impl Face<K>) {
+    pub fn fills(&self, all: &dyn Face<K>) {
         let fillers = if self.choose(2) == 0 {
             (0..1 + self.choose(24))
                 .map(|n| K::from(self.world.filler(n as u32)))
@@ -415,7 +416,7 @@ pub struct Flight<'a, K: Handle> {
 }
 
 impl<K: Handle> Flight<'_, K> {
-    pub fn makes<T>(&self, make: impl FnOnce() -> T) -> Result<T, ()> {
+    pub fn makes<T>(&self, make: &mut dyn FnMut() -> T) -> Result<T, ()> {
         let begun = self.turn.world.now();
         self.made.set(Some((begun, begun)));
         match self.turn.choose(4) {

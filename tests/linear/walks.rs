@@ -8,7 +8,7 @@ use super::world::{FILLER, Handle};
 
 impl<K: Handle> Turn<K> {
     /// Shows all entries. Those that are there all the time are shown once, each as it is at its turn.
-    pub fn walks(&self, all: &impl Face<K>) {
+    pub fn walks(&self, all: &dyn Face<K>) {
         let (mut from, seen) = (self.world.now(), RefCell::new(Vec::new()));
         let (walks, span) = self.timed(|| {
             all.each(&mut |key, value, life| {
@@ -47,7 +47,7 @@ impl<K: Handle> Turn<K> {
     }
 
     /// Shows the keys with a value.
-    pub fn keys_of(&self, value: u32, run: impl FnOnce(&dyn Fn(u32))) {
+    pub fn keys_of(&self, value: u32, run: &mut dyn FnMut(&dyn Fn(u32))) {
         let (from, seen) = (self.world.now(), RefCell::new(Vec::new()));
         let ((), span) = self.timed(|| {
             run(&|key| {
@@ -60,7 +60,7 @@ impl<K: Handle> Turn<K> {
     }
 
     /// Removes the entries with a value; of how many is said.
-    pub fn removes_value(&self, value: u32, run: impl FnOnce() -> usize) {
+    pub fn removes_value(&self, value: u32, run: &mut dyn FnMut() -> usize) {
         let (removed, span) = self.timed(run);
         let was = if removed == 0 {
             Was::Not(value)
@@ -72,7 +72,7 @@ impl<K: Handle> Turn<K> {
     }
 
     /// Removes some entries of those that are shown, as they were since it began, or all.
-    pub fn removes_some(&self, all: &impl Face<K>) {
+    pub fn removes_some(&self, all: &dyn Face<K>) {
         if self.choose(2) == 0 {
             let ((), span) = self.timed(|| all.clear());
             let cleared = (Was::Any, Then::Clear);

@@ -9,6 +9,9 @@ use super::spec::{Entry, Objects, Then, only};
 use super::turn::{Face, Turn, whole};
 use super::world::{Hand, Handle, Owned, World};
 
+/// How many operations on a key make no value.
+const PLAIN: usize = 14;
+
 /// `$by` is what a key is told apart by; `$query` finds it, and `$insert` is inserted. `$keyed` is what a key is, and the
 /// object of it.
 macro_rules! weak_values {
@@ -17,11 +20,11 @@ macro_rules! weak_values {
        |$key:ident: $Key:ty| $keyed:expr;
        fill: |$world:ident, $filler:ident| $as_key:expr;)*) => {$(
         impl<K: Handle> Face<K> for $map {
-            const OPERATIONS: usize = 17;
-            const PLAIN: usize = 14;
-            const OWNS: bool = $owns;
+            fn operations(&self) -> usize {
+                17
+            }
 
-            fn key(hand: &Hand<K>) -> u32 {
+            fn key(&self, hand: &Hand<K>) -> u32 {
                 hand.$by
             }
 
@@ -40,11 +43,11 @@ macro_rules! weak_values {
                         self.look(turn, hand);
                         return;
                     }
-                    1 => return turn.asks(key, "contains", Then::Nothing, || self.contains_key($query)),
-                    2 => return turn.asks(key, "entry", Then::Nothing, || both(self.get_key_value($query))),
-                    3 => return turn.asks(key, "remove", Then::Clear, || got(self.remove($query))),
-                    4 => return turn.asks(key, "remove_entry", Then::Clear, || both(self.remove_entry($query))),
-                    5 | 6 => return turn.may_remove(key, operation == 5, |show| {
+                    1 => return turn.asks(key, "contains", Then::Nothing, &mut || self.contains_key($query)),
+                    2 => return turn.asks(key, "entry", Then::Nothing, &mut || both(self.get_key_value($query))),
+                    3 => return turn.asks(key, "remove", Then::Clear, &mut || got(self.remove($query))),
+                    4 => return turn.asks(key, "remove_entry", Then::Clear, &mut || both(self.remove_entry($query))),
+                    5 | 6 => return turn.may_remove(key, operation == 5, &mut |show| {
                         got(self.remove_if($query, |value| show(value.number))).is_some()
                     }),
                     _ => {}
@@ -53,10 +56,10 @@ macro_rules! weak_values {
                     return self.act(turn, hand, operation % 7);
                 };
                 let known: Objects = $lives;
-                if operation >= Self::PLAIN {
-                    let meanwhile = || self.act(turn, hand, turn.choose(Self::PLAIN));
-                    return turn.flies(key, known, meanwhile, |flight| {
-                        let make = |_: &_| flight.makes(|| turn.object(hand.content));
+                if operation >= PLAIN {
+                    let meanwhile = || self.act(turn, hand, turn.choose(PLAIN));
+                    return turn.flies(key, known, &meanwhile, &mut |flight| {
+                        let make = |_: &_| flight.makes(&mut || turn.object(hand.content));
                         let made = self.try_get_or_insert_with($insert, make).ok()?;
                         let value = turn.receive(made);
                         Some((value, only(value)))
@@ -67,17 +70,17 @@ macro_rules! weak_values {
                     Then::Put(Entry { value, lives })
                 };
                 match operation {
-                    7 | 8 => turn.asks(key, "insert", put(value.number), || {
+                    7 | 8 => turn.asks(key, "insert", put(value.number), &mut || {
                         got(self.insert($insert, &value))
                     }),
-                    9 => turn.keys_of(value.number, |see| {
+                    9 => turn.keys_of(value.number, &mut |see| {
                         for $key in self.keys_of(&value) {
                             let (key, _) = $keyed;
                             see(key);
                         }
                     }),
-                    10 => turn.removes_value(value.number, || self.remove_value(&value)),
-                    _ => turn.does(key, "compute", || {
+                    10 => turn.removes_value(value.number, &mut || self.remove_value(&value)),
+                    _ => turn.does(key, "compute", &mut || {
                         let shown = Cell::new(None);
                         let now = self.compute($insert, |old| {
                             shown.set(old.as_ref().map(|old| old.number));
@@ -94,7 +97,7 @@ macro_rules! weak_values {
             }
 
             fn look(&self, turn: &Turn<K>, $hand: &Hand<K>) -> bool {
-                turn.finds($hand.$by, || self.get($query).map(|value| turn.receive(value)))
+                turn.finds($hand.$by, &mut || self.get($query).map(|value| turn.receive(value)))
             }
 
             fn fill(&self, $world: &Arc<World>, $filler: &K) {
@@ -114,6 +117,10 @@ macro_rules! weak_values {
                     let (key, _) = $keyed;
                     keep(key, value.number)
                 });
+            }
+
+            fn owned(&self, entries: usize) -> usize {
+                if $owns { entries } else { 0 }
             }
 
             whole!($map);
