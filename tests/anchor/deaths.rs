@@ -23,10 +23,19 @@ for_each_flavour!(
     a_destructor_that_panics_costs_no_other_value,
 );
 
+/// A value that may own an anchor, and may run an action at its end.
+type Value<F> = (Option<ptr::Anchor<F>>, Option<OnDrop>);
+
+fn ending<F: Own>(end: impl FnMut() + 'static) -> Value<F> {
+    (None, Some(OnDrop::new(end)))
+}
+
 /// 58: One notice for each entry, and `len` knows at once.
 fn each_map_gets_a_notice<F: Own>() {
     let anchor = ptr::Anchor::<F>::new();
-    let mut maps: Vec<_> = (0..10).map(|n| WeakMap::from([(&anchor, n)])).collect();
+    let mut maps: Vec<_> = (0..10_usize)
+        .map(|n| WeakMap::from([(&anchor, n)]))
+        .collect();
     let weak = anchor.downgrade();
     assert!(maps.iter().all(|map| map.pending_dead() == 0));
     drop(anchor);
@@ -50,7 +59,7 @@ fn finalizers_run_newest_first_and_after_the_notices<F: Own>() {
         let log = log.clone();
         drop(F::finalize_anchor(&anchor, move || log.note(event)));
     }
-    let map = WeakMap::from([(&anchor, 1)]);
+    let map = WeakMap::from([(&anchor, 1_usize)]);
     assert!(log.take().is_empty());
     drop(anchor);
     assert_eq!(log.take(), ["third", "second", "first"]);
@@ -75,7 +84,7 @@ fn a_finalizer_is_cancelled_or_run_early<F: Own>() {
 /// 134
 fn a_finalizer_that_panics_stops_no_other<F: Own>() {
     let (count, anchor) = (Count::default(), ptr::Anchor::<F>::new());
-    let map = WeakMap::from([(&anchor, 1)]);
+    let map = WeakMap::from([(&anchor, 1_usize)]);
     for n in 0..3 {
         let count = count.clone();
         F::finalize_anchor(&anchor, move || {
@@ -94,7 +103,7 @@ fn a_finalizer_that_panics_stops_no_other<F: Own>() {
 fn an_unwinding_value_dies_too<F: Own>() {
     let map = RefCell::new(WeakMap::new());
     assert!(panics(|| {
-        let node = (ptr::Anchor::<F>::new(), 7);
+        let node = (ptr::Anchor::<F>::new(), 7_usize);
         map.borrow_mut().insert(&node.0, node.1);
         quiet_panic();
     }));
@@ -114,7 +123,7 @@ fn fields_before_the_anchor_find_the_attributes<F: Own>() {
         anchor: ptr::Anchor<F>,
         _field: Last,
     }
-    let names = Rc::new(RefCell::new(WeakMap::<ptr::Anchor<F>, i32>::new()));
+    let names = Rc::new(RefCell::new(WeakMap::<ptr::Anchor<F>, usize>::new()));
     let live = Rc::new(Cell::new(9));
     let field = || {
         let (names, live) = (names.clone(), live.clone());
@@ -136,67 +145,62 @@ fn fields_before_the_anchor_find_the_attributes<F: Own>() {
 }
 
 fn the_destructor_of_the_value_finds_the_attributes<F: Own>() {
-    type Names<F> = Rc<RefCell<WeakMap<ptr::Anchor<F>, &'static str>>>;
+    type Numbers<F> = Rc<RefCell<WeakMap<ptr::Anchor<F>, usize>>>;
     struct Node<F: Own> {
-        names: Names<F>,
-        found: Rc<Cell<&'static str>>,
+        numbers: Numbers<F>,
+        found: Rc<Cell<usize>>,
         anchor: ptr::Anchor<F>,
     }
     impl<F: Own> Drop for Node<F> {
         fn drop(&mut self) {
-            self.found.set(self.names.borrow()[&self.anchor]);
+            self.found.set(self.numbers.borrow()[&self.anchor]);
             // An entry that a destructor makes dies with the anchor, like any other.
-            self.names.borrow_mut().insert(&self.anchor, "dying");
+            self.numbers.borrow_mut().insert(&self.anchor, 2);
         }
     }
-    let (names, found) = (Names::<F>::default(), Rc::<Cell<_>>::default());
+    let (numbers, found) = (Numbers::<F>::default(), Rc::<Cell<_>>::default());
     let node = Node {
-        names: names.clone(),
+        numbers: numbers.clone(),
         found: found.clone(),
         anchor: ptr::Anchor::new(),
     };
-    names.borrow_mut().insert(&node.anchor, "alive");
+    numbers.borrow_mut().insert(&node.anchor, 1);
     drop(node);
-    assert_eq!(found.get(), "alive");
-    assert!(names.borrow().is_empty());
+    assert_eq!(found.get(), 1);
+    assert!(numbers.borrow().is_empty());
 }
 
 /// 144: The entry keeps itself, until it is removed or the map is dropped.
 fn a_value_that_owns_its_anchor_stays<F: Own>() {
-    struct Owner<F: Own> {
-        anchor: RefCell<Option<ptr::Anchor<F>>>,
-    }
     let anchor = ptr::Anchor::<F>::new();
     let weak = anchor.downgrade();
     let mut map = WeakMap::new();
-    let anchored = map.entry(&anchor).or_insert(Owner {
-        anchor: RefCell::default(),
-    });
-    anchored.anchor.replace(Some(anchor));
+    let anchored: &mut Value<F> = map.entry(&anchor).or_default();
+    anchored.0 = Some(anchor);
     map.purge();
     assert_eq!(map.len(), 1);
     let owner = map.remove(&weak).unwrap();
     assert!(map.is_empty() && !weak.is_expired());
     // The other way out.
     let mut other = WeakMap::new();
-    let anchor = owner.anchor.take().unwrap();
-    let again = other.entry(&anchor).or_insert(owner);
-    again.anchor.replace(Some(anchor));
+    let anchor = owner.0.unwrap();
+    let again: &mut Value<F> = other.entry(&anchor).or_default();
+    again.0 = Some(anchor);
     drop(other);
     assert!(weak.is_expired());
 }
 
 /// 53: Each value owns the next anchor.
 fn a_chain_of_anchors_dies_without_recursion<F: Own>() {
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, Value<F>>::new();
     let head = ptr::Anchor::<F>::new();
-    map.insert(&head, None);
+    map.insert(&head, Value::default());
     let mut last = head.downgrade();
     for _ in 0..scaled(100_000, 50) {
         let next = ptr::Anchor::<F>::new();
-        map.insert(&next, None);
+        map.insert(&next, Value::default());
         let weak = next.downgrade();
-        *map.get_mut(&last).unwrap() = Some(next);
+        map.get_mut(&last).unwrap().0 = Some(next);
         last = weak;
     }
     assert!(!last.is_expired());
@@ -206,16 +210,22 @@ fn a_chain_of_anchors_dies_without_recursion<F: Own>() {
     assert_eq!((map.len(), map.pending_dead(), map.len_live()), (0, 0, 0));
 }
 
+/// A value whose end is counted.
+fn counted<F: Own>(deaths: &Counter) -> Value<F> {
+    let witness = Cell::new(Some(deaths.witness()));
+    ending(move || drop(witness.take()))
+}
+
 /// 185
 fn values_are_kept_on_request<F: Own>() {
     let deaths = Counter::default();
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, Value<F>>::new();
     map.set_reclaim(Reclaim::OnRequest);
     for _ in 0..30 {
-        map.insert(&ptr::Anchor::<F>::new(), deaths.witness());
+        map.insert(&ptr::Anchor::<F>::new(), counted(&deaths));
     }
-    let anchor = ptr::Anchor::new();
-    map.insert(&anchor, deaths.witness());
+    let anchor = ptr::Anchor::<F>::new();
+    map.insert(&anchor, counted(&deaths));
     assert_eq!((deaths.get(), map.len(), map.pending_dead()), (0, 1, 30));
     assert_eq!(map.drain_dead().count(), 30);
     assert_eq!(deaths.get(), 30);
@@ -227,8 +237,8 @@ fn values_are_kept_on_request<F: Own>() {
 /// 67, 68
 fn anchors_that_outlive_their_maps<F: Own>() {
     let (one, other) = (ptr::Anchor::<F>::new(), ptr::Anchor::<F>::new());
-    let mut map = WeakMap::from([(&one, 1), (&other, 2)]);
-    let later = WeakMap::from([(&one, 3)]);
+    let mut map = WeakMap::from([(&one, 1_usize), (&other, 2)]);
+    let later = WeakMap::from([(&one, 3_usize)]);
     drop(one);
     assert_eq!(map.get_mut(&other), Some(&mut 2));
     drop(map); // with a notice in its queue
@@ -239,13 +249,13 @@ fn anchors_that_outlive_their_maps<F: Own>() {
 /// 182
 fn a_destructor_that_panics_costs_no_other_value<F: Own>() {
     let deaths = Counter::default();
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, Value<F>>::new();
     let anchors: Vec<_> = (0..10).map(|_| ptr::Anchor::<F>::new()).collect();
     for (n, anchor) in anchors.iter().enumerate() {
         let witness = Cell::new(Some(deaths.witness()));
         map.insert(
             anchor,
-            OnDrop::new(move || {
+            ending(move || {
                 drop(witness.take());
                 if n == 4 {
                     quiet_panic();

@@ -61,17 +61,17 @@ fn derived_traits_keep_their_meaning<F: Own>() {
 
 /// 171: The clone of a value is another value, without its attributes.
 fn a_clone_is_another<F: Own>() {
-    let mut names = WeakMap::new();
+    let mut numbers = WeakMap::<_, usize>::new();
     let mut one = point::<F>(1, 2);
-    names.insert(&one.anchor, "one");
+    numbers.insert(&one.anchor, 1);
     let other = one.clone();
-    assert_eq!(names.get(&other.anchor), None);
-    names.insert(&other.anchor, "other");
-    assert_eq!(names.get(&one.anchor), Some(&"one"));
+    assert_eq!(numbers.get(&other.anchor), None);
+    numbers.insert(&other.anchor, 2);
+    assert_eq!(numbers.get(&one.anchor), Some(&1));
     assert!(!one.anchor.ptr_eq(&other.anchor) && one.anchor.ptr_eq(&one.anchor));
     // As an assignment of a clone does.
     one.clone_from(&other);
-    assert_eq!((names.get(&one.anchor), names.len()), (None, 1));
+    assert_eq!((numbers.get(&one.anchor), numbers.len()), (None, 1));
 }
 
 fn weak_handles_compare_by_identity<F: Own>() {
@@ -111,54 +111,51 @@ fn a_weak_handle_knows_its_anchor<F: Own>() {
 }
 
 fn swapped_anchors_swap_their_attributes<F: Own>() {
-    let mut names = WeakMap::new();
+    let mut numbers = WeakMap::<_, usize>::new();
     let (mut one, mut other) = (point::<F>(1, 0), point(2, 0));
-    names.insert(&one.anchor, "one");
+    numbers.insert(&one.anchor, 1);
     mem::swap(&mut one.anchor, &mut other.anchor);
-    assert_eq!(names.get(&one.anchor), None);
-    assert_eq!(names.get(&other.anchor), Some(&"one"));
+    assert_eq!(numbers.get(&one.anchor), None);
+    assert_eq!(numbers.get(&other.anchor), Some(&1));
     drop(one);
-    assert_eq!(names.len(), 1);
+    assert_eq!(numbers.len(), 1);
     drop(other);
-    assert!(names.is_empty());
+    assert!(numbers.is_empty());
 }
 
 fn taking_leaves_a_new_identity<F: Own>() {
-    let mut names = WeakMap::new();
+    let mut numbers = WeakMap::<_, usize>::new();
     let mut point = point::<F>(1, 2);
-    names.insert(&point.anchor, "first");
+    numbers.insert(&point.anchor, 1);
     let taken = mem::take(&mut point);
-    assert_eq!(names.get(&point.anchor), None);
-    assert_eq!(names.get(&taken.anchor), Some(&"first"));
-    names.insert(&point.anchor, "second");
+    assert_eq!(numbers.get(&point.anchor), None);
+    assert_eq!(numbers.get(&taken.anchor), Some(&1));
+    numbers.insert(&point.anchor, 2);
     drop(taken);
-    assert_eq!(
-        (names.len(), names.get(&point.anchor)),
-        (1, Some(&"second"))
-    );
+    assert_eq!((numbers.len(), numbers.get(&point.anchor)), (1, Some(&2)));
 }
 
 fn an_assigned_anchor_is_new<F: Own>() {
-    let mut names = WeakMap::new();
+    let mut numbers = WeakMap::<_, usize>::new();
     let mut point = point::<F>(1, 2);
-    names.insert(&point.anchor, "first");
+    numbers.insert(&point.anchor, 1);
     let weak = point.anchor.downgrade();
     point.anchor = ptr::Anchor::new();
-    assert!(weak.is_expired() && names.is_empty());
-    assert_eq!(names.get(&point.anchor), None);
+    assert!(weak.is_expired() && numbers.is_empty());
+    assert_eq!(numbers.get(&point.anchor), None);
 }
 
 /// Its entry stays until it is removed: nothing else could know.
 fn what_is_forgotten_never_dies<F: Own>() {
-    let mut names = WeakMap::new();
+    let mut numbers = WeakMap::<_, usize>::new();
     let anchor = ptr::Anchor::<F>::new();
-    names.insert(&anchor, "stays");
+    numbers.insert(&anchor, 7);
     let weak = anchor.downgrade();
     forget(anchor);
-    names.purge();
-    assert_eq!((names.len(), names.get(&weak)), (1, Some(&"stays")));
+    numbers.purge();
+    assert_eq!((numbers.len(), numbers.get(&weak)), (1, Some(&7)));
     assert!(!weak.is_expired());
-    assert_eq!(names.remove(&weak), Some("stays"));
+    assert_eq!(numbers.remove(&weak), Some(7));
 }
 
 fn debug_output_tells_whether_it_is_watched<F: Own>() {
@@ -167,7 +164,7 @@ fn debug_output_tells_whether_it_is_watched<F: Own>() {
     let set = WeakSet::from([&anchor]);
     assert_eq!(format!("{anchor:?}"), "Anchor(watched)");
     assert_eq!(format!("{set:?}"), "WeakSet { len: 1, .. }");
-    let map = WeakMap::from([(&anchor, 7)]);
+    let map = WeakMap::from([(&anchor, 7_usize)]);
     assert_eq!(format!("{map:?}"), "[7]");
 }
 

@@ -33,7 +33,7 @@ fn an_unwatched_anchor_allocates_nothing<F: Own>() {
 
 fn a_lookup_of_an_unwatched_anchor_allocates_nothing<F: Own>() {
     let (watched, unwatched) = (ptr::Anchor::<F>::new(), ptr::Anchor::<F>::new());
-    let mut map = WeakMap::from([(&watched, 1)]);
+    let mut map = WeakMap::from([(&watched, 1_usize)]);
     let mut set = WeakSet::from([&watched]);
     let made = allocations_of(|| {
         assert!(!map.contains_key(&unwatched) && !set.contains(&unwatched));
@@ -58,7 +58,7 @@ fn zeros_are_an_unwatched_anchor<F: Own>() {
     assert_eq!(size_of::<InC<F>>(), 3 * word);
     // SAFETY: what the layout of an anchor promises.
     let mut one: InC<F> = unsafe { MaybeUninit::zeroed().assume_init() };
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, usize>::new();
     assert_eq!(map.get(&*one.1), None);
     let made = allocations_of(|| drop(ManuallyDrop::into_inner(one.1)));
     assert_eq!(made, 0, "nobody has watched it");
@@ -81,7 +81,7 @@ fn zeros_are_an_unwatched_anchor<F: Own>() {
 #[test]
 fn a_shared_lookup_of_an_unwatched_anchor_allocates_nothing() {
     let (watched, unwatched) = (Anchor::new(), Anchor::new());
-    let map = concurrent::WeakMap::from_iter([(&watched, 1)]);
+    let map = concurrent::WeakMap::from_iter([(&watched, 1_usize)]);
     assert_eq!(map.get(&watched), Some(1));
     let made = allocations_of(|| {
         assert!(map.get(&unwatched).is_none() && map.remove(&unwatched).is_none());
@@ -94,7 +94,7 @@ fn a_shared_lookup_of_an_unwatched_anchor_allocates_nothing() {
 /// 189: 24 bytes, which serve the first entry or all weak handles; a record of 56 bytes for anything more.
 #[cfg(target_pointer_width = "64")]
 fn the_first_watch_allocates_a_block<F: Own>() {
-    let mut map = WeakMap::with_capacity(100);
+    let mut map = WeakMap::<_, usize>::with_capacity(100);
     let mut other = WeakSet::with_capacity(100);
     // Their queues, and room for hooks.
     let anchor = ptr::Anchor::<F>::new();

@@ -15,8 +15,8 @@ struct Node<F: Own> {
     anchor: ptr::Anchor<F>,
 }
 
-struct World<F: Own, I> {
-    choices: I,
+struct World<'a, F: Own> {
+    choices: &'a mut dyn Iterator<Item = usize>,
     made: usize,
     nodes: Vec<Node<F>>,
     boxed: Vec<Box<Node<F>>>,
@@ -26,8 +26,8 @@ struct World<F: Own, I> {
     weak: Vec<(usize, ptr::AnchorRef<F>)>,
 }
 
-impl<F: Own, I: Iterator<Item = usize>> World<F, I> {
-    fn new(choices: I) -> Self {
+impl<'a, F: Own> World<'a, F> {
+    fn new(choices: &'a mut dyn Iterator<Item = usize>) -> Self {
         World {
             choices,
             made: 0,
@@ -145,8 +145,8 @@ impl<F: Own, I: Iterator<Item = usize>> World<F, I> {
 }
 
 /// So many steps, and then everything dies.
-pub(crate) fn run<F: Own>(steps: usize, choices: impl Iterator<Item = usize>) {
-    let mut world = World::<F, _>::new(choices);
+pub(crate) fn run<F: Own>(steps: usize, choices: &mut dyn Iterator<Item = usize>) {
+    let mut world = World::<F>::new(choices);
     for step in 0..steps {
         world.step();
         if step % 8 == 0 {
@@ -164,7 +164,7 @@ pub(crate) fn run_bytes(bytes: &[u8]) {
     let Some((&kind, script)) = bytes.split_first() else {
         return;
     };
-    let choices = script.iter().map(|&byte| usize::from(byte));
+    let choices = &mut script.iter().map(|&byte| usize::from(byte));
     // A step takes at most four choices.
     match kind % 2 {
         0 => run::<Atomic>(script.len() / 4, choices),

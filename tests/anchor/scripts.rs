@@ -9,6 +9,6 @@ for_each_flavour!(maps_agree_with_a_plain_one);
 
 fn maps_agree_with_a_plain_one<F: Own>() {
     for seed in 0..scaled(40, 1) as u64 {
-        run::<F>(scaled(400, 80), random(seed));
+        run::<F>(scaled(400, 80), &mut random(seed));
     }
 }
