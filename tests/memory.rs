@@ -40,7 +40,7 @@ fn objects<F: Own>() -> (Objects<F>, WeakSet<ptr::Strong<usize, F>>) {
 /// A collection that is empty again has no memory left for registrations: what stays is its queue.
 fn further_registrations_go_back<F: Own>() {
     let (objects, _first) = objects::<F>();
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, usize>::new();
     let mut values = WeakValueMap::new();
     // Each object gets its record.
     let before = objects.iter().collect::<WeakSet<_>>();
@@ -57,7 +57,7 @@ fn further_registrations_go_back<F: Own>() {
             objects.iter().for_each(|key| _ = map.remove(key));
             objects.iter().for_each(|key| _ = values.remove(&**key));
         }
-        let table = map.capacity() * size_of::<(usize, i32)>() * 2
+        let table = map.capacity() * size_of::<(usize, usize)>() * 2
             + values.capacity() * size_of::<(usize, usize)>() * 2;
         if clear {
             assert!(bytes() - before < table as isize, "{}", bytes() - before);
@@ -95,7 +95,7 @@ fn registrations_that_stay_keep_their_memory<F: Own>() {
 /// Also where the objects died, and nobody has looked since.
 fn dead_registrations_go_back<F: Own>() {
     let before = bytes();
-    let mut map = WeakMap::new();
+    let mut map = WeakMap::<_, usize>::new();
     {
         let (objects, _first) = objects::<F>();
         map.extend(objects.iter().map(|key| (key, 1)));
@@ -125,8 +125,8 @@ fn an_iteration_leaves_nothing() {
             left.push(bytes() - before);
         )*};
     }
-    iterations!(WeakMap of |objects| objects[0].iter().map(|key| (key, 1)) => iter keys values);
-    iterations!(WeakHashMap of |objects| objects[0].iter().map(|key| (key, 1)) => iter keys);
+    iterations!(WeakMap of |objects| objects[0].iter().map(|key| (key, 1_usize)) => iter keys values);
+    iterations!(WeakHashMap of |objects| objects[0].iter().map(|key| (key, 1_usize)) => iter keys);
     iterations!(WeakValueMap of |objects| (0..MANY).zip(&objects[0]) => iter);
     iterations!(WeakPairMap of |objects| objects[0].iter().zip(&objects[1]) => iter);
     let objects: Vec<Object> = (0..MANY).map(Strong::new).collect();
@@ -156,8 +156,8 @@ fn the_dead_leave_their_memory_to_the_next() {
         }
         taken
     };
-    let map = concurrent::WeakMap::new();
-    let by_content = concurrent::WeakHashMap::new();
+    let map = concurrent::WeakMap::<_, usize>::new();
+    let by_content = concurrent::WeakHashMap::<_, usize>::new();
     let values = concurrent::WeakValueMap::new();
     let set = concurrent::WeakSet::new();
     let taken = [
@@ -172,7 +172,7 @@ fn the_dead_leave_their_memory_to_the_next() {
 /// An entry that replaces one of the same object inherits its registration: no record is made.
 #[test]
 fn an_entry_that_is_set_again_takes_no_record() {
-    let map = concurrent::WeakMap::new();
+    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
     let object = Strong::new(1);
     map.insert(&object, 1);
     let before = bytes();
@@ -265,7 +265,7 @@ fn a_map_without_entries_allocates_nothing() {
     let object = Strong::new(1);
     let before = allocations();
     assert_ne!(before, 0, "they are counted");
-    let map = concurrent::WeakMap::<Strong<usize>, String>::new();
+    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
     assert!(map.get(&object).is_none() && !map.contains_key(&object));
     assert!(map.remove(&object).is_none() && !map.remove_if(&object, |_| true));
     assert!(map.is_empty() && map.keys().next().is_none());
@@ -436,8 +436,9 @@ fn polls_of_one_task_allocate_nothing() {
     impl Wake for Task {
         fn wake(self: Arc<Self>) {}
     }
-    let object = Strong::new(1);
-    let (mut map, shared) = (WeakMap::from([(&object, 1)]), concurrent::WeakMap::new());
+    let object = Strong::new(1_usize);
+    let mut map = WeakMap::from([(&object, 1_usize)]);
+    let shared = concurrent::WeakMap::<_, usize>::new();
     shared.insert(&object, 1);
     let mut is_ready = |waker: &Waker| {
         let mut context = Context::from_waker(waker);
