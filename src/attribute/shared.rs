@@ -220,7 +220,7 @@ impl<K: SharedKey> Attributes<K> {
         mut wanted: impl FnMut(&A::Value) -> bool,
     ) -> bool {
         let mut removed = false;
-        self.objects.compute(object, |set| {
+        self.change_set(object, &mut |set| {
             removed = set
                 .and_then(AttributeSet::find::<A>)
                 .is_some_and(&mut wanted);
@@ -239,7 +239,7 @@ impl<K: SharedKey> Attributes<K> {
         mut change: impl FnMut(Option<&A::Value>) -> (Option<Shared>, R),
     ) -> R {
         let mut answer = None;
-        self.objects.compute(object, |set| {
+        self.change_set(object, &mut |set| {
             let (value, returned) = change(set.and_then(AttributeSet::find::<A>));
             answer = Some(returned);
             let id = AttributeId::of::<A>();
@@ -249,6 +249,16 @@ impl<K: SharedKey> Attributes<K> {
             }
         });
         answer.expect("`compute` calls the closure")
+    }
+
+    /// The change of the map is compiled once for all attributes, and not for each key and method.
+    #[track_caller]
+    fn change_set(
+        &self,
+        object: &K,
+        change: &mut dyn FnMut(Option<&AttributeSet>) -> Option<AttributeSet>,
+    ) {
+        self.objects.compute(object, change);
     }
 
     /// Returns the attributes of the object, in the order of their first insertion.
