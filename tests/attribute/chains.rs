@@ -21,7 +21,7 @@ fn many<P: Pointer>(linked: bool) -> usize {
     }
 }
 
-/// Names the next object, and a doomed of the value's drop.
+/// Names the next object, and a value whose end is counted.
 struct Next<P>(PhantomData<P>);
 
 impl<P: Pointer> AttributeKey for Next<P> {

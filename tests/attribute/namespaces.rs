@@ -24,7 +24,7 @@ macro_rules! keys {
 keys!(Depth: usize, Label: String, First: Doomed, Second: Doomed, Third: Doomed);
 
 /// A key of the same name, declared elsewhere.
-mod elsewhere {
+pub(crate) mod elsewhere {
     keys!(Depth: usize);
 }
 

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use weakly::{Attributes, Strong, Weak};
 
 use crate::for_each_pointer;
-use crate::keys;
+use crate::namespaces::{Depth, First, Second};
 use crate::tools::{Count, Doomed, Pointer, objects};
-
-keys!(First: Doomed, Other: Doomed, Number: usize);
 
 for_each_pointer!(
     a_destructor_sets_what_is_being_replaced,
@@ -33,14 +31,14 @@ fn a_destructor_sets_what_is_being_replaced<P: Pointer>() {
             move || {
                 let all = all.upgrade().expect("it is in use");
                 let object = weakly::reference::WeakRef::upgrade(&weak).expect("it lives");
-                all.insert(&object, Other, destroyed.doomed());
-                all.insert(&object, Number, turn);
+                all.insert(&object, Second, destroyed.doomed());
+                all.insert(&object, Depth, turn);
             }
         };
         attributes.insert(&object, First, Doomed::new(sets));
         act(&attributes, &object);
-        assert_eq!(attributes.get(&object, Number), Some(turn));
-        assert!(attributes.contains_key(&object, Other));
+        assert_eq!(attributes.get(&object, Depth), Some(turn));
+        assert!(attributes.contains_key(&object, Second));
         assert_eq!(destroyed.get(), turn);
     }
     drop(object);
@@ -54,15 +52,15 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
     type Act<P> = fn(&Attributes<P>, &P);
     let acts: [(Act<P>, usize); 6] = [
         (
-            |all, other| assert!(all.insert(other, Other, Doomed::default())),
+            |all, other| assert!(all.insert(other, Second, Doomed::default())),
             1,
         ),
         (
-            |all, other| _ = all.compute(other, Number, |old| old.map(|old| old + 1)),
+            |all, other| _ = all.compute(other, Depth, |old| old.map(|old| old + 1)),
             1,
         ),
         (
-            |all, other| assert_eq!(all.remove(other, Number), Some(7)),
+            |all, other| assert_eq!(all.remove(other, Depth), Some(7)),
             0,
         ),
         (|all, other| assert!(all.forget(other)), 0),
@@ -72,7 +70,7 @@ fn a_destructor_uses_the_namespace<P: Pointer>() {
     for (act, left) in acts {
         let attributes = Arc::new(Attributes::<P>::new());
         let (other, destroyed) = (P::from(0), Count::default());
-        attributes.insert(&other, Number, 7);
+        attributes.insert(&other, Depth, 7);
         let all = objects::<P>(40);
         for (at, object) in all.iter().enumerate() {
             let (weak, other) = (Arc::downgrade(&attributes), other.clone());
@@ -107,7 +105,7 @@ fn destructors_on_several_threads() {
                     let end = move || {
                         ended.add();
                         if let (Some(all), Some(target)) = (weak.upgrade(), target.upgrade()) {
-                            all.compute(&target, Number, |old| Some(old.map_or(1, |old| old + 1)));
+                            all.compute(&target, Depth, |old| Some(old.map_or(1, |old| old + 1)));
                         }
                     };
                     attributes.insert(&object, First, Doomed::new(end));
@@ -118,7 +116,7 @@ fn destructors_on_several_threads() {
     attributes.purge();
     let all = 3 * crate::common::scaled(500, 10);
     assert_eq!(
-        (ended.get(), attributes.get(&common, Number)),
+        (ended.get(), attributes.get(&common, Depth)),
         (all, Some(all))
     );
     assert_eq!(attributes.len(), 1);

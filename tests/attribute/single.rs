@@ -340,7 +340,7 @@ fn anchors_and_deaths_on_other_threads() {
     let shared = Anchor::new();
     let mut of_shared = Attributes::new();
     of_shared.insert(&shared, Visits, Rc::default());
-    let object = Strong::new(1);
+    let object = Strong::new(1_usize);
     let mut attributes = Attributes::new();
     attributes.insert(&object, Visits, Rc::default());
     std::thread::spawn(move || drop((object, shared)))

@@ -7,10 +7,8 @@ use weakly::Attributes;
 
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::keys;
-use crate::tools::{Count, Doomed, Pointer, objects};
-
-keys!(Common: usize, Mine: usize, Kept: Doomed);
+use crate::namespaces::{Depth, First, elsewhere};
+use crate::tools::{Count, Pointer, objects};
 
 const THREADS: usize = scaled(4, 2);
 const STEPS: usize = scaled(2_000, 30);
@@ -40,15 +38,15 @@ fn no_change_is_lost<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
     on_threads(|thread| {
         for step in 0..STEPS {
-            attributes.compute(&object, Common, next);
+            attributes.compute(&object, Depth, next);
             if thread == 0 {
-                let new = attributes.insert(&object, Mine, step);
+                let new = attributes.insert(&object, elsewhere::Depth, step);
                 assert!(new, "no other thread sets this one");
-                assert_eq!(attributes.remove(&object, Mine), Some(step));
+                assert_eq!(attributes.remove(&object, elsewhere::Depth), Some(step));
             }
         }
     });
-    assert_eq!(attributes.get(&object, Common), Some(THREADS * STEPS));
+    assert_eq!(attributes.get(&object, Depth), Some(THREADS * STEPS));
     assert_eq!((attributes.len(), attributes.list(&object).len()), (1, 1));
 }
 
@@ -59,9 +57,9 @@ fn clear_against_insertions<P: Pointer>() {
     on_threads(|thread| {
         for step in 0..STEPS {
             let own = P::from(step);
-            attributes.insert(&own, Mine, step);
-            attributes.insert(&common[step % 8], Kept, destroyed.doomed());
-            attributes.insert(&own, Kept, destroyed.doomed());
+            attributes.insert(&own, elsewhere::Depth, step);
+            attributes.insert(&common[step % 8], First, destroyed.doomed());
+            attributes.insert(&own, First, destroyed.doomed());
             if step % 16 == thread {
                 attributes.clear();
             }
