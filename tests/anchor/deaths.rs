@@ -210,22 +210,16 @@ fn a_chain_of_anchors_dies_without_recursion<F: Own>() {
     assert_eq!((map.len(), map.pending_dead(), map.len_live()), (0, 0, 0));
 }
 
-/// A value whose end is counted.
-fn counted<F: Own>(deaths: &Counter) -> Value<F> {
-    let witness = Cell::new(Some(deaths.witness()));
-    ending(move || drop(witness.take()))
-}
-
 /// 185
 fn values_are_kept_on_request<F: Own>() {
     let deaths = Counter::default();
     let mut map = WeakMap::<_, Value<F>>::new();
     map.set_reclaim(Reclaim::OnRequest);
     for _ in 0..30 {
-        map.insert(&ptr::Anchor::<F>::new(), counted(&deaths));
+        map.insert(&ptr::Anchor::<F>::new(), (None, Some(deaths.witness())));
     }
     let anchor = ptr::Anchor::<F>::new();
-    map.insert(&anchor, counted(&deaths));
+    map.insert(&anchor, (None, Some(deaths.witness())));
     assert_eq!((deaths.get(), map.len(), map.pending_dead()), (0, 1, 30));
     assert_eq!(map.drain_dead().count(), 30);
     assert_eq!(deaths.get(), 30);

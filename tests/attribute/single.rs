@@ -8,9 +8,7 @@ use weakly::local::{self, AttributeKey, Attributes};
 use weakly::reference::{Identify, WeakRef};
 use weakly::{Anchor, AttributeId, Reclaim, Strong};
 
-use crate::common::{
-    Counter, Key, Kind, OnDrop, Witness, downgrade, keys, on_a_stack_of, scaled, sized,
-};
+use crate::common::{Counter, Key, Kind, OnDrop, downgrade, keys, on_a_stack_of, scaled, sized};
 use crate::common::{panics, quiet_panic};
 use crate::for_each_kind;
 
@@ -26,7 +24,7 @@ macro_rules! local_keys {
     )*};
 }
 
-local_keys!(Visits: Rc<Cell<usize>>, First: Witness, Second: Witness, Third: OnDrop, Fourth: OnDrop);
+local_keys!(Visits: Rc<Cell<usize>>, First: OnDrop, Second: OnDrop, Third: OnDrop, Fourth: OnDrop);
 
 /// A key of the same name, declared elsewhere.
 mod elsewhere {
@@ -265,7 +263,7 @@ fn clear_and_forget_discard_all<P: Kind>() {
 struct Next<P>(std::marker::PhantomData<P>);
 
 impl<P: Kind> AttributeKey for Next<P> {
-    type Value = (Option<Key<P>>, Witness);
+    type Value = (Option<Key<P>>, OnDrop);
 }
 
 /// 168: Of many objects, each of whose attributes owns the next; on a stack that is too small for a recursion.

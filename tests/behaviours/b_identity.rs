@@ -13,7 +13,7 @@ use weakly::{
 };
 
 use crate::collections::{Owned, counted};
-use crate::common::{Counter, Kind, Map, Own, Witness, downgrade, is_alive, keys, new, scaled};
+use crate::common::{Counter, Kind, Map, OnDrop, Own, downgrade, is_alive, keys, new, scaled};
 use crate::{for_each_flavour, for_each_kind, heap};
 
 for_each_kind!(
@@ -102,7 +102,7 @@ type Payload = [u64; 121];
 /// Drops keys of `map` until a new object gets the address of a dead one, while that one's notice is pending,
 /// behind more notices than one operation drains.
 fn recycled<P: Kind>(
-    map: &mut WeakMap<P::Strong<Payload>, Witness>,
+    map: &mut WeakMap<P::Strong<Payload>, OnDrop>,
     values: &Counter,
 ) -> Option<P::Strong<Payload>> {
     let attempts = if P::NOTIFIES { 50 } else { 3 };

@@ -12,7 +12,7 @@ use crate::collections::*;
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::Lease;
 use crate::common::{
-    Counter, Kind, Witness, downgrade, is_alive, new, on_a_stack_of, scaled, sized,
+    Counter, Kind, OnDrop, downgrade, is_alive, new, on_a_stack_of, scaled, sized,
 };
 use crate::{for_each_kind, heap};
 
@@ -34,7 +34,7 @@ type Weak<P, T> = <<P as Kind>::Strong<T> as WeakKey>::Weak;
 
 /// An object with a map of its own kind, a weak handle to itself, and an action for its drop.
 pub(crate) struct Owner<P: Kind> {
-    pub(crate) map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, Witness>>>,
+    pub(crate) map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, OnDrop>>>,
     me: OnceCell<Weak<P, Owner<P>>>,
     last_deed: fn(&Owner<P>),
     done: Rc<Cell<bool>>,

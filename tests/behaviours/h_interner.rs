@@ -13,7 +13,7 @@ use weakly::{
     reference::{Content, StrongRef, WeakKey},
 };
 
-use crate::common::{Counter, Kind, Log, Witness, is_alive, new, panics, scaled};
+use crate::common::{Counter, Kind, Log, OnDrop, is_alive, new, panics, scaled};
 use crate::{for_each_kind, heap};
 
 for_each_kind!(
@@ -274,7 +274,7 @@ macro_rules! lists {
 
             struct List {
                 next: Option<$strong>,
-                _dead: Witness,
+                _dead: OnDrop,
             }
 
             impl Drop for List {

@@ -14,7 +14,7 @@ use std::thread;
 
 use weakly::{Strong, WeakMap, ptr, unsize};
 
-use crate::common::{Counter, Own, Witness, sized};
+use crate::common::{Counter, OnDrop, Own, sized};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
@@ -129,7 +129,7 @@ fn a_unique_owner_drops_once_watched_or_not<F: Own>() {
             drop(ptr::Strong::downgrade(object));
             None
         },
-    ] as [fn(&ptr::Strong<Witness, F>) -> Option<ptr::Weak<Witness, F>>; 3]
+    ] as [fn(&ptr::Strong<OnDrop, F>) -> Option<ptr::Weak<OnDrop, F>>; 3]
     {
         let counter = Counter::default();
         let object = ptr::Strong::<_, F>::new(counter.witness());
@@ -168,7 +168,7 @@ fn a_handle_without_an_object_is_expired<F: Own>() {
 /// I127: A coerced handle is to the same object: same address, same counts, same weak handles, same destructor.
 fn coercion_keeps_identity_and_counts<F: Own>() {
     let counter = Counter::default();
-    drop(unsize!(ptr::Strong::<_, F>::new([counter.witness()]) => [Witness]));
+    drop(unsize!(ptr::Strong::<_, F>::new([counter.witness()]) => [OnDrop]));
     assert_eq!(counter.get(), 1);
 
     let array = ptr::Strong::<_, F>::new([1, 2, 3]);

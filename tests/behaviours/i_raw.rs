@@ -17,7 +17,7 @@ use weakly::{
     unsize,
 };
 
-use crate::common::{Count, Counter, OnDrop, Own, Witness, panics, quiet_panic, scaled};
+use crate::common::{Count, Counter, OnDrop, Own, panics, quiet_panic, scaled};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
@@ -373,7 +373,7 @@ fn a_downcast_keeps_identity_and_counts<F: Own>() {
     check::<_, F>(|| Wide("text".into()));
     let counter = Counter::default();
     let any = unsize!(ptr::Strong::<_, F>::new((counter.witness(), [0_u64; 40])) => dyn Any);
-    drop(any.downcast::<(Witness, [u64; 40])>().ok().unwrap());
+    drop(any.downcast::<(OnDrop, [u64; 40])>().ok().unwrap());
     assert_eq!(counter.get(), 1);
 }
 
@@ -397,7 +397,7 @@ fn a_payload_may_come_after_its_object<F: Own>() {
     fn check<const N: usize, F: Own>() {
         let counter = Counter::default();
         let base = heap::bytes();
-        let mut object = ptr::Strong::<(Witness, [u64; N]), F>::new_uninit();
+        let mut object = ptr::Strong::<(OnDrop, [u64; N]), F>::new_uninit();
         let addr = ptr::Strong::as_ptr(&object);
         let place = ptr::Strong::get_mut(&mut object).unwrap();
         place.write((counter.witness(), [7; N]));
@@ -425,12 +425,12 @@ fn a_payload_may_come_after_its_object<F: Own>() {
 fn what_is_not_initialised_is_not_dropped<F: Own>() {
     let counter = Counter::default();
     let base = heap::bytes();
-    drop(ptr::Strong::<Witness, F>::new_uninit());
-    drop(ptr::Strong::<[Witness; 100], F>::new_uninit());
-    drop(ptr::Strong::<[Witness], F>::new_uninit_slice(100));
-    let mut half = ptr::Strong::<[Witness], F>::new_uninit_slice(2);
+    drop(ptr::Strong::<OnDrop, F>::new_uninit());
+    drop(ptr::Strong::<[OnDrop; 100], F>::new_uninit());
+    drop(ptr::Strong::<[OnDrop], F>::new_uninit_slice(100));
+    let mut half = ptr::Strong::<[OnDrop], F>::new_uninit_slice(2);
     let written = ptr::Strong::get_mut(&mut half).unwrap()[1].write(counter.witness());
-    let written: *mut Witness = written;
+    let written: *mut OnDrop = written;
     // SAFETY: the element is written, and dropped once.
     unsafe { written.drop_in_place() };
     drop(half);
@@ -440,10 +440,10 @@ fn what_is_not_initialised_is_not_dropped<F: Own>() {
 /// I192: Weak handles and entries from before are of the same object: they see its death.
 fn watches_of_an_uninitialised_object_stay<F: Own>() {
     let (counter, finalized) = (Counter::default(), Count::default());
-    let mut object = ptr::Strong::<Witness, F>::new_uninit();
+    let mut object = ptr::Strong::<OnDrop, F>::new_uninit();
     let place = ptr::Strong::get_mut(&mut object).unwrap();
     place.write(counter.witness());
-    let weak: ptr::Weak<MaybeUninit<Witness>, F> = ptr::Strong::downgrade(&object);
+    let weak: ptr::Weak<MaybeUninit<OnDrop>, F> = ptr::Strong::downgrade(&object);
     let map = WeakMap::from([(&object, 1_usize)]);
     let count = finalized.clone();
     F::finalize(&object, move || _ = count.add());
@@ -465,7 +465,7 @@ fn slices_are_initialised_in_place<F: Own>() {
     for len in [0, 1, 5, 1000] {
         let counter = Counter::default();
         let base = heap::bytes();
-        let mut slice = ptr::Strong::<[(Witness, usize)], F>::new_uninit_slice(len);
+        let mut slice = ptr::Strong::<[(OnDrop, usize)], F>::new_uninit_slice(len);
         let places = ptr::Strong::get_mut(&mut slice).unwrap();
         assert_eq!(places.len(), len);
         for (n, place) in places.iter_mut().enumerate() {

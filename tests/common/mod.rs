@@ -218,7 +218,7 @@ pub fn is_alive<W: WeakRef>(weak: &W) -> bool {
     weak.upgrade().is_some()
 }
 
-/// Counts the drops of the [`Witness`]es that it made.
+/// Counts the ends of the values that it made.
 #[derive(Clone, Default)]
 pub struct Counter(Rc<Cell<usize>>);
 
@@ -228,17 +228,9 @@ impl Counter {
     }
 
     /// A value that counts when it is dropped.
-    pub fn witness(&self) -> Witness {
-        Witness(self.0.clone())
-    }
-}
-
-/// See [`Counter`].
-pub struct Witness(Rc<Cell<usize>>);
-
-impl Drop for Witness {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() + 1);
+    pub fn witness(&self) -> OnDrop {
+        let count = self.0.clone();
+        OnDrop::new(move || count.set(count.get() + 1))
     }
 }
 

@@ -5,7 +5,7 @@ use weakly::keep::{KeepAlive, Limit};
 use weakly::reference::{StrongRef, WeakKey};
 
 use crate::common::{
-    Counter, Key, Kind, Witness, downgrade, is_alive, keys, new, panics, quiet_panic,
+    Counter, Key, Kind, OnDrop, downgrade, is_alive, keys, new, panics, quiet_panic,
 };
 use crate::for_each_kind;
 
@@ -447,7 +447,7 @@ fn what_is_in_use_is_found_and_stays_the_same<P: Kind>() {
 }
 
 /// Counts its drops; one panics there.
-struct Item(bool, #[allow(dead_code)] Witness);
+struct Item(bool, #[allow(dead_code)] OnDrop);
 
 impl Drop for Item {
     fn drop(&mut self) {

@@ -9,7 +9,7 @@ use std::thread;
 use weakly::{Hashed, Interner, Strong, concurrent, reference::WeakKey};
 
 use crate::common::wild::Wild;
-use crate::common::{Count, Counter, Kind, Witness, new, panics, quiet_panic, scaled};
+use crate::common::{Count, Counter, Kind, OnDrop, new, panics, quiet_panic, scaled};
 use crate::for_each_kind;
 
 for_each_kind!(
@@ -130,7 +130,7 @@ fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
 }
 
 /// Panics when it is dropped, which is counted.
-struct Bomb(Cell<bool>, #[expect(dead_code)] Witness);
+struct Bomb(Cell<bool>, #[expect(dead_code)] OnDrop);
 
 impl Bomb {
     fn is_armed(&self) -> bool {
