@@ -23,10 +23,10 @@ use weakly::{
     leaks::LeakWatch, unsize,
 };
 
-/// A handle to an object of any type: collections of these are compiled once.
-type OfAny = Strong<dyn Any + Send + Sync>;
+/// A handle whose type is not that of its object: collections of such handles are compiled once.
+type Erased = Strong<dyn Any + Send + Sync>;
 
-fn of_any<T: Any + Send + Sync>(object: &Strong<T>) -> OfAny {
+fn erased<T: Any + Send + Sync>(object: &Strong<T>) -> Erased {
     unsize!(object.clone() => dyn Any + Send + Sync)
 }
 
@@ -74,8 +74,8 @@ fn payloads_of_each_layout_return() {
         assert_eq!(all(&queue), [value]);
         let object = Strong::new_returning(value, &queue);
         let weak = Strong::downgrade(&object);
-        let mut map = WeakMap::from_iter([(&of_any(&object), 1)]);
-        let shared = concurrent::WeakMap::from_iter([(&of_any(&object), 1)]);
+        let mut map = WeakMap::from_iter([(&erased(&object), 1)]);
+        let shared = concurrent::WeakMap::from_iter([(&erased(&object), 1)]);
         drop(object);
         assert_eq!((all(&queue), weak.is_expired()), (vec![value], true));
         assert!(map.is_empty() && shared.is_empty());
@@ -497,10 +497,10 @@ fn a_payload_returns_in_the_second_step() {
     let (queue, calls) = (ReferenceQueue::new(), Arc::new(Calls(AtomicUsize::new(0))));
     let map = concurrent::WeakMap::new();
     let object = Strong::new_returning(7, &queue);
-    map.insert(&of_any(&object), 1);
+    map.insert(&erased(&object), 1);
     map.set_waker(Some(Waker::from(calls.clone())));
     queue.set_waker(Some(Waker::from(calls.clone())));
-    let weak = Strong::downgrade(&of_any(&object));
+    let weak = Strong::downgrade(&erased(&object));
     let dying = Strong::begin_death(object).unwrap();
     assert_eq!((weak.upgrade().is_none(), map.get(&weak)), (true, None));
     map.purge();

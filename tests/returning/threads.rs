@@ -6,7 +6,7 @@ use std::thread;
 use weakly::{ReferenceQueue, Strong, Weak, concurrent};
 
 use crate::common::{Count, in_time, scaled};
-use crate::of_any;
+use crate::erased;
 
 const THREADS: usize = 3;
 const OBJECTS: usize = scaled(3_000, 12);
@@ -71,7 +71,7 @@ fn round(seed: usize) {
         .collect();
     let map = Arc::new(concurrent::WeakMap::new());
     for object in objects.iter().step_by(3) {
-        map.insert(&of_any(object), 1);
+        map.insert(&erased(object), 1);
     }
     let together = Barrier::new(THREADS);
     let mut numbers: Vec<usize> = thread::scope(|scope| {
