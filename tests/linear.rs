@@ -25,6 +25,8 @@
 //!
 //! `MIRIFLAGS="-Zmiri-many-seeds=0..16 -Zmiri-preemption-rate=0.1" cargo +nightly miri test --test linear`
 
+#![allow(clippy::type_complexity)] // closures that are passed as objects have long types
+
 #[macro_use]
 mod common;
 #[path = "linear/mod.rs"]

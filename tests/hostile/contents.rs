@@ -206,7 +206,7 @@ fn killed_by_eq<F: Single<Wild>>(lookup: Lookup<F>, end: Box<dyn Fn()>) -> (F, b
     let mut face = F::of(&objects, &quietly());
     let weak: Vec<_> = objects.iter().map(downgrade).collect();
     let (target, same) = (&objects[3], object(3));
-    *mood(target).on_drop.borrow_mut() = Some(end);
+    *mood(target).on_drop.borrow_mut() = Some(Box::new(end));
     let killed = Rc::new(Cell::new(Some(objects)));
     let kill = killed.clone();
     *mood(&same).on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
