@@ -31,6 +31,8 @@ pub struct Custom {
     equal: fn(&usize, &usize) -> bool,
     code: Option<Arc<Code>>,
     held: Option<Arc<dyn Any + Send + Sync>>,
+    /// If the object is destroyed twice, the allocator and Miri detect the second free.
+    memory: Box<u8>,
 }
 
 impl Custom {
@@ -95,6 +97,7 @@ impl From<usize> for Custom {
             equal: usize::eq,
             code: None,
             held: None,
+            memory: Box::new(0),
         }
     }
 }
@@ -123,6 +126,7 @@ impl Clone for Custom {
             is_original: false,
             code: self.code.clone(),
             held: self.held.clone(),
+            memory: self.memory.clone(),
             ..*self
         }
     }

@@ -33,6 +33,8 @@ pub struct Wild {
     /// Tells its code which one it is.
     pub mark: usize,
     code: &'static dyn Code,
+    /// If the object is destroyed twice, the allocator and Miri detect the second free.
+    _memory: Box<u8>,
 }
 
 /// A number as every other.
@@ -65,7 +67,12 @@ impl Wild {
     }
 
     pub fn with(code: &'static dyn Code, number: usize, mark: usize) -> Self {
-        Wild { number, mark, code }
+        Wild {
+            number,
+            mark,
+            code,
+            _memory: Box::new(0),
+        }
     }
 
     /// One that calls this when it is destroyed, on this thread.

@@ -1,12 +1,14 @@
 //! When, how often and where a collection drops what it owns, and which lookups find it until then.
 
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::Addr;
 use weakly::concurrent::{SharedRef, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
+use weakly::{Addr, Reclaim, Strong};
 
 use crate::common::custom::{Custom, On};
 use crate::common::scaled;
@@ -300,4 +302,54 @@ fn a_value_does_not_die_unnoticed_while_it_is_changed<P: Kind>() {
         assert!(weak.upgrade().is_none());
         assert_eq!(shown, [true, false][..1 + usize::from(P::NOTIFIES)]);
     }
+}
+
+/// 369: Of one table each: values that borrow and have a destructor, keys that do; some die, are kept, and are taken.
+#[test]
+fn what_borrows_is_destroyed_while_it_borrows() {
+    #[derive(Clone)]
+    struct Borrows<'a>(&'a str, &'a AtomicUsize);
+    impl Drop for Borrows<'_> {
+        fn drop(&mut self) {
+            assert_eq!(self.0, "text");
+            self.1.fetch_add(1, Relaxed);
+        }
+    }
+    #[derive(Clone)]
+    struct Key<'a>(usize, Borrows<'a>);
+    impl PartialEq for Key<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            (self.0, self.1.0) == (other.0, other.1.0)
+        }
+    }
+    impl Eq for Key<'_> {}
+    impl Hash for Key<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    let (text, ends) = (String::from("text"), AtomicUsize::new(0));
+    let borrows = || Borrows(&text, &ends);
+    let [living, dying] = [1, 2].map(Strong::<usize>::new);
+    let map = WeakMap::new();
+    map.set_reclaim(Reclaim::OnRequest);
+    for object in [&living, &dying] {
+        map.insert(object, borrows());
+    }
+    let values = WeakValueMap::new();
+    values.set_reclaim(Reclaim::OnRequest);
+    for (number, object) in [&living, &dying].into_iter().enumerate() {
+        values.insert(Key(number, borrows()), object);
+    }
+    drop(dying);
+    // These changes take out the dead entries, whose keys and values the collections keep.
+    let another = Strong::new(3);
+    map.insert(&another, borrows());
+    values.insert(Key(3, borrows()), &another);
+    assert_eq!((map.pending_dead(), values.pending_dead()), (1, 1));
+    assert_eq!(map.take_dead(1).len(), 1);
+    assert_eq!(ends.load(Relaxed), 1);
+    drop((map, values));
+    assert_eq!(ends.load(Relaxed), 6);
 }

@@ -98,7 +98,7 @@ impl Wake for Bomb {
 
 /// Ends a collection with six entries, of which three are dead, and kept if that is asked for; and with a waker.
 fn ends<F: Upkeep + Default>(enter: impl Fn(&mut F, &Strong<Wild>, &Bombs), more: &[fn(F)]) {
-    for (way, kept) in (0..6).flat_map(|way| [(way, false), (way, true)]) {
+    for (way, kept) in (0..6_usize).flat_map(|way| [(way, false), (way, true)]) {
         let bombs = Bombs::default();
         let mut keys = wilds(0..6);
         let mut all = F::default();
@@ -115,7 +115,10 @@ fn ends<F: Upkeep + Default>(enter: impl Fn(&mut F, &Strong<Wild>, &Bombs), more
             1 => all.clear(),
             2 => all.set_reclaim(Reclaim::OnUse),
             3 => _ = all.purge(),
-            _ => more.get(way % 4).unwrap_or(&(drop as fn(F)))(all),
+            _ => {
+                let end = way.checked_sub(4).and_then(|at| more.get(at));
+                end.unwrap_or(&(drop as fn(F)))(all);
+            }
         });
     }
 }
