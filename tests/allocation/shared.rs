@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weakly::concurrent::{Interner, KeepAlive, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{Interner, KeepAlive, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::keep::Limit;
 use weakly::{Strong, keep};
 
@@ -123,7 +123,8 @@ fn whatever_changes_them() {
 struct Limited {
     objects: Objects,
     floored: WeakValueMap<usize, Object>,
-    ceiled: Maps<Object>,
+    /// Without destructors: a thread gathers more of them.
+    ceiled: WeakMap<Object, usize>,
     budget: KeepAlive<Object>,
     owned: keep::KeepAlive<Object>,
 }
@@ -133,7 +134,7 @@ impl Default for Limited {
         Limited {
             objects: Objects::default(),
             floored: WeakValueMap::new(),
-            ceiled: Maps::new(),
+            ceiled: WeakMap::new(),
             budget: KeepAlive::new(Limit::entries(3).count_live()),
             owned: keep::KeepAlive::new(Limit::entries(3).count_live()),
         }
@@ -146,7 +147,7 @@ impl World for Limited {
         let mut all = Vec::from_iter(entries(0, floored));
         all.extend(entries(
             1,
-            self.ceiled.iter().map(|(key, value)| (*key, value.number)),
+            self.ceiled.iter().map(|(key, value)| (*key, value)),
         ));
         // Nothing else keeps them alive in the end.
         assert!(self.ceiled.len() <= self.objects.0.len());
@@ -197,7 +198,7 @@ fn limits() {
         .never(|it| it.objects.0.truncate(4))
         .runs(|it| {
             for object in &it.objects.0 {
-                it.ceiled.insert(object, owned(**object));
+                it.ceiled.insert(object, **object);
             }
         })
         .never(|it| it.objects.0.clear());

@@ -44,7 +44,8 @@ thread_local! {
 /// The ways to be in shared collections: once; twice in one; in several; with a weak handle; of a payload apart.
 struct All<T: Send + Sync + 'static> {
     map: WeakMap<Strong<T>, Box<usize>>,
-    other: WeakMap<Strong<T>, Box<usize>>,
+    /// Without destructors: a thread gathers more of them.
+    other: WeakMap<Strong<T>, usize>,
     set: WeakSet<Strong<T>>,
     values: WeakValueMap<usize, Strong<T>>,
     pairs: WeakPairMap<Strong<T>, Strong<usize>>,
@@ -61,7 +62,7 @@ impl<T: Send + Sync + 'static> All<T> {
                 self.map.insert(&object, Box::new(1));
             }
             if number % 7 == 2 {
-                self.other.insert(&object, Box::new(1));
+                self.other.insert(&object, 1);
                 self.set.insert(&object);
             }
             if number % 7 == 3 || number % 7 == 1 {
