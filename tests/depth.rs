@@ -261,7 +261,7 @@ fn of_owners() {
         level(&mut |new| _ = shared.insert(new, 1)),
         level(&mut |new| {
             _ = (one.insert(new, 1), shared.insert(new, 1));
-            Strong::finalize(new, || ()).detach();
+            Strong::finalize(new, || ());
         }),
     ];
     let allowed = if cfg!(debug_assertions) { 900 } else { 160 };

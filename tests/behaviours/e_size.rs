@@ -1,8 +1,13 @@
 //! E. Size (items 76–83). The cheap count is `len`: exact for this crate's own pointers, an upper
 //! bound for the standard library's.
 
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use weakly::{WeakPairMap, local};
+
 use crate::collections::*;
-use crate::common::Counter;
+use crate::common::{Counter, OnDrop};
 
 for_each_collection!(
     kit: len_is_never_less_than_len_live,
@@ -185,4 +190,28 @@ fn reserving_drops_the_dead_first(kit: Kit) {
     assert!(all.try_reserve(usize::MAX).is_err());
     assert!(all.try_reserve(2 * capacity).is_ok());
     assert!(all.capacity() >= 2 * capacity);
+}
+
+/// E82: Also in a destructor, beside pairs of which both objects have died, so that there are more notices than dead entries.
+#[test]
+fn is_empty_agrees_with_len_in_a_destructor() {
+    type Key = local::Strong<OnDrop>;
+    let map = Rc::new(RefCell::new(WeakPairMap::<Key, local::Strong<usize>>::new()));
+    let seen = Rc::new(Cell::new(None));
+    let look = {
+        let (map, seen) = (Rc::downgrade(&map), seen.clone());
+        move || {
+            let map = map.upgrade().unwrap();
+            let map = map.borrow();
+            seen.set(Some((map.len(), map.is_empty())));
+        }
+    };
+    let (dying, key) = (Key::new(OnDrop::new(look)), Key::new(OnDrop::new(|| ())));
+    let [value, other] = [1, 2].map(local::Strong::<usize>::new);
+    map.borrow_mut().insert(&key, &value);
+    map.borrow_mut().insert(&dying, &other);
+    drop((key, value));
+    drop(dying);
+    let (len, is_empty) = seen.get().unwrap();
+    assert_eq!(is_empty, len == 0, "{len}");
 }

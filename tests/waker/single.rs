@@ -1,7 +1,7 @@
 //! Wakers of collections of one owner.
 
 use std::any::type_name;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use weakly::local;
 use weakly::{Reclaim, Strong, WeakMap, WeakPairMap, WeakValueMap};
@@ -393,4 +393,35 @@ fn an_object_under_many_keys() {
         assert_eq!(calls.take(), 1);
         map.purge();
     }
+}
+
+/// A death owes the calls of three wakers, more than it keeps on its stack, and a finalizer of the dying object arms them again
+/// and drops an object with entries in the same maps: each waker is called twice.
+#[test]
+fn each_of_many_owed_calls_comes() {
+    let [first, second] = [1, 2].map(Strong::new);
+    let calls = [(); 3].map(|()| Calls::new());
+    let mut maps: Vec<Map> = (0..6).map(|_| WeakMap::new()).collect();
+    for (map, calls) in maps[2..].iter_mut().zip(&calls) {
+        map.set_waker(calls.waker());
+    }
+    for map in &mut maps {
+        map.insert(&second, 1);
+    }
+    for map in &mut maps[2..5] {
+        map.insert(&first, 1);
+    }
+    let maps = Arc::new(Mutex::new(maps));
+    let finalizer = {
+        let maps = Arc::clone(&maps);
+        move || {
+            for map in &mut maps.lock().unwrap()[2..5] {
+                map.purge();
+            }
+            drop(second);
+        }
+    };
+    Strong::finalize(&first, finalizer);
+    drop(first);
+    assert_eq!(calls.map(|calls| calls.take()), [2; 3]);
 }

@@ -128,18 +128,26 @@ fn thousands_of_equal_hashes() {
 fn comparisons_see_equal_hashes_only() {
     let table = RawTable::<Node>::new();
     table.make_room_for(10);
-    for key in 0..if cfg!(miri) { 30 } else { 100 } {
-        // The same tag and the same bucket.
+    // One bucket, and more hashes than tags.
+    let keys = 0..if cfg!(miri) { 30 } else { 300 };
+    for key in keys.clone() {
         table.insert(Node::new(key << 20, key, key));
     }
     let asked = Cell::new(0);
-    let reader = table.read();
-    let found = reader.get(5 << 20, |node| {
-        asked.set(asked.get() + 1);
-        node.key == 5
-    });
-    assert_eq!(found.map(|node| node.value), Some(5));
-    assert_eq!(asked.get(), 1);
+    let is = |key| {
+        let asked = &asked;
+        move |node: &Node| {
+            asked.set(asked.get() + 1);
+            node.key == key
+        }
+    };
+    for key in keys.rev() {
+        let found = table.read().get(key << 20, is(key)).map(|node| node.value);
+        assert_eq!((found, asked.take()), (Some(key), 1));
+        let writer = table.write();
+        assert!(writer.remove_if(key << 20, is(key), |_| true).is_some());
+        assert_eq!(asked.take(), 1);
+    }
 }
 
 /// A comparison that panics leaves the table as it was, and the new entry is destroyed.
