@@ -279,8 +279,8 @@ pub(super) struct Graph {
 }
 
 impl Drop for Graph {
-    /// Objects may end here, and so may closures of a user: all destructors run, even if some
-    /// panic.
+    /// Drops the nodes, which may own the last handle to an object, and closures of a user. All
+    /// destructors run, even if some panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         for object in self.nodes.drain(..) {

@@ -26,7 +26,8 @@ pub(super) struct Rest {
     free: unsafe fn(*mut Rest),
 }
 
-/// Makes a rest, with a context of a type. All operations of a domain pass the same.
+/// A function that makes a rest with a context of one type. A table passes one such function to all
+/// operations of its domain.
 #[derive(Clone, Copy)]
 pub(super) struct MakeRest(fn() -> *mut Rest);
 

@@ -38,8 +38,9 @@ use crate::sync::{Exclusive, Mutex};
 ///   weight closure under a limit, of the key's `Eq`.
 /// * *Blocking calls* for the same key wait as for another thread, without polling; they keep
 ///   nothing alive. If a flight is forgotten ([`mem::forget`]), blocking calls for its key wait for
-///   ever, or until a value is inserted in the place of the awaited value: not if the key was
-///   removed before. Tasks poll the computation of the forgotten flight.
+///   ever, or until a value is inserted in the place of the awaited value. After a removal of the
+///   key, an insertion does not release these calls. Tasks poll the computation of the forgotten
+///   flight.
 /// * *Depth.* Computations that await each other nest as deep as the stack allows. With
 ///   optimisation, one level takes some 1,100 bytes of stack when the outermost computation is
 ///   polled, and when it is dropped.
