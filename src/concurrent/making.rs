@@ -1,9 +1,8 @@
 //! How a missing value is made: by one thread at a time for each key.
 
-use core::panic::AssertUnwindSafe;
-use std::panic::{catch_unwind, resume_unwind};
+use core::future::{Future, poll_fn};
+use core::pin::pin;
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 
 use super::change::{Change, Upkeep};
@@ -305,6 +304,28 @@ impl<S: Compare> Table<S> {
         }
     }
 
+    /// As [`lead`](Self::lead), for a task.
+    pub(crate) async fn lead_in_task<R>(
+        &self,
+        hash: HashValue,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        mut flight: InFlight,
+    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
+    where
+        S::Probe: Clone,
+    {
+        loop {
+            match self.reserve(hash, key, &read, flight, Making::of_task) {
+                Ok(claimed) => return Ok(claimed),
+                Err(other) => {
+                    Making::landing(&other).await?;
+                    flight = Some(other);
+                }
+            }
+        }
+    }
+
     /// Reserves the value of a key for the caller, unless the value is there: the caller makes the
     /// value in a flight. The error is a flight that is in the way: the caller has to wait for
     /// this flight. `flight` is the outcome of a lookup or a wait.
@@ -323,7 +344,7 @@ impl<S: Compare> Table<S> {
     {
         loop {
             if let Some(flight) = flight {
-                if flight.is_in_the_way() {
+                if !flight.is_complete() {
                     return Err(flight);
                 }
                 self.unlink_flight(hash, &flight);
@@ -429,19 +450,13 @@ pub(super) enum Stage {
     Linked,
     /// As `Linked`, and the making has begun: its outcome is not counted yet.
     Begun,
-    /// Tasks end the flight.
-    Left,
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
-    pub(super) fn flight(&self) -> &Arc<Making> {
-        &self.flight
-    }
-
-    /// Leaves the flight to tasks: the flight goes on without a leader, and tasks make the value.
-    pub(super) fn leave_to_tasks(mut self) -> Arc<Making> {
-        self.stage = Stage::Left;
-        Arc::clone(&self.flight)
+    /// Runs the computation of a task.
+    pub(crate) async fn run<R>(&self, computing: impl Future<Output = R>) -> R {
+        let mut computing = pin!(computing);
+        poll_fn(|context| Making::poll(&self.flight, || computing.as_mut().poll(context))).await
     }
 
     pub(super) fn new(
@@ -460,51 +475,27 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// Publishes the value. The table does not keep the value if the flight's node was removed or
     /// replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    #[inline]
     pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
-        self.publish(made, |made| {
-            made.unwrap_or_else(|panic| resume_unwind(panic))
-        })
-    }
-
-    /// Publishes the value, in a frame of its own.
-    #[inline(never)]
-    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
-        self.finish(made)
-    }
-
-    /// Makes an entry, and puts the entry in the place of the flight's node. `end` gets the result
-    /// that came with the entry, or the panic of user code in the making of the entry. Afterwards
-    /// the flight is complete, and wakers and destructors run.
-    pub(super) fn publish<M, R>(
-        self,
-        made: impl FnOnce() -> Made<'a, S, M>,
-        end: impl FnOnce(thread::Result<M>) -> R,
-    ) -> R {
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is
             // dropped last, when the flight is complete (T4).
             let (mut node, mut leader) = (None, self);
-            // A7 of `work`
-            let tasks = leader.flight.is_of_tasks();
-            let tasks = tasks.then(|| Arc::clone(&leader.flight));
-            let place = || {
-                let (key, watch, value, made) = made();
-                let node = node.insert(table.ready(None, leader.hash, key, watch, value));
-                leader.put(change, node);
-                made
-            };
-            let made = catch_unwind(AssertUnwindSafe(|| match &tasks {
-                Some(tasks) => Making::poll(tasks, place),
-                None => place(),
-            }));
-            *ended = Some(end(made));
+            let (key, watch, value, made) = made();
+            let node = node.insert(table.ready(None, leader.hash, key, watch, value));
+            leader.put(change, node);
+            *ended = Some(made);
         });
         match ended {
             Some(ended) => ended,
             None => unreachable!("it has ended"),
         }
+    }
+
+    /// The same, in a frame of its own.
+    #[inline(never)]
+    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+        self.finish(made)
     }
 
     /// Puts a node in the place of the flight's node.
@@ -543,7 +534,6 @@ impl<S: Compare> Drop for Leader<'_, S> {
             Stage::Unlinked => return self.flight.complete(),
             Stage::Linked => {}
             Stage::Begun => self.table.count(|counts| &counts.discarded),
-            Stage::Left => return,
         }
         let mut panics = FirstPanic::default();
         let pin = self.table.pin();

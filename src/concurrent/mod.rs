@@ -35,7 +35,6 @@ mod set;
 mod several;
 mod snapshot;
 mod table;
-pub(crate) mod tasks;
 mod value_map;
 mod watch;
 
@@ -52,7 +51,6 @@ pub use keep_alive::KeepAlive;
 pub use map::WeakMap;
 pub use pair_map::WeakPairMap;
 pub use set::WeakSet;
-pub use tasks::Flight;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
@@ -67,5 +65,4 @@ pub(crate) use making::{Claimed, Failed, InFlight, Leader, cycle, made_by};
 pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
 pub(crate) use table::Table;
-pub(crate) use tasks::{Error, Plan, Waiting, Work, fallible, infallible, running, waiting};
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};

@@ -224,12 +224,7 @@ impl<S: Schema> Entry for Node<S> {
                 watch,
                 ..
             } => all.end(place.addr(), (fate, stamp), (watch, value, key)),
-            Node::InFlight { flight, .. } => {
-                if flight.is_of_tasks() {
-                    // A4 of `work`.
-                    drop(flight.close());
-                }
-            }
+            Node::InFlight { .. } => {}
         }
     }
 }

@@ -55,10 +55,6 @@ macro_rules! several {
                 false $(|| self.$at.is_expired())*
             }
 
-            fn is_moved(&self) -> bool {
-                false $(|| self.$at.is_moved())*
-            }
-
             fn objects(&self, _each: &mut dyn FnMut(*const ())) {
                 $(self.$at.objects(_each);)*
             }
@@ -109,10 +105,6 @@ impl<T: Watches> Watches for Box<[T]> {
 
     fn is_expired(&self) -> bool {
         self.iter().any(T::is_expired)
-    }
-
-    fn is_moved(&self) -> bool {
-        self.iter().any(T::is_moved)
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {

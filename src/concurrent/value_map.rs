@@ -5,20 +5,16 @@ use core::fmt;
 use core::future::Future;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
-use core::marker::PhantomData;
 
 use super::common::{iterating, showing, taking, with_hasher};
-use super::gathered::Gathered;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
-use super::making::{InFlight, cycle, made_by};
+use super::making::{Claimed, cycle, made_by};
 use super::table::Table;
-use super::tasks::{Error, Flight, Plan, Waiting, Work, fallible, infallible, running, waiting};
-use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
+use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
-use crate::ptr::CoreRef;
 use crate::reference::{Query, Sought, WeakKey, hash_of};
 
 /// A hash map with owned keys and weak values, shared between threads behind `&self`: "the one live
@@ -380,18 +376,18 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// # assert_eq!(tenant.name, "a");
     /// # assert!(TENANTS.contains_key("a"));
     /// ```
-    #[inline]
-    pub fn get_or_insert_async<F, Fut>(&self, key: K, make: F) -> Flight<'_, V>
+    pub async fn get_or_insert_async<Fut>(&self, key: K, make: impl FnOnce(K) -> Fut) -> V
     where
-        K: Clone + Send + Sync + 'static,
-        V: Clone + 'static,
-        F: FnOnce(K) -> Fut + Send + 'static,
-        Fut: Future<Output = V> + Send + 'static,
+        K: Clone,
+        V: Clone,
+        Fut: Future<Output = V>,
     {
-        self.fly(key, infallible, |key| {
+        let make = |key| {
             let making = make(key);
             async { Ok::<_, Infallible>(making.await) }
-        })
+        };
+        let Ok(value) = self.try_get_or_insert_async(key, make).await;
+        value
     }
 
     /// Returns a future of the live value of a key; the making may fail. See
@@ -400,62 +396,33 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// # Errors
     /// The error of the closure's future, for the task that has passed the closure. Then nothing is
     /// kept, and a waiting task or thread makes the value itself.
-    #[inline]
-    pub fn try_get_or_insert_async<F, Fut, E>(&self, key: K, make: F) -> Flight<'_, V, Result<V, E>>
-    where
-        K: Clone + Send + Sync + 'static,
-        V: Clone + 'static,
-        F: FnOnce(K) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
-    {
-        self.fly(key, fallible, make)
-    }
-
-    #[inline]
-    fn fly<F, Fut, E, R>(
+    pub async fn try_get_or_insert_async<Fut, E>(
         &self,
         key: K,
-        finish: fn(Result<V, Error>) -> R,
-        make: F,
-    ) -> Flight<'_, V, R>
+        make: impl FnOnce(K) -> Fut,
+    ) -> Result<V, E>
     where
-        K: Clone + Send + Sync + 'static,
-        V: Clone + 'static,
-        F: FnOnce(K) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
+        K: Clone,
+        V: Clone,
+        Fut: Future<Output = Result<V, E>>,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        match self.table.look(hash, &key, |watch, ()| watch.upgrade()) {
-            Ok(value) => {
-                // T5
-                drop((key, make));
-                Flight::ready(finish(Ok(value)))
+        let read = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
+        let flight = match self.table.look(hash, &key, read) {
+            Ok(value) => return Ok(value),
+            Err(flight) => flight,
+        };
+        match self.table.lead_in_task(hash, &key, read, flight).await {
+            Err(_) => cycle::<K, V>(),
+            Ok(Claimed::There(value)) => Ok(value),
+            Ok(Claimed::Yours(leader)) => {
+                let made = leader.run(make(key.clone())).await?;
+                Ok(leader.finish(|| {
+                    let watch = SharedWatchFor::<V>::registered(&made, hash, self.table.core());
+                    (key, watch, (), made)
+                }))
             }
-            Err(found) => Flight::waiting(self.wait((hash, found), key, make), finish),
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait<F, Fut, E>(
-        &self,
-        (hash, found): (HashValue, InFlight),
-        key: K,
-        make: F,
-    ) -> Waiting<'_, V>
-    where
-        K: Clone + Send + Sync + 'static,
-        V: Clone + 'static,
-        F: FnOnce(K) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
-    {
-        let work = Work::new(hash, key.clone(), Named(PhantomData));
-        waiting(&self.table, found, work, move |_| {
-            running(move || make(key))
-        })
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new
@@ -527,41 +494,6 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             None => Some(None),
         };
         self.take(key, hold, |value, _| value)?
-    }
-}
-
-/// The [`Plan`] of a map: how a value made by tasks becomes an entry.
-struct Named<K, V>(PhantomData<fn() -> (K, V)>);
-
-impl<K, V> Plan for Named<K, V>
-where
-    K: Eq + Clone + Send + Sync + 'static,
-    V: SharedRef + Clone + 'static,
-{
-    type Owner = Table<ByKey<K, SharedWatchFor<V>, ()>>;
-    type Schema = ByKey<K, SharedWatchFor<V>, ()>;
-    type Made = V;
-
-    fn table(table: &Self::Owner) -> &Self::Owner {
-        table
-    }
-
-    fn read(watch: &SharedWatchFor<V>, (): &()) -> Option<V> {
-        watch.upgrade()
-    }
-
-    fn entry(
-        self,
-        made: &V,
-        hash: HashValue,
-        core: CoreRef,
-        _: Gathered,
-    ) -> (Unplaced<'static, SharedWatchFor<V>>, ()) {
-        (SharedWatchFor::<V>::registered(made, hash, core), ())
-    }
-
-    fn cycle() -> ! {
-        cycle::<K, V>()
     }
 }
 

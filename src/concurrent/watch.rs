@@ -80,12 +80,6 @@ pub trait Watches: Registered + Send + Sync {
     fn is_expired(&self) -> bool {
         self.is_stale()
     }
-    /// Returns whether an object is dead, and its address may belong to another object by now (the
-    /// address of a polled object is pinned). Runs no user code.
-    #[doc(hidden)]
-    fn is_moved(&self) -> bool {
-        false
-    }
     /// Passes the addresses of all objects to the closure.
     #[doc(hidden)]
     fn objects(&self, each: &mut dyn FnMut(*const ()));
@@ -221,10 +215,6 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
     #[inline]
     fn is_expired(&self) -> bool {
         self.0.watch().is_expired()
-    }
-
-    fn is_moved(&self) -> bool {
-        self.is_expired()
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
@@ -441,13 +431,6 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
-    /// Ends a watch without an entry, whose collection may be gone; see [`SharedWatch::leave`].
-    pub(super) fn leave(self) {
-        if let AnyWatch::NotifiedWatch(watch) = self {
-            watch.leave();
-        }
-    }
-
     /// Returns the name of the object.
     #[inline]
     pub(super) fn watched(&self) -> Watched {
@@ -502,10 +485,6 @@ impl Watches for AnyWatch {
             AnyWatch::NotifiedWatch(watch) => watch.is_expired(),
             AnyWatch::PolledWatch(object) => object.is_expired(),
         }
-    }
-
-    fn is_moved(&self) -> bool {
-        self.notified().is_some_and(SharedWatch::is_expired)
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {

@@ -19,5 +19,4 @@ pub use rewriting::Rewritten;
 pub use statistics::Statistics;
 pub use timeout::TimedOut;
 
-// The computations of tasks are in `concurrent`.
-pub use crate::concurrent::tasks::work::Dependencies;
+pub use tasks::Dependencies;

@@ -1,27 +1,22 @@
 //! Results computed by tasks.
 
 use core::convert::Infallible;
+use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::{EntryWatches, Results};
-use crate::concurrent::tasks::work::Dependencies;
-use crate::concurrent::{
-    Error, Flight, Gathered, InFlight, Plan, Table, Unplaced, Waiting, Watches, Work, cycle,
-    fallible, infallible, running, waiting,
-};
+use super::watches::EntryWatches;
+use crate::concurrent::{Claimed, Gathered, SharedKey, SharedWatchFor, WatchesOne, cycle};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
+use crate::sync::{Exclusive, Mutex};
 
 /// Tasks wait without blocking.
-impl<K, V> Memo<K, V>
-where
-    K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
-    V: Clone + Send + Sync + 'static,
-{
+impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns a future of the result for a key. The result is computed if there is none and no
     /// other call is computing it. O(inputs); a hit is lock-free and allocates nothing.
     ///
@@ -54,17 +49,20 @@ where
     /// # assert_eq!(std::pin::pin!(permissions(&session)).poll(&mut context), Poll::Ready(4));
     /// # assert_eq!(PERMISSIONS.get(&session), Some(4));
     /// ```
-    #[inline]
-    #[track_caller]
-    pub fn get_or_compute_async<F, Fut>(&self, key: impl MemoQuery<K>, compute: F) -> Flight<'_, V>
+    pub async fn get_or_compute_async<'m, Fut>(
+        &'m self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
+    ) -> V
     where
-        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
-        Fut: Future<Output = V> + Send + 'static,
+        Fut: Future<Output = V>,
     {
-        self.fly(key, infallible, |key, dependencies| {
+        let compute = |key, dependencies| {
             let computing = compute(key, dependencies);
             async { Ok::<_, Infallible>(computing.await) }
-        })
+        };
+        let Ok(value) = self.try_get_or_compute_async(key, compute).await;
+        value
     }
 
     /// Returns a future of the result for a key; the computation may fail. See
@@ -73,124 +71,93 @@ where
     /// # Errors
     /// The error of the closure's future, for the task that has passed the closure. Then nothing is
     /// kept, and a waiting task or thread computes the result itself.
-    #[inline]
-    #[track_caller]
-    pub fn try_get_or_compute_async<F, Fut, E>(
-        &self,
-        key: impl MemoQuery<K>,
-        compute: F,
-    ) -> Flight<'_, V, Result<V, E>>
+    pub async fn try_get_or_compute_async<'m, Q: MemoQuery<K>, Fut, E>(
+        &'m self,
+        key: Q,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
+    ) -> Result<V, E>
     where
-        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
+        Fut: Future<Output = Result<V, E>>,
     {
-        self.fly(key, fallible, compute)
+        let (hash, flight) = match self.find(&key) {
+            Ok(value) => return Ok(value),
+            Err(absent) => absent,
+        };
+        let (handles, key) = (key.handles(), key.into_stored());
+        match self.table.lead_in_task(hash, &key, Self::read, flight).await {
+            Err(_) => cycle::<K, V>(),
+            Ok(Claimed::There(value)) => {
+                self.hits.add();
+                Ok(value)
+            }
+            Ok(Claimed::Yours(leader)) => {
+                self.misses.fetch_add(1, Relaxed);
+                let watches = Q::watch(handles, hash, self.table.core());
+                let weak = K::weak(&key, &watches).expect("the caller has the objects");
+                let dependencies = Dependencies::new(hash, self.table.core());
+                let value = leader.run(compute(weak, dependencies.share())).await?;
+                Ok(leader.finish(|| {
+                    let watches = EntryWatches::new(watches, dependencies.close());
+                    (key, watches, value.clone(), value)
+                }))
+            }
+        }
     }
 }
 
-impl<K, V> Memo<K, V>
-where
-    K: MemoKey<Stored: Send + Sync, Weak: Send> + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    #[inline]
-    #[track_caller]
-    fn fly<Q, F, Fut, E, R>(
-        &self,
-        key: Q,
-        finish: fn(Result<V, Error>) -> R,
-        compute: F,
-    ) -> Flight<'_, V, R>
-    where
-        Q: MemoQuery<K>,
-        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
-    {
-        match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                Flight::ready(finish(Ok(value)))
-            }
-            Err(absent) => Flight::waiting(self.wait(key, absent, compute), finish),
+/// The further objects on which a result computed by a task depends, besides its key.
+/// [`Memo::get_or_compute_async`] passes the `Dependencies` to the closure.
+pub struct Dependencies<'m> {
+    gathered: Arc<Mutex<Option<Gathered>>>,
+    hash: HashValue,
+    core: CoreRef,
+    memo: PhantomData<&'m ()>,
+}
+
+impl Dependencies<'_> {
+    fn new(hash: HashValue, core: CoreRef) -> Self {
+        Dependencies {
+            gathered: Arc::new(Mutex::new(Some(Gathered::default()))),
+            hash,
+            core,
+            memo: PhantomData,
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn wait<Q, F, Fut, E>(
-        &self,
-        key: Q,
-        (hash, found): (HashValue, InFlight),
-        compute: F,
-    ) -> Waiting<'_, V>
-    where
-        Q: MemoQuery<K>,
-        F: FnOnce(K::Weak, Dependencies) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<V, E>> + Send + 'static,
-        E: Send + 'static,
-    {
-        let handles = key.handles();
-        let key = key.into_stored();
-        let core = self.table.core();
-        let plan = Planned::<K, V> {
-            watches: Q::watch(handles, hash, core),
-            value: PhantomData,
-        };
-        let weak = K::weak(&key, &plan.watches).expect("the caller has the objects");
-        waiting(self, found, Work::new(hash, key, plan), move |flight| {
-            running(move || compute(weak, Dependencies::new(flight, hash, core)))
-        })
+    fn share(&self) -> Self {
+        let (gathered, memo) = (Arc::clone(&self.gathered), PhantomData);
+        Dependencies { gathered, memo, ..*self }
+    }
+
+    /// Takes the dependencies out. No dependency is added from then on.
+    fn close(&self) -> Gathered {
+        self.gathered.replace(None).unwrap_or_default()
+    }
+
+    /// Makes the result depend on one more object: see
+    /// [`Computation::depends_on`](crate::memo::Computation::depends_on). After the end of the
+    /// computation the call does nothing.
+    pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
+        // The handle is a user's, and a registration allocates: under no lock.
+        let (watched, watch) = SharedWatchFor::<P>::any(object);
+        let mut watch = Some(watch(self.hash, self.core.count()));
+        self.gathered.with_room(
+            |gathered, room| match gathered {
+                Some(gathered) => gathered.make_room(room),
+                None => Ok(()),
+            },
+            |gathered, _| {
+                if let Some(gathered) = gathered.as_mut().filter(|all| !all.has(watched)) {
+                    watch.take().into_iter().for_each(|watch| gathered.push(watched, watch));
+                }
+            },
+        );
+        drop(watch);
     }
 }
 
-/// The [`Plan`] of a memo: how a result computed by tasks becomes an entry.
-struct Planned<K: MemoKey, V> {
-    watches: K::Watches,
-    value: PhantomData<fn() -> V>,
-}
-
-impl<K, V> Plan for Planned<K, V>
-where
-    K: MemoKey<Stored: Send + Sync> + 'static,
-    V: Clone + Send + Sync + 'static,
-{
-    type Owner = Memo<K, V>;
-    type Schema = Results<K, V>;
-    type Made = V;
-
-    fn table(memo: &Memo<K, V>) -> &Table<Results<K, V>> {
-        &memo.table
-    }
-
-    fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
-        Memo::<K, V>::read(watches, value)
-    }
-
-    fn entry(
-        self,
-        made: &V,
-        _: HashValue,
-        _: CoreRef,
-        gathered: Gathered,
-    ) -> (Unplaced<'static, EntryWatches<K::Watches>>, V) {
-        (EntryWatches::new(self.watches, gathered), made.clone())
-    }
-
-    fn is_stale(&self) -> bool {
-        self.watches.is_moved()
-    }
-
-    fn begun(memo: &Memo<K, V>) {
-        memo.misses.fetch_add(1, Relaxed);
-    }
-
-    fn found(memo: &Memo<K, V>) {
-        memo.hits.add();
-    }
-
-    fn cycle() -> ! {
-        cycle::<K, V>()
+impl fmt::Debug for Dependencies<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dependencies").finish_non_exhaustive()
     }
 }

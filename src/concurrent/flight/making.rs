@@ -7,17 +7,15 @@
 //!   flight. Tasks that make the value together go on like a leader: only the waiting threads find
 //!   the inserted value.
 
-use core::any::Any;
 use core::cell::Cell;
 use core::mem;
-use std::sync::{Arc, Weak};
+use core::task::Waker;
+use std::sync::Arc;
 use std::time::Instant;
 use std::vec::Vec;
 
-use super::super::gathered::Gathered;
-use super::seats::{Place, Seats};
 use crate::panics::wake_all;
-use crate::sync::{AtomicUsize, Condvar, Exclusive, Mutex, MutexGuard, Own, thread_local};
+use crate::sync::{Condvar, Exclusive, Mutex, MutexGuard, Own, thread_local};
 
 /// A value that is being made.
 pub(crate) struct Making {
@@ -27,8 +25,8 @@ pub(crate) struct Making {
     pub(super) waits_for: Mutex<Wait>,
     pub(super) status: Mutex<Status>,
     completion: Condvar,
-    /// In a flight of tasks.
-    pub(super) joint: Option<Joint>,
+    /// Whether a task makes the value: then no thread leads the flight.
+    of_task: bool,
 }
 
 /// F2
@@ -49,28 +47,8 @@ pub(super) struct Status {
     /// The number of threads sleeping until the flight is complete. (A notification without
     /// sleepers would be a system call all the same.)
     sleepers: usize,
-    pub(super) tasks: Seats,
-}
-
-/// The part of a flight that tasks make together. The table has a handle to the flight, and so has
-/// the waker of the computation. Neither handle keeps the computation alive.
-pub(crate) struct Joint {
-    /// The stand-in of a thread that waits inside a poll of the flight (F4).
-    pub(super) polled_by: Mutex<Option<Arc<Making>>>,
-    /// The [mark](MARK) of the thread that polls the flight, or zero. A thread compares the mark
-    /// with its own mark.
-    pub(super) poller: AtomicUsize,
-    pub(in super::super) work: Weak<dyn AnyWork>,
-    /// The objects on which the value depends besides its key, until the flight's node has left the
-    /// table: see [`Dependencies`](super::super::tasks::work::Dependencies).
-    pub(in super::super) gathered: Mutex<Option<Gathered>>,
-}
-
-/// A computation of tasks (`tasks::work`), without its types.
-pub(in super::super) trait AnyWork: Send + Sync {
-    fn is_stale(&self) -> bool;
-    /// For the collection, which knows the types.
-    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+    /// The wakers of the tasks that wait; `None` where a task has left.
+    pub(super) wakers: Vec<Option<Waker>>,
 }
 
 /// Why a wait has ended before the flight is complete.
@@ -93,7 +71,7 @@ thread_local! {
 }
 
 impl Making {
-    fn new(joint: Option<Joint>) -> Self {
+    fn new(of_task: bool) -> Self {
         Making {
             first: None,
             waits_for: Mutex::new(Wait::default()),
@@ -102,17 +80,17 @@ impl Making {
                 ended: false,
                 outer: None,
                 sleepers: 0,
-                tasks: Seats::new(),
+                wakers: Vec::new(),
             }),
             completion: Condvar::new(),
-            joint,
+            of_task,
         }
     }
 
     /// Starts a flight of the current thread. The thread has to [`complete`](Self::complete) the
     /// flight whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let mut flight = Making::new(None);
+        let mut flight = Making::new(false);
         flight.first = Self::of_this_thread();
         let flight = Arc::new(flight);
         FLIGHTS.with(|flights| match &mut *flights.enter() {
@@ -122,43 +100,9 @@ impl Making {
         flight
     }
 
-    /// Starts a flight of tasks.
-    pub(in super::super) fn of_work(work: Weak<dyn AnyWork>) -> Arc<Self> {
-        Arc::new(Making::new(Some(Joint {
-            polled_by: Mutex::new(None),
-            poller: AtomicUsize::new(0),
-            work,
-            gathered: Mutex::new(Some(Gathered::default())),
-        })))
-    }
-
-    pub(in super::super) fn joint(&self) -> Option<&Joint> {
-        self.joint.as_ref()
-    }
-
-    /// The computation of tasks, while it is there.
-    pub(in super::super) fn work(&self) -> Option<std::sync::Arc<dyn AnyWork>> {
-        self.joint.as_ref()?.work.upgrade()
-    }
-
-    /// Whether a caller that wants the value has to wait for the flight: the flight is not
-    /// complete, and its object is not dead.
-    pub(in super::super) fn is_in_the_way(&self) -> bool {
-        !self.is_complete() && !self.work().is_some_and(|work| work.is_stale())
-    }
-
-    #[inline]
-    pub(in super::super) fn is_of_tasks(&self) -> bool {
-        self.joint.is_some()
-    }
-
-    /// Takes the dependencies of the value out. No dependency is added from then on.
-    #[cold]
-    #[inline(never)]
-    pub(in super::super) fn close(&self) -> Gathered {
-        let joint = self.joint.as_ref();
-        let gathered = joint.and_then(|joint| joint.gathered.replace(None));
-        gathered.unwrap_or_default()
+    /// Starts a flight whose value a task makes.
+    pub(in super::super) fn of_task() -> Arc<Self> {
+        Arc::new(Making::new(true))
     }
 
     /// The flight that stands for the leader.
@@ -179,16 +123,16 @@ impl Making {
     /// # Panics
     /// If a waker does.
     pub(crate) fn complete(&self) {
-        wake_all(self.end().into_iter().filter_map(Place::into_waker));
+        wake_all(self.end().into_iter().flatten());
     }
 
     /// Ends the flight like `complete`, but leaves the wakers of the tasks to the caller.
     #[must_use]
-    pub(super) fn end(&self) -> Vec<Place> {
+    pub(super) fn end(&self) -> Vec<Option<Waker>> {
         let mut status = self.status.lock();
         let had_ended = mem::replace(&mut status.ended, true);
         let places = self.complete_with(status);
-        if !had_ended && !self.is_of_tasks() {
+        if !had_ended && !self.of_task {
             let ended = FLIGHTS.with(|flights| {
                 let mut flights = flights.enter();
                 let (_, count) = flights.as_mut()?;
@@ -200,13 +144,10 @@ impl Making {
         places
     }
 
-    fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Place> {
+    fn complete_with(&self, mut status: MutexGuard<'_, Status>) -> Vec<Option<Waker>> {
         status.complete = true;
         // F6
-        let places = match self.is_over(&status) {
-            true => status.tasks.take(),
-            false => Vec::new(),
-        };
+        let places = mem::take(&mut status.wakers);
         let sleepers = status.sleepers;
         drop(status);
         if sleepers != 0 {
@@ -222,24 +163,11 @@ impl Making {
     #[cold]
     fn wake_waiters(&self) {
         let places = self.complete_with(self.status.lock());
-        wake_all(places.into_iter().filter_map(Place::into_waker));
+        wake_all(places.into_iter().flatten());
     }
 
-    pub(super) fn is_complete(&self) -> bool {
+    pub(in super::super) fn is_complete(&self) -> bool {
         self.status.lock().complete
-    }
-
-    /// F7: whether the flight is over for tasks: complete, or ended if tasks make the value.
-    pub(super) fn is_over(&self, status: &Status) -> bool {
-        match self.is_of_tasks() {
-            true => status.ended,
-            false => status.complete,
-        }
-    }
-
-    /// Whether the flight is over for tasks.
-    pub(in super::super) fn is_over_for_tasks(&self) -> bool {
-        self.is_over(&self.status.lock())
     }
 
     pub(super) fn sleep(&self, until: Option<Instant>) -> Result<(), WaitError> {

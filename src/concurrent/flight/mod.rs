@@ -13,21 +13,13 @@
 //!
 //! The files, in order: each uses only earlier files, and none knows the table.
 
-mod seats;
-
 mod making;
 
 mod standby;
 
-mod polls;
-
 mod graph;
 
-mod seat;
+mod wait;
 
-#[cfg(all(test, weakly_loom))]
-pub(super) mod models;
-
-pub(super) use making::{AnyWork, Overtaken};
+pub(super) use making::Overtaken;
 pub(crate) use making::{Making, WaitError};
-pub(crate) use seat::Seat;

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::making::Making;
-use super::seats::Place;
 use crate::panics::wake_all;
 use crate::sync::{Exclusive, Own, thread_local};
 
@@ -48,7 +47,7 @@ impl Making {
             places.extend(flight.end());
             next = flight.status.lock().outer.take();
         }
-        wake_all(places.into_iter().filter_map(Place::into_waker));
+        wake_all(places.into_iter().flatten());
         is_any
     }
 }

@@ -6,7 +6,6 @@ mod floors;
 mod racing;
 mod reclaiming;
 mod replacing;
-mod tasks;
 
 use core::hash::BuildHasherDefault;
 use std::hash::DefaultHasher;
