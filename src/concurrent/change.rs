@@ -183,6 +183,6 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
     /// go on when the calling thread has left the table.
     #[inline]
     pub(super) fn overtake(&self, old: Option<&Node<S>>) {
-        self.overtaken.set(old.and_then(Node::flight));
+        self.overtaken.set(old.and_then(Node::reservation));
     }
 }

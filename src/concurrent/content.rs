@@ -65,7 +65,7 @@ impl<K: Content<Target: Eq> + SharedRef, V> Compare for Contents<K, V> {
 fn object<K: SharedRef, V>(node: &Node<Contents<K, V>>) -> Option<K> {
     match node {
         Node::Ready { watch, .. } => watch.upgrade(),
-        Node::InFlight { key, .. } => key.upgrade(),
+        Node::Reserved { key, .. } => key.upgrade(),
     }
 }
 

@@ -58,7 +58,7 @@ impl<K, T: Registered, V, const BY_ADDRESS: bool> Node<ByKey<K, T, V, BY_ADDRESS
     #[inline]
     pub(crate) fn key(&self) -> &K {
         match self {
-            Node::Ready { key, .. } | Node::InFlight { key, .. } => key,
+            Node::Ready { key, .. } | Node::Reserved { key, .. } => key,
         }
     }
 }

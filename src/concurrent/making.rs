@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Making, WaitError};
+use super::flight::{Reservation, WaitError};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
@@ -18,7 +18,7 @@ use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
 /// A flight that a lookup has found instead of a value.
-pub(crate) type InFlight = Option<Arc<Making>>;
+pub(crate) type Absent = Option<Arc<Reservation>>;
 
 /// The answer of a table to a caller that wants a value.
 pub(crate) enum Claimed<R, L> {
@@ -165,7 +165,7 @@ impl<S: Compare> Table<S> {
             Err(_) if races => self
                 .race((hash, key), read, make, entry)
                 .map_err(Failed::Error),
-            Err(flight) => self.make((hash, key), read, flight, make, entry),
+            Err(absent) => self.make((hash, key), read, absent, make, entry),
         }
     }
 
@@ -175,7 +175,7 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, InFlight> {
+    ) -> Result<R, Absent> {
         self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
     }
 
@@ -210,14 +210,14 @@ impl<S: Compare> Table<S> {
         &'t self,
         (hash, key): (HashValue, &S::Probe),
         read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
-        flight: InFlight,
+        absent: Absent,
         make: impl FnOnce() -> Result<V, E>,
         entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
     ) -> Result<V, Failed<E>>
     where
         S::Probe: Clone,
     {
-        match self.lead(hash, key, read, flight, None)? {
+        match self.lead(hash, key, read, absent, None)? {
             Claimed::There(made) => {
                 // T5
                 drop(make);
@@ -245,13 +245,13 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         sought: impl FnMut(&Node<S>) -> bool,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, InFlight> {
+    ) -> Result<R, Absent> {
         let reader = self.nodes.read();
         let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
         let mut admission = None;
         let found = match reader.get(hash.bits(), sought) {
             None => Err(None),
-            Some(Node::InFlight { flight, .. }) => Err(Some(Arc::clone(flight))),
+            Some(Node::Reserved { reservation, .. }) => Err(Some(Arc::clone(reservation))),
             Some(node @ Node::Ready { watch, value, .. }) => {
                 let found = read(watch, value);
                 if found.is_some() {
@@ -287,18 +287,18 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut flight: InFlight,
+        mut absent: Absent,
         until: Option<Instant>,
     ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
     where
         S::Probe: Clone,
     {
         loop {
-            match self.reserve(hash, key, &read, flight, Making::start) {
+            match self.reserve(hash, key, &read, absent, Reservation::start) {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
-                    Making::wait(&other, until)?;
-                    flight = Some(other);
+                    Reservation::wait(&other, until)?;
+                    absent = Some(other);
                 }
             }
         }
@@ -310,17 +310,17 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut flight: InFlight,
+        mut absent: Absent,
     ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
     where
         S::Probe: Clone,
     {
         loop {
-            match self.reserve(hash, key, &read, flight, Making::of_task) {
+            match self.reserve(hash, key, &read, absent, Reservation::of_task) {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
-                    Making::landing(&other).await?;
-                    flight = Some(other);
+                    Reservation::wait_in_task(&other).await?;
+                    absent = Some(other);
                 }
             }
         }
@@ -336,24 +336,24 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut flight: InFlight,
-        start: impl Fn() -> Arc<Making>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Making>>
+        mut absent: Absent,
+        start: impl Fn() -> Arc<Reservation>,
+    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
         loop {
-            if let Some(flight) = flight {
-                if !flight.is_complete() {
-                    return Err(flight);
+            if let Some(reservation) = absent {
+                if !reservation.is_complete() {
+                    return Err(reservation);
                 }
-                self.unlink_flight(hash, &flight);
+                self.unlink_ended(hash, &reservation);
             }
             // No search before the start: with an `Eq` that changes its answers, the search may
             // find an entry, and the start may not, and the thread would try for ever.
-            flight = match self.start_flight(hash, key, &read, start()) {
+            absent = match self.put_reservation(hash, key, &read, start()) {
                 Ok(claimed) => return Ok(claimed),
-                Err(flight) => flight,
+                Err(absent) => absent,
             };
         }
     }
@@ -364,23 +364,23 @@ impl<S: Compare> Table<S> {
     ///
     /// An entry of no use is unlinked and destroyed here, before anything is in flight, since the
     /// destructor of the entry may ask for the same key (T4).
-    fn start_flight<R>(
+    fn put_reservation<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        flight: Arc<Making>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, InFlight>
+        reservation: Arc<Reservation>,
+    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
     where
         S::Probe: Clone,
     {
-        let mut leader = Leader::new(self, hash, flight, Stage::Unlinked);
+        let mut leader = Leader::new(self, hash, reservation, Stage::Unlinked);
         let mut standby = None;
         let found = self.change(Upkeep::All, |change, found| {
-            let mut node = change.pin.entry(|| Node::InFlight {
+            let mut node = change.pin.entry(|| Node::Reserved {
                 hash,
                 key: key.clone(),
-                flight: Arc::clone(&leader.flight),
+                reservation: Arc::clone(&leader.reservation),
             });
             // The present entry, if the entry is of no use.
             let mut useless = None;
@@ -388,7 +388,7 @@ impl<S: Compare> Table<S> {
                 &mut node,
                 |now| {
                     *found = now.map(|now| match now {
-                        Node::InFlight { flight, .. } => Err(Some(Arc::clone(flight))),
+                        Node::Reserved { reservation, .. } => Err(Some(Arc::clone(reservation))),
                         Node::Ready { watch, value, .. } => read(watch, value).ok_or(None),
                     });
                     useless = now.filter(|_| matches!(found, Some(Err(None))));
@@ -399,7 +399,7 @@ impl<S: Compare> Table<S> {
             if put.is_some() {
                 // User code may run from here on. It may ask for the same key: no making has begun
                 // yet.
-                standby = Some(Making::stand_by(&leader.flight));
+                standby = Some(Reservation::stand_by(&leader.reservation));
             } else if let Some(useless) = useless {
                 self.unlink(change.pin, useless);
             }
@@ -416,9 +416,9 @@ impl<S: Compare> Table<S> {
 
     /// Unlinks a flight that delays no caller. A complete flight is still linked if it was called
     /// off.
-    fn unlink_flight(&self, hash: HashValue, flight: &Arc<Making>) {
+    fn unlink_ended(&self, hash: HashValue, reservation: &Arc<Reservation>) {
         let pin = self.pin();
-        let sought = |node: &Node<S>| node.is_led_by(flight);
+        let sought = |node: &Node<S>| node.is_reserved_by(reservation);
         if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
             self.end(node);
         }
@@ -438,7 +438,7 @@ type Made<'a, S, R> = (
 pub(crate) struct Leader<'a, S: Compare> {
     table: &'a Table<S>,
     hash: HashValue,
-    flight: Arc<Making>,
+    reservation: Arc<Reservation>,
     stage: Stage,
 }
 
@@ -456,19 +456,20 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// Runs the computation of a task.
     pub(crate) async fn run<R>(&self, computing: impl Future<Output = R>) -> R {
         let mut computing = pin!(computing);
-        poll_fn(|context| Making::poll(&self.flight, || computing.as_mut().poll(context))).await
+        poll_fn(|context| Reservation::poll(&self.reservation, || computing.as_mut().poll(context)))
+            .await
     }
 
     pub(super) fn new(
         table: &'a Table<S>,
         hash: HashValue,
-        flight: Arc<Making>,
+        reservation: Arc<Reservation>,
         stage: Stage,
     ) -> Self {
         Leader {
             table,
             hash,
-            flight,
+            reservation,
             stage,
         }
     }
@@ -505,7 +506,9 @@ impl<'a, S: Compare> Leader<'a, S> {
         // asks objects that are not polled.
         let is_dead = table.is_swept() && node.is_stale();
         if !is_dead {
-            let own = |now: Option<&Node<_>>| now.is_some_and(|now| now.is_led_by(&self.flight));
+            let own = |now: Option<&Node<_>>| {
+                now.is_some_and(|now| now.is_reserved_by(&self.reservation))
+            };
             let stage = &mut self.stage;
             let is_linked = |_: Option<&_>| *stage = Stage::Unlinked;
             if change.put(node, own, is_linked).is_some() {
@@ -521,7 +524,7 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// Unlinks the flight's node, if it is still linked.
     #[cold]
     fn withdraw(&self, pin: &Pin<'_, S>) {
-        let own = |node: &Node<S>| node.is_led_by(&self.flight);
+        let own = |node: &Node<S>| node.is_reserved_by(&self.reservation);
         if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
             self.table.end(node);
         }
@@ -531,14 +534,14 @@ impl<'a, S: Compare> Leader<'a, S> {
 impl<S: Compare> Drop for Leader<'_, S> {
     fn drop(&mut self) {
         match self.stage {
-            Stage::Unlinked => return self.flight.complete(),
+            Stage::Unlinked => return self.reservation.complete(),
             Stage::Linked => {}
             Stage::Begun => self.table.count(|counts| &counts.discarded),
         }
         let mut panics = FirstPanic::default();
         let pin = self.table.pin();
         panics.catch(|| self.withdraw(&pin));
-        panics.catch(|| self.flight.complete());
+        panics.catch(|| self.reservation.complete());
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // flight.
         panics.catch(|| drop(pin));

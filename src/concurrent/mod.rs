@@ -61,7 +61,7 @@ pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
-pub(crate) use making::{Claimed, Failed, InFlight, Leader, cycle, made_by};
+pub(crate) use making::{Absent, Claimed, Failed, Leader, cycle, made_by};
 pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
 pub(crate) use table::Table;

@@ -4,7 +4,7 @@ use core::{mem, ptr};
 use std::sync::Arc;
 
 use super::bound::{Bounded, Fate, Stamp, TableContext};
-use super::flight::Making;
+use super::flight::Reservation;
 use super::raw::{Entry, Match, Registered};
 use super::schema::{Parts, Schema};
 use super::watch::Watches;
@@ -45,10 +45,10 @@ pub(crate) enum Node<S: Schema> {
     },
     /// A thread or tasks make the value. The node watches nothing: the thread or the tasks watch,
     /// or keep the inputs alive.
-    InFlight {
+    Reserved {
         hash: HashValue,
         key: S::Probe,
-        flight: Arc<Making>,
+        reservation: Arc<Reservation>,
     },
 }
 
@@ -72,14 +72,14 @@ impl<S: Schema> Node<S> {
                 watch,
                 value,
             }),
-            Node::InFlight { .. } => None,
+            Node::Reserved { .. } => None,
         }
     }
 
     #[inline]
     pub(super) fn hash(&self) -> HashValue {
         match self {
-            Node::Ready { hash, .. } | Node::InFlight { hash, .. } => *hash,
+            Node::Ready { hash, .. } | Node::Reserved { hash, .. } => *hash,
         }
     }
 
@@ -111,7 +111,7 @@ impl<S: Schema> Node<S> {
             Node::Ready {
                 key, watch, value, ..
             } => Some((key, watch, value)),
-            Node::InFlight { .. } => None,
+            Node::Reserved { .. } => None,
         }
     }
 
@@ -131,15 +131,15 @@ impl<S: Schema> Node<S> {
     }
 
     /// The flight that makes the value of the node, if a flight does.
-    pub(super) fn flight(&self) -> Option<Arc<Making>> {
+    pub(super) fn reservation(&self) -> Option<Arc<Reservation>> {
         match self {
-            Node::InFlight { flight, .. } => Some(Arc::clone(flight)),
+            Node::Reserved { reservation, .. } => Some(Arc::clone(reservation)),
             Node::Ready { .. } => None,
         }
     }
 
-    pub(super) fn is_led_by(&self, flight: &Arc<Making>) -> bool {
-        matches!(self, Node::InFlight { flight: there, .. } if Arc::ptr_eq(there, flight))
+    pub(super) fn is_reserved_by(&self, reservation: &Arc<Reservation>) -> bool {
+        matches!(self, Node::Reserved { reservation: there, .. } if Arc::ptr_eq(there, reservation))
     }
 }
 
@@ -195,7 +195,7 @@ impl<S: Schema> Entry for Node<S> {
     fn watch(&self) -> Option<&S::Watch> {
         match self {
             Node::Ready { watch, .. } => Some(watch),
-            Node::InFlight { .. } => None,
+            Node::Reserved { .. } => None,
         }
     }
 
@@ -224,7 +224,7 @@ impl<S: Schema> Entry for Node<S> {
                 watch,
                 ..
             } => all.end(place.addr(), (fate, stamp), (watch, value, key)),
-            Node::InFlight { .. } => {}
+            Node::Reserved { .. } => {}
         }
     }
 }

@@ -138,7 +138,7 @@ impl<S: Compare> Table<S> {
                 let shown = held.as_ref().map(|(_, watch, value)| (*watch, *value));
                 let (wanted, answer) = alter(shown);
                 let done = match (wanted, there) {
-                    (None, None | Some(Node::InFlight { .. })) => true,
+                    (None, None | Some(Node::Reserved { .. })) => true,
                     // Also a dead entry: if the dead entry is not linked any more, a new entry may
                     // have taken its place.
                     (None, Some(there)) => self.unlink(change.pin, there),

@@ -52,7 +52,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     ) -> usize {
         self.unlink_each(Upkeep::All, hashes, |node| match node {
             Node::Ready { watch, .. } => !watch.is_stale() && unwanted(watch),
-            Node::InFlight { key, .. } => unwanted_keys(key),
+            Node::Reserved { key, .. } => unwanted_keys(key),
         })
     }
 

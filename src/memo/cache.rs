@@ -15,7 +15,7 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Claimed, Failed, Gathered, InFlight, Leader, SharedKey, SharedWatchFor, Table, WaitError,
+    Absent, Claimed, Failed, Gathered, Leader, SharedKey, SharedWatchFor, Table, WaitError,
     Watches, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
@@ -407,7 +407,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 drop((key, compute));
                 return Ok(value);
             }
-            Err(absent) => absent,
+            Err(found) => found,
         };
         made_by::<K, V, E>(self.compute(key, absent, || None, compute))
     }
@@ -452,7 +452,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 drop((key, compute));
                 return Ok(value);
             }
-            Err(absent) => absent,
+            Err(found) => found,
         };
         // `None`: the timeout is longer than the clock can represent.
         let until = Instant::now().checked_add(timeout);
@@ -468,7 +468,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Not inlined: a user's frame containing `find` would be three times as large.
     #[inline(never)]
     #[track_caller]
-    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, InFlight)> {
+    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
         let hash = self.hash(key);
         let found = self
             .table
@@ -476,7 +476,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         if found.is_ok() {
             self.hits.add();
         }
-        found.map_err(|flight| (hash, flight))
+        found.map_err(|absent| (hash, absent))
     }
 
     /// The only frame of the library on the stack while the user's computation runs. `until` is a
@@ -486,7 +486,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     fn compute<E>(
         &self,
         key: impl MemoQuery<K>,
-        absent: (HashValue, InFlight),
+        absent: (HashValue, Absent),
         until: impl FnOnce() -> Option<Instant>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
@@ -520,12 +520,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     fn begin<Q: MemoQuery<K>>(
         &self,
         key: Q,
-        (hash, flight): (HashValue, InFlight),
+        (hash, absent): (HashValue, Absent),
         until: impl FnOnce() -> Option<Instant>,
     ) -> Result<Claimed<V, Leads<'_, K, V>>, WaitError> {
         let handles = key.handles();
         let key = key.into_stored();
-        let claimed = self.table.lead(hash, &key, Self::read, flight, until())?;
+        let claimed = self.table.lead(hash, &key, Self::read, absent, until())?;
         Ok(match claimed {
             Claimed::There(value) => {
                 self.hits.add();

@@ -79,12 +79,16 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     where
         Fut: Future<Output = Result<V, E>>,
     {
-        let (hash, flight) = match self.find(&key) {
+        let (hash, absent) = match self.find(&key) {
             Ok(value) => return Ok(value),
-            Err(absent) => absent,
+            Err(found) => found,
         };
         let (handles, key) = (key.handles(), key.into_stored());
-        match self.table.lead_in_task(hash, &key, Self::read, flight).await {
+        match self
+            .table
+            .lead_in_task(hash, &key, Self::read, absent)
+            .await
+        {
             Err(_) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
                 self.hits.add();
@@ -126,7 +130,11 @@ impl Dependencies<'_> {
 
     fn share(&self) -> Self {
         let (gathered, memo) = (Arc::clone(&self.gathered), PhantomData);
-        Dependencies { gathered, memo, ..*self }
+        Dependencies {
+            gathered,
+            memo,
+            ..*self
+        }
     }
 
     /// Takes the dependencies out. No dependency is added from then on.
@@ -148,7 +156,10 @@ impl Dependencies<'_> {
             },
             |gathered, _| {
                 if let Some(gathered) = gathered.as_mut().filter(|all| !all.has(watched)) {
-                    watch.take().into_iter().for_each(|watch| gathered.push(watched, watch));
+                    watch
+                        .take()
+                        .into_iter()
+                        .for_each(|watch| gathered.push(watched, watch));
                 }
             },
         );

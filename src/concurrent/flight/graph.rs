@@ -19,19 +19,19 @@ use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
 
-use super::making::{Making, Wait, WaitError};
+use super::reservation::{Reservation, Wait, WaitError};
 use crate::sync::{Exclusive, Own, thread_local};
 
 thread_local! {
     /// The flight whose computation the current thread polls.
-    static POLLED: Own<Option<Arc<Making>>> = const { Own::new(None) };
+    static POLLED: Own<Option<Arc<Reservation>>> = const { Own::new(None) };
 }
 
-impl Making {
+impl Reservation {
     /// Runs a poll of the computation of a flight that a task leads: meanwhile the flight stands
     /// for the current thread in the graph.
     pub(in super::super) fn poll<R>(this: &Arc<Self>, poll: impl FnOnce() -> R) -> R {
-        struct Before(Option<Arc<Making>>);
+        struct Before(Option<Arc<Reservation>>);
         impl Drop for Before {
             fn drop(&mut self) {
                 let before = self.0.take();
@@ -46,7 +46,10 @@ impl Making {
     pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), WaitError> {
         Self::call_off();
         let waiting = Waiting::of_caller();
-        if waiting.as_ref().is_some_and(|waiting| waiting.closes_a_cycle(this)) {
+        if waiting
+            .as_ref()
+            .is_some_and(|waiting| waiting.closes_a_cycle(this))
+        {
             return Err(WaitError::Cycle);
         }
         this.sleep(until)
@@ -59,26 +62,27 @@ impl Making {
 }
 
 /// The flight that stands for the current thread, while the thread waits.
-pub(super) struct Waiting(Arc<Making>);
+pub(super) struct Waiting(Arc<Reservation>);
 
 impl Waiting {
     /// `None` if the caller leads no flight: nobody waits for the caller.
     pub(super) fn of_caller() -> Option<Self> {
         let polled = POLLED.with(|polled| polled.enter().clone());
-        polled.or_else(Making::of_this_thread).map(Waiting)
+        polled.or_else(Reservation::of_this_thread).map(Waiting)
     }
 
     /// Begins the wait. Returns whether the wait closes a cycle.
-    pub(super) fn closes_a_cycle(&self, flight: &Arc<Making>) -> bool {
+    pub(super) fn closes_a_cycle(&self, flight: &Arc<Reservation>) -> bool {
         // F1
         self.set(Some(Arc::clone(flight)));
         let (mut way, mut waits) = (vec![Arc::clone(flight)], Vec::new());
         while let Some(last) = way.last() {
-            let leader = Arc::clone(Making::leader(last));
+            let leader = Arc::clone(Reservation::leader(last));
             if Arc::ptr_eq(&leader, &self.0) {
                 // F2
                 let is_over = way.iter().any(|flight| flight.is_complete())
-                    || (waits.iter()).any(|(leader, number): &(Arc<Making>, _)| !leader.waits(*number));
+                    || (waits.iter())
+                        .any(|(leader, number): &(Arc<Reservation>, _)| !leader.waits(*number));
                 return !is_over;
             }
             let wait = leader.waits_for.lock();
@@ -87,14 +91,16 @@ impl Waiting {
             waits.push((leader, number));
             match next {
                 // The threads of a cycle without the current thread find their cycle themselves.
-                Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => way.push(next),
+                Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
+                    way.push(next)
+                }
                 _ => break,
             }
         }
         false
     }
 
-    fn set(&self, flight: Option<Arc<Making>>) {
+    fn set(&self, flight: Option<Arc<Reservation>>) {
         let mut wait = self.0.waits_for.lock();
         let number = wait.number.wrapping_add(1);
         let old = mem::replace(&mut *wait, Wait { flight, number });

@@ -13,7 +13,7 @@
 //!
 //! The files, in order: each uses only earlier files, and none knows the table.
 
-mod making;
+mod reservation;
 
 mod standby;
 
@@ -21,5 +21,5 @@ mod graph;
 
 mod wait;
 
-pub(super) use making::Overtaken;
-pub(crate) use making::{Making, WaitError};
+pub(super) use reservation::Overtaken;
+pub(crate) use reservation::{Reservation, WaitError};

@@ -10,21 +10,21 @@ use core::mem;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::making::Making;
+use super::reservation::Reservation;
 use crate::panics::wake_all;
 use crate::sync::{Exclusive, Own, thread_local};
 
 thread_local! {
     /// The last flight that the current thread has put on standby. It leads to the earlier flights
     /// on standby (F3).
-    static STANDING_BY: Own<Option<Arc<Making>>> = const { Own::new(None) };
+    static STANDING_BY: Own<Option<Arc<Reservation>>> = const { Own::new(None) };
 }
 
 /// The guard of a flight on standby. Its thread has yet to run destructors before it makes the
 /// value.
-pub(crate) struct Standby<'f>(&'f Arc<Making>);
+pub(crate) struct Standby<'f>(&'f Arc<Reservation>);
 
-impl Making {
+impl Reservation {
     /// Puts the flight on standby: until the making [begins](Standby::begin), any operation of the
     /// current thread can call the flight off.
     #[inline]
@@ -69,7 +69,7 @@ impl Standby<'_> {
         drop(status);
         let is_found = STANDING_BY.with(|flights| {
             let mut innermost = flights.enter();
-            let is_own = |flight: &Arc<Making>| Arc::ptr_eq(flight, self.0);
+            let is_own = |flight: &Arc<Reservation>| Arc::ptr_eq(flight, self.0);
             let is_found = innermost.as_ref().is_none_or(is_own);
             if is_found {
                 mem::swap(&mut *innermost, &mut outer);
@@ -84,7 +84,7 @@ impl Standby<'_> {
 
     /// Takes a flight out that is not the innermost: coroutines end their standbys in any order.
     #[cold]
-    fn leave_the_middle(&self, outer: Option<Arc<Making>>) {
+    fn leave_the_middle(&self, outer: Option<Arc<Reservation>>) {
         let mut inner = STANDING_BY.with(|flights| flights.enter().clone());
         while let Some(flight) = inner {
             let mut status = flight.status.lock();

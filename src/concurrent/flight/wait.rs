@@ -8,21 +8,21 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use super::graph::Waiting;
-use super::making::{Making, WaitError};
+use super::reservation::{Reservation, WaitError};
 use crate::sync::{Exclusive, make_room};
 
 /// A future that is ready when the flight is complete.
-pub(in super::super) struct Landing<'f> {
-    flight: &'f Arc<Making>,
+pub(in super::super) struct Wait<'f> {
+    flight: &'f Arc<Reservation>,
     /// The place of the waker in the flight.
     at: Option<usize>,
     /// The wait of the computation within which the task waits.
     waiting: Option<Waiting>,
 }
 
-impl Making {
-    pub(in super::super) fn landing(this: &Arc<Self>) -> Landing<'_> {
-        Landing {
+impl Reservation {
+    pub(in super::super) fn wait_in_task(this: &Arc<Self>) -> Wait<'_> {
+        Wait {
             flight: this,
             at: None,
             waiting: None,
@@ -30,7 +30,7 @@ impl Making {
     }
 }
 
-impl Landing<'_> {
+impl Wait<'_> {
     /// Leaves the waker with the flight. Returns whether the flight is complete.
     fn is_complete(&mut self, waker: &Waker) -> bool {
         // The waker is user code: cloned and dropped under no lock.
@@ -58,7 +58,7 @@ impl Landing<'_> {
     }
 }
 
-impl Future for Landing<'_> {
+impl Future for Wait<'_> {
     type Output = Result<(), WaitError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), WaitError>> {
@@ -69,11 +69,15 @@ impl Future for Landing<'_> {
             }
             if this.waiting.is_none() {
                 this.waiting = Waiting::of_caller();
-                if this.waiting.as_ref().is_some_and(|own| own.closes_a_cycle(this.flight)) {
+                if this
+                    .waiting
+                    .as_ref()
+                    .is_some_and(|own| own.closes_a_cycle(this.flight))
+                {
                     return Poll::Ready(Err(WaitError::Cycle));
                 }
             }
-            match Making::call_off() {
+            match Reservation::call_off() {
                 // F3: the executor may wait, also for a value that this thread is about to make.
                 true => {}
                 false => return Poll::Pending,
@@ -82,7 +86,7 @@ impl Future for Landing<'_> {
     }
 }
 
-impl Drop for Landing<'_> {
+impl Drop for Wait<'_> {
     fn drop(&mut self) {
         let mut status = self.flight.status.lock();
         let own = self.at.and_then(|at| status.wakers.get_mut(at)?.take());

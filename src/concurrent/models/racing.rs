@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use super::super::flight::Making;
+use super::super::flight::Reservation;
 use super::*;
 use crate::Memo;
 use crate::sync::{AtomicUsize, Ordering::*};
@@ -63,7 +63,10 @@ fn a_waiter_is_overtaken() {
             theirs.clone()
         });
         drop(reserved);
-        assert!(Making::of_this_thread().is_none(), "its flight has ended");
+        assert!(
+            Reservation::of_this_thread().is_none(),
+            "its flight has ended"
+        );
         assert!(
             map.get(&0)
                 .is_some_and(|there| Strong::ptr_eq(&there, &ours))

@@ -12,7 +12,7 @@ use std::vec::Vec;
 use shuttle::future::block_on;
 use shuttle::thread;
 
-use super::super::flight::Making;
+use super::super::flight::Reservation;
 use super::super::making::Failed;
 use super::super::watch::{SharedWatchFor, UpgradesOne, WatchesOne};
 use super::*;
@@ -98,7 +98,7 @@ fn flights_of_threads() {
                 }
             }
             drop(held);
-            assert!(Making::of_this_thread().is_none(), "a flight is left");
+            assert!(Reservation::of_this_thread().is_none(), "a flight is left");
         });
         world.end();
     });

@@ -18,9 +18,9 @@ use crate::panics::wake_all;
 use crate::sync::{Condvar, Exclusive, Mutex, MutexGuard, Own, thread_local};
 
 /// A value that is being made.
-pub(crate) struct Making {
+pub(crate) struct Reservation {
     /// The first flight of the leader, if the leader has an earlier flight (see [`FLIGHTS`]).
-    first: Option<Arc<Making>>,
+    first: Option<Arc<Reservation>>,
     /// In a first flight: the wait of its leader.
     pub(super) waits_for: Mutex<Wait>,
     pub(super) status: Mutex<Status>,
@@ -34,7 +34,7 @@ pub(crate) struct Making {
 pub(super) struct Wait {
     /// Changes with each beginning and each end.
     pub(super) number: usize,
-    pub(super) flight: Option<Arc<Making>>,
+    pub(super) flight: Option<Arc<Reservation>>,
 }
 
 pub(super) struct Status {
@@ -43,7 +43,7 @@ pub(super) struct Status {
     /// The leader, or the tasks making the value, have ended the flight.
     ended: bool,
     /// While the flight is on standby: the flight put on standby before by the same thread (F3).
-    pub(super) outer: Option<Arc<Making>>,
+    pub(super) outer: Option<Arc<Reservation>>,
     /// The number of threads sleeping until the flight is complete. (A notification without
     /// sleepers would be a system call all the same.)
     sleepers: usize,
@@ -61,7 +61,7 @@ pub(crate) enum WaitError {
 }
 
 /// The first flight of a thread, and the number of its flights that have not ended.
-type Flights = Own<Option<(Arc<Making>, usize)>>;
+type Flights = Own<Option<(Arc<Reservation>, usize)>>;
 
 thread_local! {
     /// The flights of the current thread. While there are some, the first flight stands for the
@@ -70,9 +70,9 @@ thread_local! {
     static FLIGHTS: Flights = const { Own::new(None) };
 }
 
-impl Making {
+impl Reservation {
     fn new(of_task: bool) -> Self {
-        Making {
+        Reservation {
             first: None,
             waits_for: Mutex::new(Wait::default()),
             status: Mutex::new(Status {
@@ -90,7 +90,7 @@ impl Making {
     /// Starts a flight of the current thread. The thread has to [`complete`](Self::complete) the
     /// flight whatever happens.
     pub(crate) fn start() -> Arc<Self> {
-        let mut flight = Making::new(false);
+        let mut flight = Reservation::new(false);
         flight.first = Self::of_this_thread();
         let flight = Arc::new(flight);
         FLIGHTS.with(|flights| match &mut *flights.enter() {
@@ -102,7 +102,7 @@ impl Making {
 
     /// Starts a flight whose value a task makes.
     pub(in super::super) fn of_task() -> Arc<Self> {
-        Arc::new(Making::new(true))
+        Arc::new(Reservation::new(true))
     }
 
     /// The flight that stands for the leader.
@@ -192,12 +192,12 @@ impl Making {
 /// F7: the flight whose node a value has replaced, if there is one. The drop of the guard lets the
 /// waiters go on, also if the operation panics: then the panic of a waker is dropped.
 #[derive(Default)]
-pub(in super::super) struct Overtaken(Cell<Option<Arc<Making>>>);
+pub(in super::super) struct Overtaken(Cell<Option<Arc<Reservation>>>);
 
 impl Overtaken {
     /// Notes the flight of the replaced node.
     #[inline]
-    pub(in super::super) fn set(&self, flight: Option<Arc<Making>>) {
+    pub(in super::super) fn set(&self, flight: Option<Arc<Reservation>>) {
         self.0.set(flight);
     }
 
