@@ -50,6 +50,9 @@ mod thread;
 
 mod panics;
 
+#[cfg(feature = "std")]
+mod waits;
+
 mod hash;
 
 #[cfg_attr(not(feature = "std"), allow(dead_code))]

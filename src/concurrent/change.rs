@@ -1,6 +1,6 @@
 //! The work around each operation that changes a table: the operation destroys some of the dead
 //! entries, enters, does its own work, leaves, evicts entries beyond a limit, and wakes the waiters
-//! of a flight whose node the operation has replaced.
+//! of a reservation whose node the operation has replaced.
 
 use super::evict::Eviction;
 use super::flight::Overtaken;
@@ -22,6 +22,10 @@ pub(super) enum Upkeep {
     /// As `All`, but without the sweep. If a destructor makes the change, a sweep would take the
     /// entry of the dying object for dead. The caller sweeps afterwards.
     Unswept,
+    /// As `All`, for a change that puts a reservation and leaves quietly: no user code runs between
+    /// the insertion of the reservation and the computation. A reservation takes no room within a
+    /// limit, so the change evicts nothing.
+    Reserving,
     /// None: a destructor might ask for the value that the thread is about to publish.
     Nothing,
 }
@@ -33,7 +37,7 @@ pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     pub(super) pin: &'c Pin<'t, S>,
     tries: &'c Tries,
     eviction: Option<&'c Eviction<'t, S>>,
-    /// The flight whose waiters go on when the thread has left.
+    /// The reservation whose waiters go on when the thread has left.
     overtaken: &'c Overtaken,
 }
 
@@ -50,16 +54,18 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         upkeep: Upkeep,
         body: impl FnOnce(&Change<'_, 't, S>, &mut Option<R>),
     ) -> Option<R> {
-        if upkeep == Upkeep::All {
+        if matches!(upkeep, Upkeep::All | Upkeep::Reserving) {
             self.sweep_some();
         }
-        let eviction = self.eviction();
+        let eviction = (upkeep != Upkeep::Reserving)
+            .then(|| self.eviction())
+            .flatten();
         let (mut result, overtaken) = (None, Overtaken::default());
         // The end of the block drops the pin, and not a call of `drop`: the call would copy the
         // pin.
         {
             let taken = match upkeep {
-                Upkeep::All | Upkeep::Unswept => self.take_some(),
+                Upkeep::All | Upkeep::Reserving | Upkeep::Unswept => self.take_some(),
                 Upkeep::Nothing => None,
             };
             let (pin, tries) = (self.pin(), Tries::new());
@@ -179,8 +185,8 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         Some(old)
     }
 
-    /// Notes the flight of a replaced node. If a thread leads the flight, the waiters of the flight
-    /// go on when the calling thread has left the table.
+    /// Notes the reservation of a replaced node. The waiters of the reservation go on when the
+    /// calling thread has left the table.
     #[inline]
     pub(super) fn overtake(&self, old: Option<&Node<S>>) {
         self.overtaken.set(old.and_then(Node::reservation));

@@ -1,12 +1,13 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
-use core::pin::pin;
+use core::ops::Deref;
+use core::pin::{self, pin};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Reservation, WaitError};
+use super::flight::{Edge, Frame, Reservation, Wait, WaitError};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
@@ -17,7 +18,7 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// A flight that a lookup has found instead of a value.
+/// What a lookup has found instead of a value: a reservation, or nothing.
 pub(crate) type Absent = Option<Arc<Reservation>>;
 
 /// The answer of a table to a caller that wants a value.
@@ -223,18 +224,21 @@ impl<S: Compare> Table<S> {
                 drop(make);
                 Ok(made)
             }
-            Claimed::Yours(leader) => match make() {
-                Ok(made) => Ok(leader.finish_apart(|| {
-                    let (watch, value) = entry(&made, self.core());
-                    (S::key(key), watch, value, made)
-                })),
-                Err(error) => {
-                    // The end of the leader's pin may destroy entries removed by other threads, and
-                    // a destructor may panic.
-                    drop(leader);
-                    Err(Failed::Error(error))
+            Claimed::Yours(leader) => {
+                let _frame = leader.frame();
+                match make() {
+                    Ok(made) => Ok(leader.finish_apart(|| {
+                        let (watch, value) = entry(&made, self.core());
+                        (S::key(key), watch, value, made)
+                    })),
+                    Err(error) => {
+                        // The end of the leader's pin may destroy entries removed by other threads,
+                        // and a destructor may panic.
+                        drop(leader);
+                        Err(Failed::Error(error))
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -289,16 +293,16 @@ impl<S: Compare> Table<S> {
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
         until: Option<Instant>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
+    ) -> Result<Claimed<R, Leader<&Self, S>>, WaitError>
     where
         S::Probe: Clone,
     {
         loop {
-            match self.reserve(hash, key, &read, absent, Reservation::start) {
+            match self.reserve(hash, key, &read, absent) {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
                     Reservation::wait(&other, until)?;
-                    absent = Some(other);
+                    absent = None;
                 }
             }
         }
@@ -311,24 +315,24 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
-    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
+    ) -> Result<Claimed<R, Leader<&Self, S>>, WaitError>
     where
         S::Probe: Clone,
     {
         loop {
-            match self.reserve(hash, key, &read, absent, Reservation::of_task) {
+            match self.reserve(hash, key, &read, absent) {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
-                    Reservation::wait_in_task(&other).await?;
-                    absent = Some(other);
+                    Wait::new(&other).await?;
+                    absent = None;
                 }
             }
         }
     }
 
     /// Reserves the value of a key for the caller, unless the value is there: the caller makes the
-    /// value in a flight. The error is a flight that is in the way: the caller has to wait for
-    /// this flight. `flight` is the outcome of a lookup or a wait.
+    /// value. The error is a reservation that is in the way: the caller has to wait for its end.
+    /// `absent` is the outcome of a lookup.
     // Always: as a call, `reserve` would copy the leader once more.
     #[inline(always)]
     pub(super) fn reserve<R>(
@@ -337,50 +341,45 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
-        start: impl Fn() -> Arc<Reservation>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
+    ) -> Result<Claimed<R, Leader<&Self, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
         loop {
-            if let Some(reservation) = absent {
-                if !reservation.is_complete() {
-                    return Err(reservation);
-                }
-                self.unlink_ended(hash, &reservation);
+            if let Some(reservation) = absent.filter(|there| !there.is_complete()) {
+                return Err(reservation);
             }
-            // No search before the start: with an `Eq` that changes its answers, the search may
-            // find an entry, and the start may not, and the thread would try for ever.
-            absent = match self.put_reservation(hash, key, &read, start()) {
+            // No search before the insertion: with an `Eq` that changes its answers, the search may
+            // find an entry, and the insertion may not, and the caller would try for ever.
+            absent = match self.put_reservation(hash, key, &read) {
                 Ok(claimed) => return Ok(claimed),
                 Err(absent) => absent,
             };
         }
     }
 
-    /// Puts a flight into the table: the calling thread, or its task, makes the value of a key. If
-    /// there is a value, returns the value. If there is a different flight, or nothing any more,
-    /// the error is the outcome of the search.
+    /// Puts a reservation into the table: the caller makes the value of a key. If there is a value,
+    /// returns the value. If there is a different reservation, or nothing any more, the error is
+    /// the outcome of the search.
     ///
-    /// An entry of no use is unlinked and destroyed here, before anything is in flight, since the
-    /// destructor of the entry may ask for the same key (T4).
+    /// An entry of no use is unlinked and destroyed here, before anything is reserved, since the
+    /// destructor of the entry may ask for the same key (T4). When the reservation is linked, the
+    /// caller leaves quietly: the computation is the first user code that runs.
     fn put_reservation<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        reservation: Arc<Reservation>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<&Self, S>>, Absent>
     where
         S::Probe: Clone,
     {
-        let mut leader = Leader::new(self, hash, reservation, Stage::Unlinked);
-        let mut standby = None;
-        let found = self.change(Upkeep::All, |change, found| {
+        let (reservation, mut leader) = (Reservation::new(), None);
+        let found = self.change(Upkeep::Reserving, |change, found| {
             let mut node = change.pin.entry(|| Node::Reserved {
                 hash,
                 key: key.clone(),
-                reservation: Arc::clone(&leader.reservation),
+                reservation: Arc::clone(&reservation),
             });
             // The present entry, if the entry is of no use.
             let mut useless = None;
@@ -394,34 +393,26 @@ impl<S: Compare> Table<S> {
                     useless = now.filter(|_| matches!(found, Some(Err(None))));
                     found.is_none()
                 },
-                |_| leader.stage = Stage::Linked,
+                |_| {
+                    change.pin.leave_quietly();
+                    leader = Some(Leader {
+                        table: self,
+                        hash,
+                        reservation,
+                        stage: Stage::Begun,
+                        edge: None,
+                    });
+                },
             );
-            if put.is_some() {
-                // User code may run from here on. It may ask for the same key: no making has begun
-                // yet.
-                standby = Some(Reservation::stand_by(&leader.reservation));
-            } else if let Some(useless) = useless {
+            if let Some(useless) = useless.filter(|_| put.is_none()) {
                 self.unlink(change.pin, useless);
             }
         });
-        match standby.map(|standby| standby.begin()) {
-            None => found.unwrap_or(Err(None)).map(Claimed::There),
-            Some(false) => Err(None),
-            Some(true) => {
-                leader.stage = Stage::Begun;
-                Ok(Claimed::Yours(leader))
-            }
-        }
-    }
-
-    /// Unlinks a flight that delays no caller. A complete flight is still linked if it was called
-    /// off.
-    fn unlink_ended(&self, hash: HashValue, reservation: &Arc<Reservation>) {
-        let pin = self.pin();
-        let sought = |node: &Node<S>| node.is_reserved_by(reservation);
-        if let Some(node) = self.unlink_if(&pin, hash, sought, |_| true) {
-            self.end(node);
-        }
+        let Some(mut leader) = leader else {
+            return found.unwrap_or(Err(None)).map(Claimed::There);
+        };
+        leader.edge = Edge::of_leader(&leader.reservation);
+        Ok(Claimed::Yours(leader))
     }
 }
 
@@ -433,54 +424,71 @@ type Made<'a, S, R> = (
     R,
 );
 
-/// The thread that makes the value of a key. The end of the leader, also by a panic, completes the
-/// flight; if there is no value, the end unlinks the flight's node.
-pub(crate) struct Leader<'a, S: Compare> {
-    table: &'a Table<S>,
+/// The owner of a reservation: the thread or the task that makes the value. The end of the leader,
+/// also by a panic or by a drop of the task, completes the reservation; if there is no value, the
+/// end unlinks the node of the reservation. The first waiter that is polled, or wakes, or another
+/// caller that arrives makes a reservation of its own then.
+pub(crate) struct Leader<T: Deref<Target = Table<S>>, S: Compare> {
+    table: T,
     hash: HashValue,
     reservation: Arc<Reservation>,
     stage: Stage,
+    /// From the computation within which the caller leads.
+    edge: Option<Edge>,
 }
 
-/// The stage of a flight.
-pub(super) enum Stage {
-    /// The flight's node is not in the table: not yet, or not any more.
-    Unlinked,
-    /// The flight's node may be in the table, and nothing is to be counted.
-    Linked,
-    /// As `Linked`, and the making has begun: its outcome is not counted yet.
+/// The stage of a reservation.
+enum Stage {
+    /// The computation has begun, and its outcome is not counted yet. The node of the reservation
+    /// may be in the table.
     Begun,
+    /// As `Begun`, and the outcome is counted.
+    Counted,
+    /// The node of the reservation has left the table.
+    Unlinked,
 }
 
-impl<'a, S: Compare> Leader<'a, S> {
+impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
+    /// Sets a frame around user code that runs while the value is reserved.
+    pub(crate) fn frame(&self) -> Frame {
+        Reservation::frame(&self.reservation)
+    }
+
     /// Runs the computation of a task.
-    pub(crate) async fn run<R>(&self, computing: impl Future<Output = R>) -> R {
-        let mut computing = pin!(computing);
-        poll_fn(|context| Reservation::poll(&self.reservation, || computing.as_mut().poll(context)))
-            .await
-    }
-
-    pub(super) fn new(
-        table: &'a Table<S>,
-        hash: HashValue,
-        reservation: Arc<Reservation>,
-        stage: Stage,
-    ) -> Self {
-        Leader {
-            table,
-            hash,
-            reservation,
-            stage,
+    pub(crate) async fn run<F: Future>(&self, compute: impl FnOnce() -> F) -> F::Output {
+        /// Drops the computation in its frame.
+        struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, &'r Arc<Reservation>);
+        impl<F> Drop for Running<'_, F> {
+            fn drop(&mut self) {
+                let _frame = Reservation::frame(self.1);
+                self.0.set(None);
+            }
         }
+        let computing = {
+            let _frame = self.frame();
+            Some(compute())
+        };
+        let mut running = Running(pin!(computing), &self.reservation);
+        poll_fn(|context| {
+            let _frame = self.frame();
+            match running.0.as_mut().as_pin_mut() {
+                Some(computing) => computing.poll(context),
+                None => unreachable!("it is dropped last"),
+            }
+        })
+        .await
     }
 
-    /// Publishes the value. The table does not keep the value if the flight's node was removed or
-    /// replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
-        let table = self.table;
+    /// Publishes the value. The table does not keep the value if the node of the reservation was
+    /// removed or replaced meanwhile, nor if an object has died that the caller did not keep alive.
+    pub(crate) fn finish<'a, R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R
+    where
+        T: Clone + 'a,
+    {
+        let table = self.table.clone();
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is
-            // dropped last, when the flight is complete (T4).
+            // dropped last, when the reservation is complete (T4).
             let (mut node, mut leader) = (None, self);
             let (key, watch, value, made) = made();
             let node = node.insert(table.ready(None, leader.hash, key, watch, value));
@@ -495,13 +503,16 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// The same, in a frame of its own.
     #[inline(never)]
-    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+    fn finish_apart<'a, R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R
+    where
+        T: Clone + 'a,
+    {
         self.finish(made)
     }
 
-    /// Puts a node in the place of the flight's node.
-    fn put(&mut self, change: &Change<'_, 'a, S>, node: &mut NewNode<'_, S>) {
-        let table = self.table;
+    /// Puts a node in the place of the node of the reservation.
+    fn put(&mut self, change: &Change<'_, '_, S>, node: &mut NewNode<'_, S>) {
+        let table = &*self.table;
         // Whether an object has died that the caller did not keep alive, here and below. The table
         // asks objects that are not polled.
         let is_dead = table.is_swept() && node.is_stale();
@@ -517,11 +528,11 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
         if is_dead || node.is_expired() {
             table.count(|counts| &counts.dead);
-            self.stage = Stage::Linked;
+            self.stage = Stage::Counted;
         }
     }
 
-    /// Unlinks the flight's node, if it is still linked.
+    /// Unlinks the node of the reservation, if the node is still linked.
     #[cold]
     fn withdraw(&self, pin: &Pin<'_, S>) {
         let own = |node: &Node<S>| node.is_reserved_by(&self.reservation);
@@ -531,11 +542,11 @@ impl<'a, S: Compare> Leader<'a, S> {
     }
 }
 
-impl<S: Compare> Drop for Leader<'_, S> {
+impl<T: Deref<Target = Table<S>>, S: Compare> Drop for Leader<T, S> {
     fn drop(&mut self) {
         match self.stage {
             Stage::Unlinked => return self.reservation.complete(),
-            Stage::Linked => {}
+            Stage::Counted => {}
             Stage::Begun => self.table.count(|counts| &counts.discarded),
         }
         let mut panics = FirstPanic::default();
@@ -543,7 +554,7 @@ impl<S: Compare> Drop for Leader<'_, S> {
         panics.catch(|| self.withdraw(&pin));
         panics.catch(|| self.reservation.complete());
         // Last: the end of the pin may run destructors that wait for threads waiting for this
-        // flight.
+        // reservation.
         panics.catch(|| drop(pin));
         panics.resume();
     }

@@ -56,7 +56,7 @@ pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use common::{shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
-pub(crate) use flight::WaitError;
+pub(crate) use flight::{Frame, WaitError};
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;

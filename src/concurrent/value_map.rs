@@ -416,11 +416,18 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             Err(_) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => Ok(value),
             Ok(Claimed::Yours(leader)) => {
-                let made = leader.run(make(key.clone())).await?;
-                Ok(leader.finish(|| {
-                    let watch = SharedWatchFor::<V>::registered(&made, hash, self.table.core());
-                    (key, watch, (), made)
-                }))
+                let made = leader.run(|| make(key.clone())).await;
+                let _frame = leader.frame();
+                match made {
+                    Ok(made) => Ok(leader.finish(|| {
+                        let watch = SharedWatchFor::<V>::registered(&made, hash, self.table.core());
+                        (key, watch, (), made)
+                    })),
+                    Err(error) => {
+                        drop(leader);
+                        Err(error)
+                    }
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Failed, Gathered, Leader, SharedKey, SharedWatchFor, Table, WaitError,
+    Absent, Claimed, Failed, Frame, Gathered, Leader, SharedKey, SharedWatchFor, Table, WaitError,
     Watches, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
@@ -510,7 +510,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Keeps the result, and returns a clone of the result.
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
-        let (leader, key, watches) = begun.end();
+        let ((leader, _frame), key, watches) = begun.end();
         leader.finish(|| (key, watches(), value.clone(), value))
     }
 
@@ -533,7 +533,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Claimed::There(value)
             }
             Claimed::Yours(leader) => {
-                Claimed::Yours(self.begun::<Q, _>(hash, handles, key, leader))
+                let frame = leader.frame();
+                Claimed::Yours(self.begun::<Q, _>(hash, handles, key, (leader, frame)))
             }
         })
     }
@@ -556,8 +557,8 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 }
 
-/// A computation under a reservation. Its drop completes its flight.
-type Leads<'m, K, V> = Box<Begun<'m, K, Leader<'m, Results<K, V>>>>;
+/// A computation under a reservation. Its drop completes the reservation.
+type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<&'m Table<Results<K, V>>, Results<K, V>>, Frame)>>;
 
 impl<K: MemoKey, V> Default for Memo<K, V> {
     fn default() -> Self {

@@ -96,14 +96,27 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Ok(Claimed::Yours(leader)) => {
                 self.misses.fetch_add(1, Relaxed);
-                let watches = Q::watch(handles, hash, self.table.core());
-                let weak = K::weak(&key, &watches).expect("the caller has the objects");
+                let (watches, weak) = {
+                    let _frame = leader.frame();
+                    let watches = Q::watch(handles, hash, self.table.core());
+                    let weak = K::weak(&key, &watches).expect("the caller has the objects");
+                    (watches, weak)
+                };
                 let dependencies = Dependencies::new(hash, self.table.core());
-                let value = leader.run(compute(weak, dependencies.share())).await?;
-                Ok(leader.finish(|| {
-                    let watches = EntryWatches::new(watches, dependencies.close());
-                    (key, watches, value.clone(), value)
-                }))
+                // Dropped before the parts of the entry, whose drop may run user code.
+                let leader = leader;
+                let computed = leader.run(|| compute(weak, dependencies.share())).await;
+                let _frame = leader.frame();
+                match computed {
+                    Ok(value) => Ok(leader.finish(|| {
+                        let watches = EntryWatches::new(watches, dependencies.close());
+                        (key, watches, value.clone(), value)
+                    })),
+                    Err(error) => {
+                        drop(leader);
+                        Err(error)
+                    }
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::messages::ReferenceQueue;
-use super::waiters::Place;
+use crate::waits::Place;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {

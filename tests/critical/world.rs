@@ -239,9 +239,9 @@ impl World {
     }
 
     /// Computations of tasks, some of which go before they end. Two of them wait for a third.
-    fn fly(&'static self, key: &Key, other: &Key, number: usize) {
+    fn fly<'k>(&'static self, key: &'k Key, other: &'k Key, number: usize) {
         let left = Arc::new(Mutex::new(None));
-        let flight = |key: &Key| {
+        let flight = |key: &'k Key| {
             let (all, third) = (&self.keys[number % KEYS..], other.clone());
             let left = Arc::clone(&left);
             let flight = self

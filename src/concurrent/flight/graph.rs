@@ -1,116 +1,145 @@
-//! The graph of waits, in which a thread that is about to wait looks for a cycle.
+//! The graph of waits, in which a caller that is about to wait looks for a cycle.
 //!
-//! * **F1** A thread publishes its wait *before* the search for a cycle. So of the threads closing
-//!   a cycle, the last thread to publish its wait sees the whole cycle. More threads may see the
-//!   cycle too.
-//! * **F2** A thread waits for a flight, not for a thread. A complete flight delays no thread,
-//!   though its waiters may not have woken yet, and its leader may wait for a second flight by now.
-//!   The time of a wait may be up, so each wait has a number. A thread that has seen a cycle looks
-//!   again: the cycle is a true one if *afterwards* no flight of the cycle is complete, and no
-//!   number has changed. Then, when the thread saw the last of the waits, each leader was at its
-//!   flight, and each leader still waited (or was about to get its error).
+//! An edge leads from a computation to a reservation: the code of the computation waits for the
+//! reservation, or leads it. A computation has several edges if its future polls several futures in
+//! turn, as `join!` does. An edge belongs to the computation that polled the wait last. Code
+//! outside of computations has no edges: nobody waits for that code.
+//!
+//! * **F1** A caller adds the edge of its wait *before* the search for a cycle. So of the callers
+//!   closing a cycle, the last caller to add its edge sees the whole cycle. More callers may see
+//!   the cycle too.
+//! * **F2** A caller that has seen a cycle looks again. The cycle is a true one if *afterwards* all
+//!   its edges are still there, and no reservation that a caller waits for is complete: a complete
+//!   reservation delays nobody, though its waiters may not have woken yet. Each edge has a number
+//!   of its own, so an edge that is seen twice was there all the time in between. Then all edges of
+//!   the cycle were there at once, when the last of them had been seen for the first time.
 //!
 //! To detect deadlocks by the cycles of the wait-for graph: R. C. Holt, "Some Deadlock Properties
 //! of Computer Systems", 1972.
 
 use core::mem;
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
 use std::vec;
 use std::vec::Vec;
 
-use super::reservation::{Reservation, Wait, WaitError};
-use crate::sync::{Exclusive, Own, thread_local};
+use super::reservation::{Outgoing, Reservation, State, WaitError};
+use crate::sync::make_room;
 
-thread_local! {
-    /// The flight whose computation the current thread polls.
-    static POLLED: Own<Option<Arc<Reservation>>> = const { Own::new(None) };
+/// An edge, until the drop.
+pub(crate) struct Edge {
+    from: Arc<Reservation>,
+    number: usize,
+}
+
+impl Edge {
+    /// The edge from the current computation, if there is one.
+    fn new(to: &Arc<Reservation>, waits: bool) -> Option<Self> {
+        let (from, to) = (Reservation::current()?, Arc::clone(to));
+        let number = from.0.with_room(
+            |state, memory| make_room(&mut state.edges, 1, memory),
+            |state, _| {
+                let number = state.begun;
+                state.begun += 1;
+                state.edges.push(Outgoing { number, to, waits });
+                number
+            },
+        );
+        Some(Edge { from, number })
+    }
+
+    /// The edge to a reservation that code of the current computation leads.
+    pub(in super::super) fn of_leader(to: &Arc<Reservation>) -> Option<Self> {
+        Edge::new(to, false)
+    }
+
+    /// The edge of a wait that is about to begin.
+    pub(super) fn of_wait(to: &Arc<Reservation>) -> Result<Option<Self>, WaitError> {
+        // F1
+        let edge = Edge::new(to, true);
+        match edge.as_ref().is_some_and(|edge| edge.closes_a_cycle(to)) {
+            true => Err(WaitError::Cycle),
+            false => Ok(edge),
+        }
+    }
+
+    /// The computation that has the edge.
+    pub(super) fn from(&self) -> &Arc<Reservation> {
+        &self.from
+    }
+
+    /// Looks for the computation of this edge, from the end of the edge on.
+    fn closes_a_cycle(&self, to: &Arc<Reservation>) -> bool {
+        loop {
+            match self.way_back(to) {
+                // The callers of a cycle without this caller find their cycle themselves.
+                None => return false,
+                Some(true) => return true,
+                // Another way may be there.
+                Some(false) => {}
+            }
+        }
+    }
+
+    /// A way that leads back to the computation of this edge: F2: whether the way is still there.
+    fn way_back(&self, to: &Arc<Reservation>) -> Option<bool> {
+        // The reservations on all ways, each with the place from which an edge has led to it.
+        let (mut reached, mut at) = (vec![(Arc::clone(to), None)], 0);
+        let mut seen = HashSet::from([Arc::as_ptr(to)]);
+        loop {
+            let (last, _): &(_, Option<(usize, Outgoing)>) = reached.get(at)?;
+            if Arc::ptr_eq(last, &self.from) {
+                break;
+            }
+            for edge in last.edges() {
+                if !edge.is_over() && seen.insert(Arc::as_ptr(&edge.to)) {
+                    reached.push((Arc::clone(&edge.to), Some((at, edge))));
+                }
+            }
+            at += 1;
+        }
+        while let (_, Some((from, edge))) = &reached[at] {
+            let has = |state: &mut State| state.edges.iter().any(|one| one.number == edge.number);
+            if edge.is_over() || !reached[*from].0.0.with(has) {
+                return Some(false);
+            }
+            at = *from;
+        }
+        (!to.is_complete()).then_some(true)
+    }
+}
+
+impl Outgoing {
+    /// Whether the edge is a wait that is about to end.
+    fn is_over(&self) -> bool {
+        self.waits && self.to.is_complete()
+    }
 }
 
 impl Reservation {
-    /// Runs a poll of the computation of a flight that a task leads: meanwhile the flight stands
-    /// for the current thread in the graph.
-    pub(in super::super) fn poll<R>(this: &Arc<Self>, poll: impl FnOnce() -> R) -> R {
-        struct Before(Option<Arc<Reservation>>);
-        impl Drop for Before {
-            fn drop(&mut self) {
-                let before = self.0.take();
-                drop(POLLED.with(|polled| polled.replace(before)));
-            }
-        }
-        let _before = Before(POLLED.with(|polled| polled.replace(Some(Arc::clone(this)))));
-        poll()
-    }
-
-    /// Waits until the flight is complete, or until a given time.
-    pub(crate) fn wait(this: &Arc<Self>, until: Option<Instant>) -> Result<(), WaitError> {
-        Self::call_off();
-        let waiting = Waiting::of_caller();
-        if waiting
-            .as_ref()
-            .is_some_and(|waiting| waiting.closes_a_cycle(this))
-        {
-            return Err(WaitError::Cycle);
-        }
-        this.sleep(until)
-    }
-
-    /// Whether the thread represented by the flight is still at the wait with the given number.
-    fn waits(&self, number: usize) -> bool {
-        self.waits_for.lock().number == number
+    fn edges(&self) -> Vec<Outgoing> {
+        self.0.with_room(
+            |state, memory| match memory.capacity() < state.edges.len() {
+                true => Err(state.edges.len()),
+                false => Ok(()),
+            },
+            |state, memory| {
+                memory.extend(state.edges.iter().cloned());
+                mem::take(memory)
+            },
+        )
     }
 }
 
-/// The flight that stands for the current thread, while the thread waits.
-pub(super) struct Waiting(Arc<Reservation>);
-
-impl Waiting {
-    /// `None` if the caller leads no flight: nobody waits for the caller.
-    pub(super) fn of_caller() -> Option<Self> {
-        let polled = POLLED.with(|polled| polled.enter().clone());
-        polled.or_else(Reservation::of_this_thread).map(Waiting)
-    }
-
-    /// Begins the wait. Returns whether the wait closes a cycle.
-    pub(super) fn closes_a_cycle(&self, flight: &Arc<Reservation>) -> bool {
-        // F1
-        self.set(Some(Arc::clone(flight)));
-        let (mut way, mut waits) = (vec![Arc::clone(flight)], Vec::new());
-        while let Some(last) = way.last() {
-            let leader = Arc::clone(Reservation::leader(last));
-            if Arc::ptr_eq(&leader, &self.0) {
-                // F2
-                let is_over = way.iter().any(|flight| flight.is_complete())
-                    || (waits.iter())
-                        .any(|(leader, number): &(Arc<Reservation>, _)| !leader.waits(*number));
-                return !is_over;
-            }
-            let wait = leader.waits_for.lock();
-            let (next, number) = (wait.flight.clone(), wait.number);
-            drop(wait);
-            waits.push((leader, number));
-            match next {
-                // The threads of a cycle without the current thread find their cycle themselves.
-                Some(next) if !way.iter().any(|flight| Arc::ptr_eq(flight, &next)) => {
-                    way.push(next)
-                }
-                _ => break,
-            }
-        }
-        false
-    }
-
-    fn set(&self, flight: Option<Arc<Reservation>>) {
-        let mut wait = self.0.waits_for.lock();
-        let number = wait.number.wrapping_add(1);
-        let old = mem::replace(&mut *wait, Wait { flight, number });
-        drop(wait);
-        drop(old);
-    }
-}
-
-impl Drop for Waiting {
+impl Drop for Edge {
     fn drop(&mut self) {
-        self.set(None);
+        let ended = self.from.0.with(|state| {
+            let at = state
+                .edges
+                .iter()
+                .position(|edge| edge.number == self.number);
+            at.map(|at| state.edges.swap_remove(at))
+        });
+        drop(ended);
     }
 }

@@ -1,25 +1,26 @@
-//! Single flight: when several threads and tasks want the same value, the first makes the value,
-//! and the rest wait.
+//! Single flight: of all threads and tasks that want the same value at once, one makes the value,
+//! and the others wait.
 //!
-//! A *flight* is the making of one value. A thread that makes a value is the *leader* of its
-//! flight; threads and tasks waiting for the flight are its *waiters*. A wait that would never end
-//! gets an error instead. An example is a thread asking for a value that the thread itself is
-//! making. The same holds for a value whose leader waits, perhaps through further threads, for the
-//! asking thread.
+//! A *reservation* stands for a value that is being made. The reservation has one owner, its
+//! *leader*: a thread or a task. Threads and tasks that wait for the end of the reservation are its
+//! *waiters*. The code that makes the value is the *computation* of the reservation. A wait that
+//! would never end gets an error instead: a computation that asks for its own value, or that waits,
+//! perhaps through further computations, for a computation that waits for it.
 //!
 //! No thread takes a lock while the thread holds a lock, and none runs user code under a lock,
 //! wakers included. All shared state is under locks: no load could hide a second load from loom
-//! (see `sync`).
-//!
-//! The files, in order: each uses only earlier files, and none knows the table.
+//! (see `sync`). None of the files knows the table.
 
 mod reservation;
 
-mod standby;
+mod frame;
 
 mod graph;
 
 mod wait;
 
+pub(crate) use frame::Frame;
+pub(super) use graph::Edge;
 pub(super) use reservation::Overtaken;
 pub(crate) use reservation::{Reservation, WaitError};
+pub(super) use wait::Wait;

@@ -1,60 +1,43 @@
-//! The wait of a task for a flight.
+//! The wait of a thread or a task for a reservation.
 
 use core::future::Future;
-use core::mem;
 use core::pin::Pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use std::sync::Arc;
-use std::vec::Vec;
+use std::time::Instant;
 
-use super::graph::Waiting;
+use super::graph::Edge;
 use super::reservation::{Reservation, WaitError};
-use crate::sync::{Exclusive, make_room};
-
-/// A future that is ready when the flight is complete.
-pub(in super::super) struct Wait<'f> {
-    flight: &'f Arc<Reservation>,
-    /// The place of the waker in the flight.
-    at: Option<usize>,
-    /// The wait of the computation within which the task waits.
-    waiting: Option<Waiting>,
-}
+use crate::waits::Place;
 
 impl Reservation {
-    pub(in super::super) fn wait_in_task(this: &Arc<Self>) -> Wait<'_> {
-        Wait {
-            flight: this,
-            at: None,
-            waiting: None,
+    /// Blocks the thread until the reservation is complete, or until a point in time.
+    pub(in super::super) fn wait(
+        this: &Arc<Self>,
+        until: Option<Instant>,
+    ) -> Result<(), WaitError> {
+        let _edge = Edge::of_wait(this)?;
+        match this.0.sleep(until, |state| state.complete) {
+            true => Ok(()),
+            false => Err(WaitError::TimedOut),
         }
     }
 }
 
-impl Wait<'_> {
-    /// Leaves the waker with the flight. Returns whether the flight is complete.
-    fn is_complete(&mut self, waker: &Waker) -> bool {
-        // The waker is user code: cloned and dropped under no lock.
-        let (known, mut waker) = (self.at, Some(waker.clone()));
-        let complete = self.flight.status.with_room(
-            |status, memory: &mut Vec<Option<Waker>>| match status.complete || known.is_some() {
-                true => Ok(()),
-                false => make_room(&mut status.wakers, 1, memory),
-            },
-            |status, _| {
-                if !status.complete {
-                    let free = || status.wakers.iter().position(Option::is_none);
-                    let at = known.or_else(free).unwrap_or(status.wakers.len());
-                    match status.wakers.get_mut(at) {
-                        Some(there) => mem::swap(there, &mut waker),
-                        None => status.wakers.push(waker.take()),
-                    }
-                    self.at = Some(at);
-                }
-                status.complete
-            },
-        );
-        drop(waker);
-        complete
+/// A future that is ready when the reservation is complete.
+pub(in super::super) struct Wait<'r> {
+    reservation: &'r Arc<Reservation>,
+    place: Option<Place>,
+    edge: Option<Edge>,
+}
+
+impl<'r> Wait<'r> {
+    pub(in super::super) fn new(reservation: &'r Arc<Reservation>) -> Self {
+        Wait {
+            reservation,
+            place: None,
+            edge: None,
+        }
     }
 }
 
@@ -63,34 +46,22 @@ impl Future for Wait<'_> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), WaitError>> {
         let this = self.get_mut();
-        loop {
-            if this.is_complete(context.waker()) {
-                return Poll::Ready(Ok(()));
-            }
-            if this.waiting.is_none() {
-                this.waiting = Waiting::of_caller();
-                if this
-                    .waiting
-                    .as_ref()
-                    .is_some_and(|own| own.closes_a_cycle(this.flight))
-                {
-                    return Poll::Ready(Err(WaitError::Cycle));
-                }
-            }
-            match Reservation::call_off() {
-                // F3: the executor may wait, also for a value that this thread is about to make.
-                true => {}
-                false => return Poll::Pending,
-            }
+        let waits = &this.reservation.0;
+        if waits.enter(&mut this.place, context.waker(), |state| state.complete) {
+            return Poll::Ready(Ok(()));
         }
+        if !Reservation::is_current(this.edge.as_ref().map(Edge::from)) {
+            this.edge = None;
+            this.edge = Edge::of_wait(this.reservation)?;
+        }
+        Poll::Pending
     }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        let mut status = self.flight.status.lock();
-        let own = self.at.and_then(|at| status.wakers.get_mut(at)?.take());
-        drop(status);
-        drop(own);
+        if let Some(place) = self.place {
+            self.reservation.0.leave(place);
+        }
     }
 }

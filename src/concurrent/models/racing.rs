@@ -26,7 +26,7 @@ fn a_race_against_an_invalidation() {
     });
 }
 
-/// F7: A value that is inserted in the place of a reservation goes to the thread that waits for
+/// F5: A value that is inserted in the place of a reservation goes to the thread that waits for
 /// that, too. Whoever of the two comes first, there is one value.
 #[test]
 fn a_race_beside_a_reservation() {
@@ -47,7 +47,7 @@ fn a_race_beside_a_reservation() {
     });
 }
 
-/// F7: The thread that waits is the one that goes on, while the leader does not.
+/// F5: The thread that waits is the one that goes on, while the leader does not.
 #[test]
 fn a_waiter_is_overtaken() {
     check_few(2, |maker| {
@@ -63,10 +63,7 @@ fn a_waiter_is_overtaken() {
             theirs.clone()
         });
         drop(reserved);
-        assert!(
-            Reservation::of_this_thread().is_none(),
-            "its flight has ended"
-        );
+        assert!(Reservation::current().is_none(), "its frame has ended");
         assert!(
             map.get(&0)
                 .is_some_and(|there| Strong::ptr_eq(&there, &ours))

@@ -130,6 +130,8 @@ pub(super) struct Writing<'d> {
     batch: Cell<usize>,
     /// Whether the thread has unlinked an object during its visit.
     unlinked: Cell<bool>,
+    /// Whether the thread destroys nothing when it leaves.
+    quiet: Cell<bool>,
     first: Cell<Option<Retired>>,
     more: Cell<Vec<Retired>>,
     here: PhantomData<*mut ()>,
@@ -142,6 +144,7 @@ impl<'d> Writing<'d> {
             inside: domain.enter(make),
             batch: Cell::new(0),
             unlinked: Cell::new(false),
+            quiet: Cell::new(false),
             first: Cell::new(None),
             more: Cell::new(Vec::new()),
             here: PhantomData,
@@ -231,6 +234,29 @@ impl Writing<'_> {
         self.add(retired);
     }
 
+    /// Lets the thread leave without destroying anything: no destructor runs. What the thread has
+    /// unlinked waits, as what other threads have deferred, for a later visit of any thread.
+    #[inline]
+    pub(super) fn leave_quietly(&self) {
+        self.quiet.set(true);
+    }
+
+    /// D3: the thread does not look at the deferred list, as if the thread and the naming thread
+    /// had missed each other.
+    #[cold]
+    fn defer(&self, first: Option<Retired>) {
+        let mut panics = FirstPanic::default();
+        if let Some(first) = first {
+            let all = core::iter::once(first).chain(self.more.take());
+            // D1: before the look.
+            self.inside.participant.sit_still();
+            let number = Some(self.inside.number.get());
+            (self.inside.domain).to_deferred(all.collect(), number, &mut panics);
+        }
+        self.inside.leave(false);
+        panics.forget();
+    }
+
     #[inline]
     fn add(&self, retired: Retired) {
         self.make_room(1);
@@ -250,6 +276,9 @@ impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
         let first = self.first.take();
+        if self.quiet.get() {
+            return self.defer(first);
+        }
         let gathers = self.batch.get() > 1;
         let out = self.inside.leave(self.unlinked.get() && !gathers);
         let mut panics = FirstPanic::default();

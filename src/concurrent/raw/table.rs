@@ -431,6 +431,12 @@ impl<'t, N: Entry> Writer<'t, N> {
         Unlinked::new(place, make, context)
     }
 
+    /// Lets the thread run no destructor when it leaves.
+    #[inline]
+    pub(in super::super) fn leave_quietly(&self) {
+        self.inside.leave_quietly();
+    }
+
     /// Retires an entry.
     ///
     /// # Safety

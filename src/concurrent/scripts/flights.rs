@@ -98,7 +98,7 @@ fn flights_of_threads() {
                 }
             }
             drop(held);
-            assert!(Reservation::of_this_thread().is_none(), "a flight is left");
+            assert!(Reservation::current().is_none(), "a frame is left");
         });
         world.end();
     });

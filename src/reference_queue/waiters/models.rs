@@ -28,7 +28,6 @@ fn a_thread_waits() {
         });
         queue.put_in(());
         waiter.join().unwrap();
-        assert_eq!(queue.shared.waiters.waiting.load(Relaxed), 0);
     });
 }
 
@@ -104,7 +103,6 @@ fn a_waker_is_set_while_a_message_comes() {
         queue.put_in(());
         assert!(woken.take(), "it is not armed any more");
         queue.set_waker(None);
-        assert_eq!(queue.shared.waiters.waiting.load(Relaxed), 0);
     });
 }
 
@@ -135,6 +133,5 @@ fn a_future_gives_up_while_another_waits() {
         gives_up.join().unwrap();
         let found = waits.join().unwrap();
         assert!(found || woken.take(), "it sleeps on");
-        assert_eq!(queue.shared.waiters.waiting.load(Relaxed), 0);
     });
 }
