@@ -33,6 +33,7 @@ struct Tasks {
     places: Vec<State>,
     /// The first free place.
     free: usize,
+    waiting: usize,
     /// The number of times that all tasks have been woken.
     round: u64,
 }
@@ -73,6 +74,7 @@ impl Tasks {
     /// Adds a waker, for which there is room.
     fn add(&mut self, waker: Waker) -> Place {
         let (at, new) = (self.free, State::Waits(waker));
+        self.waiting += 1;
         let at = match self.places.get_mut(at) {
             Some(place) => {
                 if let State::Free(next) = mem::replace(place, new) {
@@ -99,6 +101,7 @@ impl<D> Waits<D> {
                 tasks: Tasks {
                     places: Vec::new(),
                     free: NONE,
+                    waiting: 0,
                     round: 0,
                 },
             }),
@@ -121,6 +124,12 @@ impl<D> Waits<D> {
             |inside, memory| ready(&mut inside.data, memory),
             |inside, memory| run(&mut inside.data, memory),
         )
+    }
+
+    /// Whether a thread or a task waits.
+    pub(crate) fn is_any(&self) -> bool {
+        let inside = self.inside.lock();
+        inside.sleepers != 0 || inside.tasks.waiting != 0
     }
 
     /// Sleeps until `is_over`, or until a point in time. Returns whether it is over.
@@ -190,6 +199,7 @@ impl<D> Waits<D> {
             .map(|there| mem::replace(there, free));
         if gone.is_some() {
             tasks.free = place.at;
+            tasks.waiting -= 1;
         }
         drop(inside);
         drop(gone);
@@ -204,7 +214,7 @@ impl<D> Waits<D> {
     ) -> (R, Woken) {
         let mut inside = self.inside.lock();
         let (sleeps, tasks) = (inside.sleepers != 0, &mut inside.tasks);
-        (tasks.free, tasks.round) = (NONE, tasks.round + 1);
+        (tasks.free, tasks.waiting, tasks.round) = (NONE, 0, tasks.round + 1);
         let woken = Woken(mem::take(&mut tasks.places).into_iter());
         let changed = change(&mut inside.data, sleeps);
         drop(inside);

@@ -297,23 +297,29 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
+        let mut waited = None;
         loop {
-            match self.reserve(hash, key, &read, absent) {
+            let claimed = self.reserve(hash, key, &read, absent);
+            // The end of what the leader has left may run user code (T5).
+            drop(waited.take());
+            match claimed {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
                     Reservation::wait(&other, until)?;
-                    absent = None;
+                    (absent, waited) = (None, Some(other));
                 }
             }
         }
     }
 
-    /// As [`lead`](Self::lead), for a task.
+    /// As [`lead`](Self::lead), for a task. `left` returns the result that a leader has
+    /// [left](Leader::leave) to the task.
     pub(crate) async fn lead_in_task<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        left: impl Fn(&Reservation) -> Option<R>,
         mut absent: Absent,
     ) -> Result<Claimed<R, Leader<&Self, S>>, WaitError>
     where
@@ -324,6 +330,12 @@ impl<S: Compare> Table<S> {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
                     Wait::new(&other).await?;
+                    let made = left(&other);
+                    // T5
+                    drop(other);
+                    if let Some(made) = made {
+                        return Ok(Claimed::There(made));
+                    }
                     absent = None;
                 }
             }
@@ -477,6 +489,11 @@ impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
             }
         })
         .await
+    }
+
+    /// Leaves something to the waiters: see [`Reservation::leave`].
+    pub(crate) fn leave<L: Send + Sync + 'static>(&self, make: impl FnOnce() -> L) {
+        self.reservation.leave(make);
     }
 
     /// Publishes the value. The table does not keep the value if the node of the reservation was

@@ -7,6 +7,7 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
 use super::common::{iterating, showing, taking, with_hasher};
+use super::flight::Reservation;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
@@ -379,7 +380,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     pub async fn get_or_insert_async<Fut>(&self, key: K, make: impl FnOnce(K) -> Fut) -> V
     where
         K: Clone,
-        V: Clone,
+        V: Clone + 'static,
         Fut: Future<Output = V>,
     {
         let make = |key| {
@@ -403,26 +404,36 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ) -> Result<V, E>
     where
         K: Clone,
-        V: Clone,
+        V: Clone + 'static,
         Fut: Future<Output = Result<V, E>>,
     {
         let hash = HashValue::of(&self.hasher, &key);
         let read = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
-        let flight = match self.table.look(hash, &key, read) {
+        let absent = match self.table.look(hash, &key, read) {
             Ok(value) => return Ok(value),
-            Err(flight) => flight,
+            Err(absent) => absent,
         };
-        match self.table.lead_in_task(hash, &key, read, flight).await {
+        let left = Reservation::left::<V>;
+        match self
+            .table
+            .lead_in_task(hash, &key, read, left, absent)
+            .await
+        {
             Err(_) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => Ok(value),
             Ok(Claimed::Yours(leader)) => {
                 let made = leader.run(|| make(key.clone())).await;
                 let _frame = leader.frame();
                 match made {
-                    Ok(made) => Ok(leader.finish(|| {
-                        let watch = SharedWatchFor::<V>::registered(&made, hash, self.table.core());
-                        (key, watch, (), made)
-                    })),
+                    Ok(made) => {
+                        // The map does not keep the value alive: the waiting tasks do.
+                        leader.leave(|| made.clone());
+                        Ok(leader.finish(|| {
+                            let core = self.table.core();
+                            let watch = SharedWatchFor::<V>::registered(&made, hash, core);
+                            (key, watch, (), made)
+                        }))
+                    }
                     Err(error) => {
                         drop(leader);
                         Err(error)

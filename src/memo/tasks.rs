@@ -86,7 +86,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let (handles, key) = (key.handles(), key.into_stored());
         match self
             .table
-            .lead_in_task(hash, &key, Self::read, absent)
+            .lead_in_task(hash, &key, Self::read, |_| None, absent)
             .await
         {
             Err(_) => cycle::<K, V>(),

@@ -9,6 +9,7 @@
 //!   complete for its waiters then: the waiters find the inserted value. The leader goes on, and
 //!   only the leader gets its own value.
 
+use core::any::Any;
 use core::cell::Cell;
 use core::mem;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub(crate) struct Reservation(pub(super) Waits<State>);
 pub(super) struct State {
     /// No caller waits for the reservation any more.
     pub(super) complete: bool,
+    /// What the leader leaves to the waiters.
+    left: Option<Arc<dyn Any + Send + Sync>>,
     /// The edges of the graph that lead from the computation to other reservations.
     pub(super) edges: Vec<Outgoing>,
     /// The number of edges so far.
@@ -61,6 +64,21 @@ impl Reservation {
     pub(in super::super) fn complete(&self) {
         let ((), woken) = (self.0).wake(Sleepers::All, |state, _| state.complete = true);
         wake_all(woken);
+    }
+
+    /// Leaves something to the waiters, if there are any: they keep it until they are gone. The
+    /// leader completes the reservation afterwards.
+    pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) {
+        if self.0.is_any() {
+            let left: Arc<dyn Any + Send + Sync> = Arc::new(make());
+            self.0.with(|state| state.left = Some(left));
+        }
+    }
+
+    /// A clone of what the leader has left, if it has this type.
+    pub(in super::super) fn left<T: Clone + 'static>(&self) -> Option<T> {
+        let left = self.0.with(|state| state.left.clone())?;
+        left.downcast_ref().cloned()
     }
 
     pub(in super::super) fn is_complete(&self) -> bool {
