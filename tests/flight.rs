@@ -1,4 +1,4 @@
-//! Tasks that wait for what they make together: `get_or_compute_async`, `get_or_insert_async`.
+//! Tasks that wait for what one of them makes, or a load: `get_or_compute_async`, `get_or_insert_spawned`.
 
 mod common;
 #[path = "flight/tools.rs"]
@@ -24,6 +24,8 @@ mod script;
 mod seeds;
 #[path = "flight/sharing.rs"]
 mod sharing;
+#[path = "flight/spawned.rs"]
+mod spawned;
 #[path = "flight/storm.rs"]
 mod storm;
 #[path = "flight/threads.rs"]

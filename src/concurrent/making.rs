@@ -1,7 +1,6 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
-use core::ops::Deref;
 use core::pin::{self, pin};
 use std::sync::Arc;
 use std::time::Instant;
@@ -293,7 +292,7 @@ impl<S: Compare> Table<S> {
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
         until: Option<Instant>,
-    ) -> Result<Claimed<R, Leader<&Self, S>>, WaitError>
+    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
     where
         S::Probe: Clone,
     {
@@ -321,7 +320,7 @@ impl<S: Compare> Table<S> {
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         left: impl Fn(&Reservation) -> Option<R>,
         mut absent: Absent,
-    ) -> Result<Claimed<R, Leader<&Self, S>>, WaitError>
+    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
     where
         S::Probe: Clone,
     {
@@ -353,7 +352,7 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
-    ) -> Result<Claimed<R, Leader<&Self, S>>, Arc<Reservation>>
+    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
@@ -382,7 +381,7 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<Claimed<R, Leader<&Self, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
     where
         S::Probe: Clone,
     {
@@ -440,17 +439,17 @@ type Made<'a, S, R> = (
 /// also by a panic or by a drop of the task, completes the reservation; if there is no value, the
 /// end unlinks the node of the reservation. The first waiter that is polled, or wakes, or another
 /// caller that arrives makes a reservation of its own then.
-pub(crate) struct Leader<T: Deref<Target = Table<S>>, S: Compare> {
-    table: T,
-    hash: HashValue,
-    reservation: Arc<Reservation>,
-    stage: Stage,
+pub(crate) struct Leader<'a, S: Compare> {
+    pub(super) table: &'a Table<S>,
+    pub(super) hash: HashValue,
+    pub(super) reservation: Arc<Reservation>,
+    pub(super) stage: Stage,
     /// From the computation within which the caller leads.
-    edge: Option<Edge>,
+    pub(super) edge: Option<Edge>,
 }
 
 /// The stage of a reservation.
-enum Stage {
+pub(super) enum Stage {
     /// The computation has begun, and its outcome is not counted yet. The node of the reservation
     /// may be in the table.
     Begun,
@@ -458,16 +457,39 @@ enum Stage {
     Counted,
     /// The node of the reservation has left the table.
     Unlinked,
+    /// Another leader has the reservation.
+    HandedOver,
 }
 
-impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
+impl<'a, S: Compare> Leader<'a, S> {
     /// Sets a frame around user code that runs while the value is reserved.
     pub(crate) fn frame(&self) -> Frame {
         Reservation::frame(&self.reservation)
     }
 
-    /// Runs the computation of a task.
-    pub(crate) async fn run<F: Future>(&self, compute: impl FnOnce() -> F) -> F::Output {
+    /// Runs the computation of a task, and ends with `finish`, or with the error.
+    pub(crate) async fn make<F, V, E>(
+        self,
+        compute: impl FnOnce() -> F,
+        finish: impl FnOnce(Self, V) -> V,
+    ) -> Result<V, E>
+    where
+        F: Future<Output = Result<V, E>>,
+    {
+        // Dropped before `finish`, which has the parts of the entry: their drop may run user code.
+        let leader = self;
+        let computed = leader.run(compute).await;
+        let _frame = leader.frame();
+        match computed {
+            Ok(value) => Ok(finish(leader, value)),
+            Err(error) => {
+                drop(leader);
+                Err(error)
+            }
+        }
+    }
+
+    async fn run<F: Future>(&self, compute: impl FnOnce() -> F) -> F::Output {
         /// Drops the computation in its frame.
         struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, &'r Arc<Reservation>);
         impl<F> Drop for Running<'_, F> {
@@ -498,11 +520,8 @@ impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
 
     /// Publishes the value. The table does not keep the value if the node of the reservation was
     /// removed or replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<'a, R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R
-    where
-        T: Clone + 'a,
-    {
-        let table = self.table.clone();
+    pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+        let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is
             // dropped last, when the reservation is complete (T4).
@@ -520,16 +539,13 @@ impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
 
     /// The same, in a frame of its own.
     #[inline(never)]
-    fn finish_apart<'a, R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R
-    where
-        T: Clone + 'a,
-    {
+    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
         self.finish(made)
     }
 
     /// Puts a node in the place of the node of the reservation.
     fn put(&mut self, change: &Change<'_, '_, S>, node: &mut NewNode<'_, S>) {
-        let table = &*self.table;
+        let table = self.table;
         // Whether an object has died that the caller did not keep alive, here and below. The table
         // asks objects that are not polled.
         let is_dead = table.is_swept() && node.is_stale();
@@ -559,9 +575,10 @@ impl<T: Deref<Target = Table<S>>, S: Compare> Leader<T, S> {
     }
 }
 
-impl<T: Deref<Target = Table<S>>, S: Compare> Drop for Leader<T, S> {
+impl<S: Compare> Drop for Leader<'_, S> {
     fn drop(&mut self) {
         match self.stage {
+            Stage::HandedOver => return,
             Stage::Unlinked => return self.reservation.complete(),
             Stage::Counted => {}
             Stage::Begun => self.table.count(|counts| &counts.discarded),

@@ -5,13 +5,15 @@ use core::fmt;
 use core::future::Future;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
+use core::ops::Deref;
 
 use super::common::{iterating, showing, taking, with_hasher};
 use super::flight::Reservation;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
-use super::making::{Claimed, cycle, made_by};
+use super::making::{Claimed, Leader, cycle, made_by};
+use super::spawned::Load;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
 use crate::collections::traits::collecting;
@@ -41,9 +43,11 @@ use crate::reference::{Query, Sought, WeakKey, hash_of};
 /// assert!(assets.get("wood").is_none()); // and gone with its last user
 /// ```
 pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
-    pub(super) table: Table<ByKey<K, SharedWatchFor<V>, ()>>,
+    pub(super) table: Table<Named<K, V>>,
     hasher: S,
 }
+
+type Named<K, V> = ByKey<K, SharedWatchFor<V>, ()>;
 
 with_hasher! {
     /// ```
@@ -407,40 +411,150 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
         Fut: Future<Output = Result<V, E>>,
     {
+        match self.claim(key).await {
+            Claimed::There(value) => Ok(value),
+            Claimed::Yours((key, leader)) => {
+                let name = {
+                    let _frame = leader.frame();
+                    key.clone()
+                };
+                let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
+                leader.make(|| make(name), finish).await
+            }
+        }
+    }
+
+    /// Returns a future of the live value of a key. If the key has no live value, and no other call
+    /// is making the value, the making becomes a *load*, a future that `spawn` gives to an
+    /// executor. O(1) amortised. The map does not keep the value alive: the load and the waiting
+    /// tasks do, and then the caller.
+    ///
+    /// `map` is a `&'static WeakValueMap`, an [`Arc`](std::sync::Arc) of a map, or another pointer
+    /// to a map. See [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
+    ///
+    /// # Panics
+    /// As [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
+    ///
+    /// ```
+    /// use std::sync::LazyLock;
+    /// use weakly::{Strong, concurrent::WeakValueMap};
+    ///
+    /// struct Tenant { name: String }
+    ///
+    /// async fn load(name: String) -> Strong<Tenant> {
+    ///     Strong::new(Tenant { name }) // ...
+    /// }
+    ///
+    /// static TENANTS: LazyLock<WeakValueMap<String, Strong<Tenant>>> = LazyLock::new(WeakValueMap::new);
+    ///
+    /// async fn tenant(name: &str) -> Strong<Tenant> {
+    ///     WeakValueMap::get_or_insert_spawned(&*TENANTS, name.into(), load, |load| {
+    ///         tokio::spawn(load);
+    ///     })
+    ///     .await
+    /// }
+    /// # mod tokio {
+    /// #     pub fn spawn(load: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {
+    /// #         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #         assert!({ load }.as_mut().poll(&mut context).is_ready());
+    /// #     }
+    /// # }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # let Poll::Ready(tenant) = std::pin::pin!(tenant("a")).poll(&mut context) else { panic!() };
+    /// # assert_eq!(tenant.name, "a");
+    /// # assert!(TENANTS.contains_key("a"));
+    /// ```
+    pub async fn get_or_insert_spawned<M, Fut>(
+        map: M,
+        key: K,
+        make: impl FnOnce(K) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> V
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        S: 'static,
+        Fut: Future<Output = V> + Send + 'static,
+    {
+        let make = |key| {
+            let making = make(key);
+            async { Ok::<_, Infallible>(making.await) }
+        };
+        let Ok(value) = Self::try_get_or_insert_spawned(map, key, make, spawn).await;
+        value
+    }
+
+    /// Returns a future of the live value of a key; the making may fail. See
+    /// [`get_or_insert_spawned`](Self::get_or_insert_spawned).
+    ///
+    /// # Errors
+    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
+    /// kept, and a waiting task or thread makes the value itself.
+    ///
+    /// # Panics
+    /// As [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
+    pub async fn try_get_or_insert_spawned<M, Fut, E>(
+        map: M,
+        key: K,
+        make: impl FnOnce(K) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        S: 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        let loading = match map.claim(key).await {
+            Claimed::There(value) => return Ok(value),
+            Claimed::Yours((key, leader)) => {
+                let (share, making) = {
+                    let _frame = leader.frame();
+                    (map.clone(), make(key.clone()))
+                };
+                let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
+                leader.spawn(share, |map| &map.table, making, finish, spawn)
+            }
+        };
+        loading.result::<K, V>().await
+    }
+
+    /// Returns the live value of a key, if it is there by now, or a leader that makes the value.
+    async fn claim(&self, key: K) -> Claimed<V, (K, Leader<'_, Named<K, V>>)>
+    where
+        K: Clone,
+        V: Clone + 'static,
+    {
         let hash = HashValue::of(&self.hasher, &key);
         let read = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
         let absent = match self.table.look(hash, &key, read) {
-            Ok(value) => return Ok(value),
+            Ok(value) => return Claimed::There(value),
             Err(absent) => absent,
         };
         let left = Reservation::left::<V>;
-        match self
-            .table
-            .lead_in_task(hash, &key, read, left, absent)
-            .await
-        {
+        let claimed = self.table.lead_in_task(hash, &key, read, left, absent);
+        match claimed.await {
             Err(_) => cycle::<K, V>(),
-            Ok(Claimed::There(value)) => Ok(value),
-            Ok(Claimed::Yours(leader)) => {
-                let made = leader.run(|| make(key.clone())).await;
-                let _frame = leader.frame();
-                match made {
-                    Ok(made) => {
-                        // The map does not keep the value alive: the waiting tasks do.
-                        leader.leave(|| made.clone());
-                        Ok(leader.finish(|| {
-                            let core = self.table.core();
-                            let watch = SharedWatchFor::<V>::registered(&made, hash, core);
-                            (key, watch, (), made)
-                        }))
-                    }
-                    Err(error) => {
-                        drop(leader);
-                        Err(error)
-                    }
-                }
-            }
+            Ok(Claimed::There(value)) => Claimed::There(value),
+            Ok(Claimed::Yours(leader)) => Claimed::Yours((key, leader)),
         }
+    }
+
+    fn finish(leader: Leader<'_, Named<K, V>>, key: K, value: V) -> V
+    where
+        V: Clone + 'static,
+    {
+        let (hash, core) = (leader.hash, leader.table.core());
+        // The map does not keep the value alive: the waiting tasks do.
+        leader.leave(|| value.clone());
+        leader.finish(|| {
+            let watch = SharedWatchFor::<V>::registered(&value, hash, core);
+            (key, watch, (), value)
+        })
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new

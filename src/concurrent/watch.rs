@@ -431,6 +431,13 @@ pub enum AnyWatch {
 }
 
 impl AnyWatch {
+    /// Ends a watch without an entry, whose collection may be gone; see [`SharedWatch::leave`].
+    pub(crate) fn leave(self) {
+        if let AnyWatch::NotifiedWatch(watch) = self {
+            watch.leave();
+        }
+    }
+
     /// Returns the name of the object.
     #[inline]
     pub(super) fn watched(&self) -> Watched {

@@ -558,7 +558,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 }
 
 /// A computation under a reservation. Its drop completes the reservation.
-type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<&'m Table<Results<K, V>>, Results<K, V>>, Frame)>>;
+type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<'m, Results<K, V>>, Frame)>>;
 
 impl<K: MemoKey, V> Default for Memo<K, V> {
     fn default() -> Self {

@@ -4,13 +4,16 @@ use core::convert::Infallible;
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
+use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
 
 use super::cache::Memo;
-use super::key::{MemoKey, MemoQuery};
-use super::watches::EntryWatches;
-use crate::concurrent::{Claimed, Gathered, SharedKey, SharedWatchFor, WatchesOne, cycle};
+use super::key::{MemoKey, MemoQuery, Part};
+use super::watches::{EntryWatches, Results};
+use crate::concurrent::{
+    AnyWatch, Claimed, Gathered, Leader, Load, SharedKey, SharedWatchFor, WatchesOne, cycle,
+};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
 use crate::sync::{Exclusive, Mutex};
@@ -71,17 +74,29 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// # Errors
     /// The error of the closure's future, for the task that has passed the closure. Then nothing is
     /// kept, and a waiting task or thread computes the result itself.
-    pub async fn try_get_or_compute_async<'m, Q: MemoQuery<K>, Fut, E>(
+    pub async fn try_get_or_compute_async<'m, Fut, E>(
         &'m self,
-        key: Q,
+        key: impl MemoQuery<K>,
         compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
     ) -> Result<V, E>
     where
         Fut: Future<Output = Result<V, E>>,
     {
+        match self.claim(key).await {
+            Claimed::There(value) => Ok(value),
+            Claimed::Yours((entry, weak, leader)) => {
+                let dependencies = entry.dependencies();
+                let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
+                leader.make(|| compute(weak, dependencies), finish).await
+            }
+        }
+    }
+
+    /// Returns the result, if it is there by now, or what the caller needs to compute the result.
+    async fn claim<Q: MemoQuery<K>>(&self, key: Q) -> Claimed<V, Begun<'_, K, V>> {
         let (hash, absent) = match self.find(&key) {
-            Ok(value) => return Ok(value),
-            Err(found) => found,
+            Ok(value) => return Claimed::There(value),
+            Err(absent) => absent,
         };
         let (handles, key) = (key.handles(), key.into_stored());
         match self
@@ -92,83 +107,218 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             Err(_) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
                 self.hits.add();
-                Ok(value)
+                Claimed::There(value)
             }
             Ok(Claimed::Yours(leader)) => {
                 self.misses.fetch_add(1, Relaxed);
+                let core = self.table.core();
                 let (watches, weak) = {
                     let _frame = leader.frame();
-                    let watches = Q::watch(handles, hash, self.table.core());
+                    let watches = Q::watch(handles, hash, core);
                     let weak = K::weak(&key, &watches).expect("the caller has the objects");
                     (watches, weak)
                 };
-                let dependencies = Dependencies::new(hash, self.table.core());
-                // Dropped before the parts of the entry, whose drop may run user code.
-                let leader = leader;
-                let computed = leader.run(|| compute(weak, dependencies.share())).await;
-                let _frame = leader.frame();
-                match computed {
-                    Ok(value) => Ok(leader.finish(|| {
-                        let watches = EntryWatches::new(watches, dependencies.close());
-                        (key, watches, value.clone(), value)
-                    })),
-                    Err(error) => {
-                        drop(leader);
-                        Err(error)
-                    }
-                }
+                let further = Further(Arc::new(Mutex::new(Some(Gathered::default()))));
+                let entry = Entry {
+                    key,
+                    watches,
+                    hash,
+                    core,
+                    further,
+                };
+                Claimed::Yours((entry, weak, leader))
             }
         }
+    }
+}
+
+/// Tasks wait for a task of its own, the *load*.
+impl<K, V> Memo<K, V>
+where
+    K: MemoKey<Stored: Send + Sync> + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    /// Returns a future of the result for a key. If there is no result, and no other call is
+    /// computing the result, the computation becomes a *load*, a future that `spawn` gives to an
+    /// executor. O(inputs), and two allocations more than
+    /// [`get_or_compute_async`](Self::get_or_compute_async); a hit is lock-free, allocates nothing
+    /// and spawns nothing.
+    ///
+    /// The load goes on when its caller is dropped, or is not polled any more: no caller delays
+    /// another caller, and the next caller finds the result. `memo` is a `&'static Memo`, an
+    /// [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of `memo`, and keeps
+    /// the memo alive. The caller calls both closures, so the closures may borrow, and only the
+    /// future has to be `Send + 'static`. The chapter
+    /// [`single_flight`](crate::guide::single_flight) compares both forms.
+    ///
+    /// # Panics
+    /// If the computation panics: its panic goes to the caller or, if the caller is gone, to the
+    /// load. If the load is dropped before its end, by `spawn` or by an executor that shuts down.
+    /// If the computation comes to need its own result. If a clone of `memo` leads to another memo.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong, Weak};
+    ///
+    /// struct Session { user: String }
+    ///
+    /// async fn load_permissions(session: Weak<Session>) -> usize {
+    ///     session.upgrade().map_or(0, |session| session.user.len()) // ...
+    /// }
+    ///
+    /// static PERMISSIONS: Memo<Strong<Session>, usize> = Memo::new();
+    ///
+    /// async fn permissions(session: &Strong<Session>) -> usize {
+    ///     let load = |session, _| load_permissions(session);
+    ///     Memo::get_or_compute_spawned(&PERMISSIONS, session, load, |load| {
+    ///         tokio::spawn(load);
+    ///     })
+    ///     .await
+    /// }
+    /// # mod tokio {
+    /// #     pub fn spawn(load: std::pin::Pin<Box<dyn Future<Output = ()> + Send>>) {
+    /// #         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #         assert!({ load }.as_mut().poll(&mut context).is_ready());
+    /// #     }
+    /// # }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let session = Strong::new(Session { user: "root".into() });
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # assert_eq!(std::pin::pin!(permissions(&session)).poll(&mut context), Poll::Ready(4));
+    /// # assert_eq!(PERMISSIONS.get(&session), Some(4));
+    /// ```
+    pub async fn get_or_compute_spawned<M, Fut>(
+        memo: M,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'static>) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> V
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        Fut: Future<Output = V> + Send + 'static,
+    {
+        let compute = |key, dependencies| {
+            let computing = compute(key, dependencies);
+            async { Ok::<_, Infallible>(computing.await) }
+        };
+        let Ok(value) = Self::try_get_or_compute_spawned(memo, key, compute, spawn).await;
+        value
+    }
+
+    /// Returns a future of the result for a key; the computation may fail. See
+    /// [`get_or_compute_spawned`](Self::get_or_compute_spawned).
+    ///
+    /// # Errors
+    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
+    /// kept, and a waiting task or thread computes the result itself.
+    ///
+    /// # Panics
+    /// As [`get_or_compute_spawned`](Self::get_or_compute_spawned).
+    pub async fn try_get_or_compute_spawned<M, Fut, E>(
+        memo: M,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'static>) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Send + 'static,
+    {
+        let loading = match memo.claim(key).await {
+            Claimed::There(value) => return Ok(value),
+            Claimed::Yours((entry, weak, leader)) => {
+                let (share, computing) = {
+                    let _frame = leader.frame();
+                    (memo.clone(), compute(weak, entry.dependencies()))
+                };
+                let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
+                leader.spawn(share, |memo| &memo.table, computing, finish, spawn)
+            }
+        };
+        loading.result::<K, V>().await
+    }
+}
+
+/// What a task needs that computes a result. (Dropped in the reverse order: the drop of a key may
+/// run user code, and so nothing is reserved then.)
+type Begun<'m, K, V> = (Entry<K>, <K as Part>::Weak, Leader<'m, Results<K, V>>);
+
+/// The parts of an entry whose result a task computes.
+struct Entry<K: MemoKey> {
+    key: K::Stored,
+    watches: K::Watches,
+    hash: HashValue,
+    core: CoreRef,
+    further: Further,
+}
+
+impl<K: MemoKey> Entry<K> {
+    /// The lifetime is that of the memo, or of a share that the computation has.
+    fn dependencies<'m>(&self) -> Dependencies<'m> {
+        Dependencies {
+            further: Arc::clone(&self.further.0),
+            hash: self.hash,
+            core: self.core,
+            memo: PhantomData,
+        }
+    }
+
+    fn finish<V: Clone>(self, leader: Leader<'_, Results<K, V>>, value: V) -> V {
+        leader.finish(|| {
+            let watches = EntryWatches::new(self.watches, self.further.close());
+            (self.key, watches, value.clone(), value)
+        })
+    }
+}
+
+/// The watches on the further objects of a computation. The list is open as long as the leader of
+/// the computation lives, and so does the table.
+struct Further(Arc<Mutex<Option<Gathered>>>);
+
+impl Further {
+    /// Takes the watches out. No watch is added from then on.
+    fn close(&self) -> Gathered {
+        self.0.replace(None).unwrap_or_default()
+    }
+}
+
+impl Drop for Further {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
 /// The further objects on which a result computed by a task depends, besides its key.
 /// [`Memo::get_or_compute_async`] passes the `Dependencies` to the closure.
 pub struct Dependencies<'m> {
-    gathered: Arc<Mutex<Option<Gathered>>>,
+    further: Arc<Mutex<Option<Gathered>>>,
     hash: HashValue,
     core: CoreRef,
     memo: PhantomData<&'m ()>,
 }
 
 impl Dependencies<'_> {
-    fn new(hash: HashValue, core: CoreRef) -> Self {
-        Dependencies {
-            gathered: Arc::new(Mutex::new(Some(Gathered::default()))),
-            hash,
-            core,
-            memo: PhantomData,
-        }
-    }
-
-    fn share(&self) -> Self {
-        let (gathered, memo) = (Arc::clone(&self.gathered), PhantomData);
-        Dependencies {
-            gathered,
-            memo,
-            ..*self
-        }
-    }
-
-    /// Takes the dependencies out. No dependency is added from then on.
-    fn close(&self) -> Gathered {
-        self.gathered.replace(None).unwrap_or_default()
-    }
-
     /// Makes the result depend on one more object: see
     /// [`Computation::depends_on`](crate::memo::Computation::depends_on). After the end of the
     /// computation the call does nothing.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         // The handle is a user's, and a registration allocates: under no lock.
         let (watched, watch) = SharedWatchFor::<P>::any(object);
-        let mut watch = Some(watch(self.hash, self.core.count()));
-        self.gathered.with_room(
+        let wants = |gathered: &&mut Gathered| !gathered.has(watched);
+        // The core may go when the list is closed, but not before the counted watch has ended.
+        let count = |_: &mut Gathered| self.core.count();
+        let Some(counted) = self.further.lock().as_mut().filter(wants).map(count) else {
+            return;
+        };
+        let mut watch = Some(watch(self.hash, counted));
+        self.further.with_room(
             |gathered, room| match gathered {
                 Some(gathered) => gathered.make_room(room),
                 None => Ok(()),
             },
             |gathered, _| {
-                if let Some(gathered) = gathered.as_mut().filter(|all| !all.has(watched)) {
+                // Another thread may have declared the object meanwhile.
+                if let Some(gathered) = gathered.as_mut().filter(wants) {
                     watch
                         .take()
                         .into_iter()
@@ -176,7 +326,7 @@ impl Dependencies<'_> {
                 }
             },
         );
-        drop(watch);
+        watch.into_iter().for_each(AnyWatch::leave);
     }
 }
 

@@ -525,6 +525,11 @@ impl Counted {
     pub(super) fn keep(self) {
         _ = ManuallyDrop::new(self);
     }
+
+    /// Returns the count of a registration with this core that has ended.
+    pub(super) fn of_ended(core: CoreRef) -> Self {
+        Counted(core)
+    }
 }
 
 impl Drop for Counted {

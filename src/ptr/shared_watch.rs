@@ -139,6 +139,12 @@ impl<T: ?Sized> SharedWatch<T> {
         watch
     }
 
+    /// Ends the registration of a watch that has no entry, and whose collection may be gone. The
+    /// caller keeps the object alive, and is under no lock.
+    pub(crate) fn leave(self) {
+        self.end_with(&mut Off::new(), |core| drop(Counted::of_ended(core)));
+    }
+
     /// Returns the same watch, without its type.
     #[inline]
     pub(crate) fn untyped(self) -> SharedWatch {

@@ -1,0 +1,606 @@
+//! The spawned form: `get_or_compute_spawned`, `get_or_insert_spawned`. The test is the executor of the loads.
+
+use std::future::{pending, ready};
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use weakly::concurrent::WeakValueMap;
+use weakly::{Memo, Strong};
+
+use super::common::doomed::Doomed;
+use super::tools::*;
+
+type Load = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Made = Result<Strong<usize>, &'static str>;
+type Making = Pin<Box<dyn Future<Output = Made> + Send>>;
+type Caller = Task<Pin<Box<dyn Future<Output = Made> + Send>>>;
+type Numbers = Memo<Strong<usize>, Strong<usize>>;
+
+/// An executor: the loads that it got, until the test takes them.
+#[derive(Clone, Default)]
+struct Loads(Arc<Mutex<Vec<Load>>>);
+
+impl Loads {
+    fn spawn(&self, load: Load) {
+        self.0.lock().unwrap().push(load);
+    }
+
+    /// The only load.
+    fn take(&self) -> Task<Load> {
+        let mut loads = self.0.lock().unwrap();
+        let load = loads.pop().expect("a load was spawned");
+        assert!(loads.is_empty(), "one load at a time");
+        Task::new(load)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
+    }
+}
+
+/// A key of a collection.
+trait Asks: Clone + Send + 'static {
+    fn new() -> Self;
+    fn ask(
+        self,
+        make: impl FnOnce() -> Making + Send + 'static,
+        spawn: impl FnOnce(Load) + Send + 'static,
+    ) -> Pin<Box<dyn Future<Output = Made> + Send>>;
+    fn insert(&self, value: &Strong<usize>);
+    fn remove(&self);
+    fn get(&self) -> Option<Strong<usize>>;
+
+    fn asks(self, loads: &Loads, making: impl Future<Output = Made> + Send + 'static) -> Caller {
+        let (loads, making): (_, Making) = (loads.clone(), Box::pin(making));
+        Task::new(self.ask(move || making, move |load| loads.spawn(load)))
+    }
+}
+
+#[derive(Clone)]
+struct Object(Arc<Numbers>, Strong<usize>);
+
+impl Asks for Object {
+    fn new() -> Self {
+        Object(Arc::default(), Strong::new(0))
+    }
+
+    fn ask(
+        self,
+        make: impl FnOnce() -> Making + Send + 'static,
+        spawn: impl FnOnce(Load) + Send + 'static,
+    ) -> Pin<Box<dyn Future<Output = Made> + Send>> {
+        Box::pin(async move {
+            Memo::try_get_or_compute_spawned(self.0, &self.1, |_, _| make(), spawn).await
+        })
+    }
+
+    fn insert(&self, value: &Strong<usize>) {
+        self.0.insert(&self.1, value.clone());
+    }
+
+    fn remove(&self) {
+        self.0.remove(&self.1);
+    }
+
+    fn get(&self) -> Option<Strong<usize>> {
+        self.0.get(&self.1)
+    }
+}
+
+#[derive(Clone)]
+struct Name(Arc<WeakValueMap<usize, Strong<usize>>>);
+
+impl Asks for Name {
+    fn new() -> Self {
+        Name(Arc::default())
+    }
+
+    fn ask(
+        self,
+        make: impl FnOnce() -> Making + Send + 'static,
+        spawn: impl FnOnce(Load) + Send + 'static,
+    ) -> Pin<Box<dyn Future<Output = Made> + Send>> {
+        Box::pin(WeakValueMap::try_get_or_insert_spawned(
+            self.0,
+            7,
+            |_| make(),
+            spawn,
+        ))
+    }
+
+    fn insert(&self, value: &Strong<usize>) {
+        self.0.insert(7, value);
+    }
+
+    fn remove(&self) {
+        self.0.remove(&7);
+    }
+
+    fn get(&self) -> Option<Strong<usize>> {
+        self.0.get(&7)
+    }
+}
+
+/// Makes a value after an event.
+fn makes(event: &Arc<Event>, value: &Strong<usize>) -> impl Future<Output = Made> + Send + 'static {
+    let (event, value) = (Arc::clone(event), value.clone());
+    async move {
+        event.wait().await;
+        Ok(value)
+    }
+}
+
+fn made<T>(polled: Poll<Result<T, &'static str>>) -> T {
+    match polled {
+        Poll::Ready(Ok(value)) => value,
+        Poll::Ready(Err(error)) => panic!("{error}"),
+        Poll::Pending => panic!("pending"),
+    }
+}
+
+fn panic_of<R>(run: impl FnOnce() -> R) -> String {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(_) => "no panic".into(),
+        Err(payload) => message(payload),
+    }
+}
+
+const DROPPED: &str = "was dropped before its end";
+
+/// 460: A load needs no caller: its caller is kept and not polled, or has gone, and the others get the value. A hit spawns nothing.
+#[test]
+fn a_load_needs_no_caller() {
+    fn body<A: Asks>(asks: A) {
+        for goes in [false, true] {
+            let (loads, event, value) = (Loads::default(), Event::new(), Strong::new(1));
+            let mut first = asks.clone().asks(&loads, makes(&event, &value));
+            assert!(first.poll().is_pending());
+            let mut load = loads.take();
+            // Already reserved, before the executor has polled it.
+            let mut second = asks.clone().asks(&loads, makes(&event, &value));
+            assert!(second.poll().is_pending() && loads.is_empty());
+            let first = Some(first).filter(|_| !goes);
+            assert!(load.poll().is_pending());
+            event.happen();
+            assert!(load.poll().is_ready());
+            assert_eq!(second.woken(), 1);
+            assert!(Strong::ptr_eq(&made(second.poll()), &value));
+            let mut third = asks.clone().asks(&loads, pending());
+            assert!(Strong::ptr_eq(&made(third.poll()), &value) && loads.is_empty());
+            if let Some(mut first) = first {
+                assert_eq!(first.woken(), 1);
+                assert!(Strong::ptr_eq(&made(first.poll()), &value));
+            }
+            asks.remove();
+        }
+    }
+    body(Object::new());
+    body(Name::new());
+}
+
+/// 461: The caller gets the value of its load, also if the value is not kept.
+#[test]
+fn the_caller_gets_the_value_of_its_load() {
+    fn body<A: Asks>(asks: A, change: impl FnOnce(&A), there: Option<usize>) {
+        let (loads, event, value) = (Loads::default(), Event::new(), Strong::new(1));
+        let mut first = asks.clone().asks(&loads, makes(&event, &value));
+        assert!(first.poll().is_pending());
+        let mut load = loads.take();
+        change(&asks);
+        // It waits for its load, whatever others find.
+        assert!(first.poll().is_pending() && load.poll().is_pending());
+        event.happen();
+        assert!(load.poll().is_ready());
+        assert!(Strong::ptr_eq(&made(first.poll()), &value));
+        assert_eq!(asks.get().as_deref(), there.as_ref());
+    }
+    let other = Strong::new(2);
+    body(Object::new(), Object::remove, None);
+    body(Object::new(), |asks| asks.insert(&other), Some(2));
+    body(Object::new(), |asks| asks.0.clear(), None);
+    body(Object::new(), |asks| _ = asks.0.invalidate(&asks.1), None);
+    body(Name::new(), Name::remove, None);
+    body(Name::new(), |asks| asks.insert(&other), Some(2));
+    body(Name::new(), |asks| asks.0.clear(), None);
+}
+
+/// 461: An input that dies meanwhile: nothing keeps it, and its result goes to the caller.
+#[test]
+fn an_input_may_die_meanwhile() {
+    let (asks, loads, event) = (Object::new(), Loads::default(), Event::new());
+    let value = Strong::new(1);
+    let key = Strong::new(3);
+    let mut caller = {
+        let (memo, key, loads) = (Arc::clone(&asks.0), key.clone(), loads.clone());
+        let making = makes(&event, &value);
+        Task::new(Box::pin(async move {
+            let spawn = move |load| loads.spawn(load);
+            Memo::try_get_or_compute_spawned(memo, &{ key }, |_, _| making, spawn).await
+        }))
+    };
+    assert!(caller.poll().is_pending());
+    let mut load = loads.take();
+    drop(caller);
+    assert_eq!(Strong::strong_count(&key), 1);
+    drop(key);
+    event.happen();
+    assert!(load.poll().is_ready());
+    assert!(asks.0.is_empty());
+    assert_eq!(asks.0.statistics().invalidated, 1);
+}
+
+/// 462: A load that is dropped, before its first poll or after it, or whose `spawn` panics: its caller panics, the next caller's
+/// load makes the value, and nothing is left.
+#[test]
+fn a_load_that_is_dropped_delays_nobody() {
+    fn body<A: Asks>(asks: A) {
+        for case in ["spawn drops", "spawn panics", "unpolled", "polled"] {
+            let (loads, value, drops) = (Loads::default(), Strong::new(1), Arc::default());
+            let counts = Counts(Arc::clone(&drops));
+            let spawn = {
+                let loads = loads.clone();
+                move |load| match case {
+                    "spawn drops" => drop(load),
+                    "spawn panics" => panic_any("no executor"),
+                    _ => loads.spawn(load),
+                }
+            };
+            let making: Making = Box::pin(async {
+                let _counts = counts;
+                pending().await
+            });
+            let mut first = Task::new(asks.clone().ask(|| making, spawn));
+            let expected = match case {
+                "spawn panics" => {
+                    assert_eq!(panic_of(|| first.poll()), "no executor");
+                    None
+                }
+                "spawn drops" => Some(first),
+                _ => {
+                    assert!(first.poll().is_pending());
+                    let mut load = loads.take();
+                    let mut second = asks.clone().asks(&loads, ready(Ok(value.clone())));
+                    assert!(second.poll().is_pending());
+                    if case == "polled" {
+                        assert!(load.poll().is_pending());
+                    }
+                    drop(load);
+                    assert_eq!(
+                        (first.woken(), second.woken(), drops.load(SeqCst)),
+                        (1, 1, 1)
+                    );
+                    assert!(second.poll().is_pending());
+                    assert!(loads.take().poll().is_ready());
+                    assert!(Strong::ptr_eq(&made(second.poll()), &value));
+                    Some(first)
+                }
+            };
+            if let Some(mut first) = expected {
+                let panic = panic_of(|| first.poll());
+                assert!(panic.contains(DROPPED), "{panic}");
+            }
+            assert_eq!(drops.load(SeqCst), 1);
+            let mut last = asks.clone().asks(&loads, ready(Ok(value.clone())));
+            if last.poll().is_pending() {
+                assert!(loads.take().poll().is_ready());
+                made(last.poll());
+            }
+            asks.remove();
+        }
+    }
+    body(Object::new());
+    body(Name::new());
+}
+
+/// 463: A panic of a load goes to its caller or, if the caller has gone, to the task of the load. So does an error, which nobody
+/// hears then. The next caller's load makes the value.
+#[test]
+fn a_panic_of_a_load_goes_to_its_caller() {
+    fn body<A: Asks>(asks: A) {
+        for (goes, panics) in [(false, true), (true, true), (false, false), (true, false)] {
+            let (loads, event, value) = (Loads::default(), Event::new(), Strong::new(1));
+            let making = {
+                let event = Arc::clone(&event);
+                async move {
+                    event.wait().await;
+                    if panics { panic_any("boom") } else { Err("no") }
+                }
+            };
+            let mut first = asks.clone().asks(&loads, making);
+            assert!(first.poll().is_pending());
+            let mut load = loads.take();
+            let mut second = asks.clone().asks(&loads, ready(Ok(value.clone())));
+            assert!(second.poll().is_pending());
+            let first = Some(first).filter(|_| !goes);
+            event.happen();
+            let expected = if goes && panics { "boom" } else { "no panic" };
+            assert_eq!(panic_of(|| assert!(load.poll().is_ready())), expected);
+            if let Some(mut first) = first {
+                if panics {
+                    assert_eq!(panic_of(|| first.poll()), "boom");
+                } else {
+                    assert!(matches!(first.poll(), Poll::Ready(Err("no"))));
+                }
+            }
+            assert!(second.poll().is_pending());
+            assert!(loads.take().poll().is_ready());
+            assert!(Strong::ptr_eq(&made(second.poll()), &value));
+            asks.remove();
+        }
+        // Of the closure: nothing is spawned.
+        let loads = Loads::default();
+        let spawn = {
+            let loads = loads.clone();
+            move |load| loads.spawn(load)
+        };
+        let mut first = Task::new(asks.clone().ask(|| panic_any("at once"), spawn));
+        assert_eq!(panic_of(|| first.poll()), "at once");
+        assert!(loads.is_empty());
+        let mut next = asks.asks(&loads, ready(Ok(Strong::new(1))));
+        assert!(next.poll().is_pending() && loads.take().poll().is_ready());
+        made(next.poll());
+    }
+    body(Object::new());
+    body(Name::new());
+}
+
+/// 463: So does the panic of a clone of the value, and of a destructor in the computation.
+#[test]
+fn what_a_load_ends_with_may_panic() {
+    let (memo, key) = (
+        Arc::new(Memo::<Strong<usize>, Doomed>::new()),
+        Strong::new(0),
+    );
+    let ask = |value: Doomed, guard: Option<Doomed>| {
+        let (memo, key) = (Arc::clone(&memo), key.clone());
+        let making = async move {
+            let _guard = guard;
+            value
+        };
+        block_on(Memo::get_or_compute_spawned(
+            memo,
+            &key,
+            |_, _| making,
+            |load| {
+                thread::spawn(|| block_on(load)).join().unwrap();
+            },
+        ))
+    };
+    let bad = Doomed::default().cloning(|| panic_any("a clone"));
+    assert_eq!(panic_of(|| ask(bad, None)), "a clone");
+    let guard = Doomed::new(|| panic_any("a destructor"));
+    assert_eq!(
+        panic_of(|| ask(Doomed::default(), Some(guard))),
+        "a destructor"
+    );
+    assert!(memo.is_empty());
+    drop(ask(Doomed::default(), None));
+    assert_eq!(memo.len(), 1);
+}
+
+/// Leads to one memo, and then to another.
+#[derive(Default)]
+struct Liar {
+    memos: [Arc<Numbers>; 2],
+    clones_lie: bool,
+    derefs: AtomicUsize,
+    honest_derefs: usize,
+}
+
+impl Clone for Liar {
+    fn clone(&self) -> Self {
+        let [one, other] = self.memos.clone();
+        Liar {
+            memos: if self.clones_lie {
+                [other, one]
+            } else {
+                [one, other]
+            },
+            derefs: AtomicUsize::new(self.derefs.load(SeqCst)),
+            ..*self
+        }
+    }
+}
+
+impl Deref for Liar {
+    type Target = Numbers;
+
+    fn deref(&self) -> &Numbers {
+        let lies = self.derefs.fetch_add(1, SeqCst) >= self.honest_derefs;
+        &self.memos[usize::from(lies)]
+    }
+}
+
+/// 464: A pointer to a memo whose `Clone` or `Deref` leads to another memo: a panic says so, and nothing is left in either.
+#[test]
+fn a_pointer_may_lie() {
+    for (clones_lie, honest_derefs) in [(true, usize::MAX), (false, 0), (false, 1), (false, 2)] {
+        let memos = [Arc::<Numbers>::default(), Arc::default()];
+        let liar = Liar {
+            memos: memos.clone(),
+            clones_lie,
+            honest_derefs,
+            ..Liar::default()
+        };
+        let (key, loads, spawns) = (Strong::new(0), Loads::default(), Loads::default());
+        let mut caller = Task::new(Box::pin(Memo::get_or_compute_spawned(
+            liar,
+            &key,
+            |_, _| async { Strong::new(1) },
+            |load| spawns.spawn(load),
+        )));
+        let panic = panic_of(|| caller.poll());
+        if panic == "no panic" {
+            // The lie came too late, or first.
+            assert!(honest_derefs != 1 && !clones_lie);
+            assert!(spawns.take().poll().is_ready() && caller.poll().is_ready());
+        } else {
+            assert!(panic.contains("has led to another collection"), "{panic}");
+            assert!(spawns.is_empty());
+        }
+        drop(caller);
+        for memo in memos {
+            memo.clear();
+            let mut next = Object(memo, key.clone()).asks(&loads, ready(Ok(Strong::new(1))));
+            assert!(next.poll().is_pending() && loads.take().poll().is_ready());
+            made(next.poll());
+        }
+    }
+}
+
+/// 465: A result of a load goes with what it depends on. The [`Dependencies`](weakly::memo::Dependencies) outlive the load, and the
+/// memo, and do nothing then.
+#[test]
+fn a_load_has_dependencies() {
+    let (memo, loads) = (Arc::new(Numbers::new()), Loads::default());
+    let (key, further, late) = (Strong::new(0), Strong::new(1), Strong::new(2));
+    let (on, kept) = (further.clone(), Arc::new(Mutex::new(None)));
+    let mut caller = {
+        let (kept, spawns) = (Arc::clone(&kept), loads.clone());
+        let compute = |_, cx: weakly::memo::Dependencies<'static>| async move {
+            thread::spawn(move || {
+                cx.depends_on(&on);
+                *kept.lock().unwrap() = Some(cx);
+            })
+            .join()
+            .unwrap();
+            Strong::new(4)
+        };
+        let spawn = move |load| spawns.spawn(load);
+        let (memo, key) = (Arc::clone(&memo), key.clone());
+        Task::new(Box::pin(async move {
+            Memo::get_or_compute_spawned(memo, &key, compute, spawn).await
+        }))
+    };
+    assert!(caller.poll().is_pending() && loads.take().poll().is_ready());
+    assert!(caller.poll().is_ready());
+    drop(caller);
+    let cx = kept.lock().unwrap().take().unwrap();
+    cx.depends_on(&late);
+    drop(late);
+    assert_eq!(memo.len(), 1);
+    drop(further);
+    assert!(memo.is_empty());
+    let alone = Arc::into_inner(memo);
+    assert!(alone.is_some(), "the load is over, and has no share");
+    drop(alone);
+    cx.depends_on(&Strong::new(5));
+}
+
+/// 465: The drop of a load ends its dependencies, and with the last share the memo.
+#[test]
+fn a_load_may_have_the_last_share() {
+    for polls in [false, true] {
+        let (memo, loads) = (Arc::new(Numbers::new()), Loads::default());
+        let (key, on) = (Strong::new(0), Strong::new(1));
+        let kept = Arc::new(Mutex::new(None));
+        let mut caller = {
+            let (kept, on, spawns) = (Arc::clone(&kept), on.clone(), loads.clone());
+            let compute = |_, cx: weakly::memo::Dependencies<'static>| async move {
+                cx.depends_on(&on);
+                *kept.lock().unwrap() = Some(cx);
+                pending().await
+            };
+            let (memo, key) = (Arc::clone(&memo), key.clone());
+            Task::new(Box::pin(async move {
+                let spawn = |load| spawns.spawn(load);
+                Memo::get_or_compute_spawned(memo, &key, compute, spawn).await
+            }))
+        };
+        assert!(caller.poll().is_pending());
+        let mut load = loads.take();
+        if polls {
+            assert!(load.poll().is_pending());
+        }
+        drop(caller);
+        let weak = Arc::downgrade(&memo);
+        drop(memo);
+        assert!(weak.upgrade().is_some(), "the load has a share");
+        drop(load);
+        assert!(weak.upgrade().is_none());
+        let kept = kept.lock().unwrap().take();
+        if let Some(cx) = kept {
+            cx.depends_on(&on);
+        }
+    }
+}
+
+/// 465: Where the memo is borrowed, the drop of a computation ends its dependencies, too: they may be dropped after the memo.
+#[test]
+fn dependencies_may_be_dropped_after_the_memo() {
+    let on = Strong::new(1);
+    let kept;
+    let memo = Memo::<Strong<usize>, usize>::new();
+    let (mut slot, key) = (None, Strong::new(0));
+    {
+        let computing = memo.get_or_compute_async(&key, |_, cx| {
+            cx.depends_on(&on);
+            slot = Some(cx);
+            pending()
+        });
+        assert!(
+            pin!(computing)
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+        );
+    }
+    kept = slot;
+    assert!(kept.is_some());
+}
+
+/// 466: A load that comes to need itself panics, also through other loads, and nobody waits for ever.
+#[test]
+fn loads_in_a_cycle_panic() {
+    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
+    fn ask(keys: Arc<[Strong<usize>]>, at: usize) -> Pin<Box<dyn Future<Output = usize> + Send>> {
+        Box::pin(async move {
+            let next = ask(Arc::clone(&keys), (at + 1) % keys.len());
+            let spawn = |load: Load| _ = thread::spawn(|| block_on(load));
+            Memo::get_or_compute_spawned(&MEMO, &keys[at], |_, _| next, spawn).await
+        })
+    }
+    for len in 1..=3 {
+        let keys: Arc<[_]> = (0..len).map(Strong::new).collect();
+        let panic = panic_of(|| block_on(ask(keys, 0)));
+        assert!(panic.starts_with("a cycle"), "{panic}");
+        assert!(MEMO.is_empty());
+    }
+}
+
+/// 466: A caller that computes waits for its load, and the load for the caller.
+#[test]
+fn a_load_that_waits_for_its_caller_panics() {
+    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
+    let (outer, inner) = (Strong::new(0), Strong::new(1));
+    let asks = outer.clone();
+    let panic = panic_of(|| {
+        block_on(MEMO.get_or_compute_async(&outer, |_, _| async {
+            let load = async move { MEMO.get_or_compute_async(&asks, |_, _| async { 1 }).await };
+            let spawn = |load: Load| _ = thread::spawn(|| block_on(load));
+            Memo::get_or_compute_spawned(&MEMO, &inner, |_, _| load, spawn).await
+        }))
+    });
+    assert!(panic.starts_with("a cycle"), "{panic}");
+}
+
+/// 460: Threads wait for loads, and share their values.
+#[test]
+fn threads_wait_for_loads() {
+    let (asks, loads, event) = (Object::new(), Loads::default(), Event::new());
+    let value = Strong::new(1);
+    let mut caller = asks.clone().asks(&loads, makes(&event, &value));
+    assert!(caller.poll().is_pending());
+    let mut load = loads.take();
+    assert!(load.poll().is_pending());
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| asks.0.get_or_compute(&asks.1, |_| unreachable!()));
+        event.happen();
+        assert!(load.poll().is_ready());
+        assert!(Strong::ptr_eq(&thread.join().unwrap(), &value));
+    });
+}
