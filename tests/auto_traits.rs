@@ -307,9 +307,6 @@ fn shared_collections_cross_threads_if_what_they_own_does() {
         Memo<Strong<i32>, Neither>: false, false;
         weakly::memo::Computation<'static>: false, false;
         weakly::memo::Dependencies: true, true;
-        concurrent::Flight<'static, i32>: true, true;
-        concurrent::Flight<'static, Sendable>: true, false;
-        concurrent::Flight<'static, i32, Result<i32, Neither>>: false, false;
     }
 }
 

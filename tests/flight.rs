@@ -4,12 +4,12 @@ mod common;
 #[path = "flight/tools.rs"]
 mod tools;
 
-#[path = "flight/called_off.rs"]
-mod called_off;
 #[path = "flight/cycles.rs"]
 mod cycles;
 #[path = "flight/dependencies.rs"]
 mod dependencies;
+#[path = "flight/destructors.rs"]
+mod destructors;
 #[path = "flight/ends.rs"]
 mod ends;
 #[path = "flight/names.rs"]

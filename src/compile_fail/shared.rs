@@ -163,25 +163,6 @@ struct AttributesAcrossThreads;
 ///     1
 /// });
 /// ```
-///
-/// A flight has values of its memo's type, and not of a subtype.
-///
-/// ```
-/// # use weakly::{Memo, Strong, concurrent::Flight};
-/// # type Any = for<'a> fn(&'a u8);
-/// # type One = fn(&'static u8);
-/// fn flight<'m>(memo: &'m Memo<Strong<u8>, One>, key: &Strong<u8>) -> Flight<'m, One> {
-///     memo.get_or_compute_async(key, |_, _| std::future::pending())
-/// }
-/// ```
-/// ```compile_fail,E0308
-/// # use weakly::{Memo, Strong, concurrent::Flight};
-/// # type Any = for<'a> fn(&'a u8);
-/// # type One = fn(&'static u8);
-/// fn flight<'m>(memo: &'m Memo<Strong<u8>, One>, key: &Strong<u8>) -> Flight<'m, Any, One> {
-///     memo.get_or_compute_async(key, |_, _| std::future::pending())
-/// }
-/// ```
 struct Memos;
 
 /// Keys and values of a pair map are pointers that threads share. So are keys by content, which

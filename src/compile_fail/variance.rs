@@ -131,7 +131,6 @@ invariant! {
         "concurrent::ValueIter<'m, i32, Strong<&'x str>>",
         "concurrent::PairIter<'m, Strong<&'x str>, Strong<i32>>",
         "concurrent::PairIter<'m, Strong<i32>, Strong<&'x str>>",
-        "concurrent::Flight<'m, &'x str>",
     ]
 }
 

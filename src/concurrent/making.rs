@@ -477,7 +477,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         F: Future<Output = Result<V, E>>,
     {
         // Dropped before `finish`, which has the parts of the entry: their drop may run user code.
-        let leader = self;
+        let mut leader = self;
         let computed = leader.run(compute).await;
         let _frame = leader.frame();
         match computed {
@@ -489,7 +489,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    async fn run<F: Future>(&self, compute: impl FnOnce() -> F) -> F::Output {
+    async fn run<F: Future>(&mut self, compute: impl FnOnce() -> F) -> F::Output {
         /// Drops the computation in its frame.
         struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, &'r Arc<Reservation>);
         impl<F> Drop for Running<'_, F> {
@@ -502,9 +502,11 @@ impl<'a, S: Compare> Leader<'a, S> {
             let _frame = self.frame();
             Some(compute())
         };
-        let mut running = Running(pin!(computing), &self.reservation);
+        let (reservation, edge) = (&self.reservation, &mut self.edge);
+        let mut running = Running(pin!(computing), reservation);
         poll_fn(|context| {
-            let _frame = self.frame();
+            Edge::renew_of_leader(edge, reservation);
+            let _frame = Reservation::frame(reservation);
             match running.0.as_mut().as_pin_mut() {
                 Some(computing) => computing.poll(context),
                 None => unreachable!("it is dropped last"),
@@ -520,7 +522,9 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// Publishes the value. The table does not keep the value if the node of the reservation was
     /// removed or replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+    pub(crate) fn finish<R>(mut self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+        // Until the destructors have run that the end of the pin runs.
+        let _edge = self.edge.take();
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is

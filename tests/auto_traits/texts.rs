@@ -105,14 +105,10 @@ fn memos_and_computations() {
 
     let mut flight =
         pin!(memo.get_or_compute_async(&key, |_, cx| async move { format!("{cx:?}") }));
-    assert_eq!(format!("{flight:?}"), "Flight { state: \"waiting\" }");
     let polled = flight
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.map(|text| text == "Dependencies { .. }").is_ready());
-    assert_eq!(format!("{flight:?}"), "Flight { state: \"over\" }");
-    let found = memo.get_or_compute_async(&key, |_, _| async { unreachable!() });
-    assert_eq!(format!("{found:?}"), "Flight { state: \"ready\" }");
 }
 
 #[test]

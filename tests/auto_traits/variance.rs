@@ -79,8 +79,6 @@ covariant! {
     <'m, 'x> concurrent::Keys<'x, Strong<i32>, i32>;
     <'m, 'x> concurrent::ValueIter<'x, i32, Strong<i32>>;
     <'m, 'x> concurrent::PairIter<'x, Strong<i32>, Strong<i32>>;
-    <'m, 'x> concurrent::Flight<'x, i32>;
-    <'m, 'x> concurrent::Flight<'m, i32, Result<i32, &'x str>>;
     <'m, 'x> reference_queue::Drain<'x, i32>;
     <'m, 'x> reference_queue::Next<'x, i32>;
     <'m, 'x> memo::Computation<'x>;

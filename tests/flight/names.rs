@@ -32,9 +32,17 @@ fn by_name_the_value_comes_back() {
     assert!(Strong::ptr_eq(&block_on(ask(7)), &tenant), "there already");
     drop(tenant);
     assert!(tenants.contains_key(&7), "the other one has it");
-    assert!(other.poll().is_ready());
+    assert!(other.poll().map(|tenant| assert_eq!(*tenant, 8)).is_ready());
     assert!(!tenants.contains_key(&7));
     drop((one, other));
+
+    // A waiter that is dropped, or a thread that waits, keeps nothing for longer.
+    let (mut one, other) = (Task::pending(ask(7)), Task::pending(ask(7)));
+    event.happen();
+    assert!(one.poll().is_ready() && tenants.contains_key(&7));
+    drop(other);
+    assert!(!tenants.contains_key(&7));
+    drop(one);
 
     event.happen();
     let again = block_on(ask(7));

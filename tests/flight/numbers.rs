@@ -3,12 +3,10 @@
 use std::ops::Deref;
 use std::pin::Pin;
 
-use weakly::concurrent::Flight;
 use weakly::memo::{Computation, Dependencies};
 use weakly::{Memo, Strong, Weak};
 
-pub(crate) type Answer = Pin<Box<dyn Future<Output = usize> + Send>>;
-type Begins = Box<dyn FnOnce(Weak<usize>, Dependencies) -> Answer + Send>;
+pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = usize> + Send + 'a>>;
 
 #[derive(Default)]
 pub(crate) struct Numbers(Memo<Strong<usize>, usize>);
@@ -18,17 +16,18 @@ impl Numbers {
         Numbers(Memo::new())
     }
 
-    pub(crate) fn get_or_compute_async<F, Fut>(
-        &self,
-        key: &Strong<usize>,
+    pub(crate) fn get_or_compute_async<'a, F, Fut>(
+        &'a self,
+        key: &'a Strong<usize>,
         compute: F,
-    ) -> Flight<'_, usize>
+    ) -> Answer<'a>
     where
-        F: FnOnce(Weak<usize>, Dependencies) -> Fut + Send + 'static,
-        Fut: Future<Output = usize> + Send + 'static,
+        F: FnOnce(Weak<usize>, Dependencies<'a>) -> Fut + Send + 'a,
+        Fut: Future<Output = usize> + Send + 'a,
     {
-        let begins: Begins = Box::new(move |key, on| Box::pin(compute(key, on)));
-        self.0.get_or_compute_async(key, begins)
+        type Begins<'a> = Box<dyn FnOnce(Weak<usize>, Dependencies<'a>) -> Answer<'a> + Send + 'a>;
+        let begins: Begins<'a> = Box::new(move |key, on| Box::pin(compute(key, on)));
+        Box::pin(self.0.get_or_compute_async(key, begins))
     }
 
     pub(crate) fn get_or_compute(

@@ -391,7 +391,7 @@ type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a computation depends on.
 enum Inside<'a> {
-    Tasks(&'a Dependencies),
+    Tasks(&'a Dependencies<'a>),
     Thread(&'a Computation<'a>),
 }
 
@@ -474,7 +474,7 @@ impl World {
 fn run<'a>(
     world: &'a Arc<World>,
     steps: Vec<Step>,
-    inside: Option<&'a Dependencies>,
+    inside: Option<&'a Dependencies<'a>>,
 ) -> Boxed<'a, ()> {
     Box::pin(async move {
         for step in steps {
@@ -511,7 +511,7 @@ impl Work {
     /// What tasks compute.
     async fn run<T>(
         mut self,
-        inside: Option<Dependencies>,
+        inside: Option<Dependencies<'_>>,
         made: impl FnOnce(&Arc<World>, &Plan, u64) -> T,
     ) -> Result<T, Failure> {
         let busy = Busy::begin(&self.world, &self);

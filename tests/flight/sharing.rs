@@ -1,13 +1,15 @@
-//! All who wait own the computation.
+//! One of those who ask computes for all.
 
-use std::mem;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 
-use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
+use weakly::{Memo, Strong};
 
 use super::common::heap;
 use super::numbers::*;
@@ -39,13 +41,11 @@ fn one_computes_for_all() {
     assert_eq!(block_on(ask(7)), 0);
     let statistics = memo.statistics();
     assert_eq!((statistics.hits, statistics.misses), (5, 1));
-    drop(text);
-    assert!(memo.is_empty());
 }
 
-/// 177: Of two tasks the one that has not passed the closure polls it to its end: that is a hit, and the other one the miss.
+/// 177: Of two tasks, the one that computes is the miss, and the one that waits is the hit.
 #[test]
-fn a_task_that_ends_anothers_computation_is_a_hit() {
+fn a_task_that_waits_is_a_hit() {
     let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let event = Event::new();
     let ask = || {
@@ -57,10 +57,12 @@ fn a_task_that_ends_anothers_computation_is_a_hit() {
     };
     let (mut own, mut other) = (ask(), ask());
     event.happen();
-    assert_eq!(other.poll(), Poll::Ready(4));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.hits, statistics.misses), (1, 1));
+    assert!(
+        other.poll().is_pending(),
+        "only its leader polls a computation"
+    );
     assert_eq!(own.poll(), Poll::Ready(4));
+    assert_eq!((other.woken(), other.poll()), (1, Poll::Ready(4)));
     let statistics = memo.statistics();
     assert_eq!((statistics.hits, statistics.misses), (1, 1));
 }
@@ -87,130 +89,120 @@ fn a_hit_allocates_nothing() {
     assert_eq!(heap::allocations(), before);
 }
 
-/// 241: Whoever goes hands nothing over: the computation goes on where it was, also if it was begun by who goes. (What
-/// pingora #931 and async_singleflight #8 are about.)
+/// 241: If the leader is dropped, the computation is dropped, all waiters are woken, and the first one that is polled computes
+/// anew. A caller that arrives meanwhile may be that one.
 #[test]
-fn a_cancelled_leader_stalls_nobody() {
+fn the_next_computes_after_a_dropped_leader() {
     let (memo, text) = (Numbers::new(), Strong::new(4_usize));
     let (event, begun) = (Event::new(), Arc::new(AtomicUsize::new(0)));
-    let ask = || {
+    let ask = |_| {
         let (event, begun) = (Arc::clone(&event), Arc::clone(&begun));
         memo.get_or_compute_async(&text, move |_, _| async move {
             let number = begun.fetch_add(1, SeqCst);
             event.wait().await;
-            event.wait().await;
             number
         })
     };
-    let first = Task::pending(ask());
-    let mut second = Task::pending(ask());
-    event.happen();
-    drop(first);
-    assert!(second.poll().is_pending());
-    event.happen();
-    assert_eq!(second.poll(), Poll::Ready(0));
-    assert_eq!(begun.load(SeqCst), 1);
-}
-
-/// 242: One that is never polled again stalls nobody: others poll, and are woken. (moka #240: the one that computes waits for
-/// a lock that one has which waits for the result.)
-#[test]
-fn one_that_is_not_polled_again_stalls_nobody() {
-    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    let ask = || {
-        memo.get_or_compute_async(&text, |_, _| async {
-            yields(3).await;
-            4
-        })
-    };
-    let stalled = Task::pending(ask());
-    assert_eq!(block_on(ask()), 4);
-    drop(stalled);
-    assert_eq!(memo.get(&text), Some(4));
-
-    let other = Strong::new(5_usize);
-    let ask = || {
-        memo.get_or_compute_async(&other, |_, _| async {
-            yields(3).await;
-            5
-        })
-    };
-    mem::forget(Task::pending(ask()));
-    assert_eq!(
-        block_on(ask()),
-        5,
-        "what a forgotten one has begun is polled"
-    );
-}
-
-/// 243: With the last who waits goes the computation, and nothing is left.
-#[test]
-fn nothing_is_left_of_what_nobody_waits_for() {
-    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    let (event, destroyed) = (Event::new(), Arc::new(AtomicUsize::new(0)));
-    let ask = || {
-        let (event, counts) = (Arc::clone(&event), Counts(Arc::clone(&destroyed)));
-        memo.get_or_compute_async(&text, move |_, _| async move {
-            let _counts = counts;
-            event.wait().await;
-            4
-        })
-    };
-    let (first, second) = (Task::pending(ask()), Task::pending(ask()));
-    let unpolled = ask();
-    drop(first);
-    assert_eq!(destroyed.load(SeqCst), 0);
-    drop(second);
-    assert_eq!(
-        destroyed.load(SeqCst),
-        2,
-        "what has begun, and the closure of the second"
-    );
+    let mut all: Vec<_> = (0..4).map(ask).map(Task::pending).collect();
+    drop(all.remove(0));
+    assert!(all.iter().all(|task| task.woken() == 1));
     assert_eq!((memo.len(), memo.statistics().discarded), (0, 1));
-    assert_eq!(
-        memo.get_or_compute(&text, |_| 5),
-        5,
-        "nobody waits for what is gone"
-    );
-    drop(unpolled);
-    assert_eq!(destroyed.load(SeqCst), 3);
+    assert!(all[1].poll().is_pending() && all[0].poll().is_pending());
+    assert_eq!(begun.load(SeqCst), 2);
+    drop(all.remove(1));
+    let mut arrives = Task::pending(ask(4));
+    event.happen();
+    assert_eq!((arrives.woken(), arrives.poll()), (1, Poll::Ready(2)));
+    assert!(all.iter_mut().all(|task| task.poll() == Poll::Ready(2)));
 }
 
-/// 243: The destructor of a computation that nobody waits for may ask for the same key, or any: it is not at work any more.
+/// 242: A waiter that was woken, and is dropped, or kept and never polled again, stalls nobody.
 #[test]
-fn the_destructor_of_a_computation_may_ask_again() {
+fn a_waiter_that_is_not_polled_again_stalls_nobody() {
+    for drops in [false, true] {
+        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
+        let ask = |answer| memo.get_or_compute_async(&text, move |_, _| async move { answer });
+        let never = memo.get_or_compute_async(&text, |_, _| std::future::pending());
+        let leader = Task::pending(never);
+        let (mut woken, mut other) = (Some(Task::pending(ask(1))), Task::pending(ask(2)));
+        drop(leader);
+        assert_eq!(woken.as_ref().map(Task::woken), Some(1));
+        if drops {
+            woken = None;
+        }
+        assert_eq!((other.woken(), other.poll()), (1, Poll::Ready(2)));
+        assert_eq!(block_on(ask(3)), 2);
+        drop(woken);
+    }
+}
+
+/// 243: The destructor of a computation runs while its key is reserved: if it asks for the key, this is a cycle. Afterwards
+/// nothing is left.
+#[test]
+fn the_destructor_of_a_computation_asks_in_a_cycle() {
     static MEMO: Numbers = Numbers::new();
+    static CYCLES: AtomicUsize = AtomicUsize::new(0);
     struct Asks(Strong<usize>, bool);
     impl Drop for Asks {
         fn drop(&mut self) {
-            let found = if self.1 {
-                block_on(MEMO.get_or_compute_async(&self.0, |_, _| async { 7 }))
-            } else {
-                MEMO.get_or_compute(&self.0, |_| 7)
-            };
-            assert_eq!(found, 7);
+            let asked = catch_unwind(AssertUnwindSafe(|| match self.1 {
+                true => block_on(MEMO.get_or_compute_async(&self.0, |_, _| async { 7 })),
+                false => MEMO.get_or_compute(&self.0, |_| 7),
+            }));
+            assert!(message(asked.unwrap_err()).starts_with("a cycle"));
+            CYCLES.fetch_add(1, SeqCst);
         }
     }
     for by_task in [false, true] {
         let text: Strong<usize> = Strong::new(4_usize);
         let asks = Asks(text.clone(), by_task);
-        let event = Event::new();
         let task = Task::pending(MEMO.get_or_compute_async(&text, move |_, _| async move {
             let _asks = asks;
-            event.wait().await;
-            4
+            std::future::pending().await
         }));
         drop(task);
-        assert_eq!(MEMO.get(&text), Some(7));
+        assert_eq!(
+            (MEMO.get(&text), MEMO.get_or_compute(&text, |_| 8)),
+            (None, 8)
+        );
     }
+    assert_eq!(CYCLES.load(SeqCst), 2);
 }
 
-/// 256: A flight is polled once to its end.
+/// 450: Closures and futures borrow locals, and need not be `Send`.
 #[test]
-#[should_panic = "polled after it was ready"]
-fn a_flight_has_one_end() {
+fn closures_and_futures_borrow() {
+    let (memo, text) = (
+        Memo::<Strong<str>, usize>::new(),
+        Strong::<str>::from("text"),
+    );
+    let (counts, rc) = (Cell::new(0), Rc::new(4));
+    let ask = || {
+        memo.get_or_compute_async(&text, |_, _| async {
+            let rc = Rc::clone(&rc);
+            yields(1).await;
+            counts.set(counts.get() + 1);
+            *rc
+        })
+    };
+    assert_eq!((block_on(ask()), block_on(ask()), counts.get()), (4, 4, 1));
+    let names = WeakValueMap::<usize, Arc<usize>>::new();
+    let (set, rc) = (&counts, &rc);
+    let named = block_on(names.get_or_insert_async(1, |name| async move {
+        set.set(9);
+        Arc::new(*Rc::clone(rc) + name)
+    }));
+    assert_eq!((*named, counts.get()), (5, 9));
+}
+
+/// 451: The lookup happens at the first poll, not at the call.
+#[test]
+fn the_lookup_happens_at_the_first_poll() {
     let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    let mut task = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
-    assert_eq!(task.poll(), Poll::Ready(4));
-    _ = task.poll();
+    let mut early = Task::new(memo.get_or_compute_async(&text, |_, _| async { 4 }));
+    assert_eq!(memo.insert(&text, 5), None);
+    assert_eq!(early.poll(), Poll::Ready(5));
+    let mut late = Task::new(memo.get_or_compute_async(&text, |_, _| async { 6 }));
+    memo.remove(&text);
+    assert_eq!(late.poll(), Poll::Ready(6));
 }

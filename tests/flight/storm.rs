@@ -219,8 +219,6 @@ fn ask(world: Arc<World>, slot: usize) -> Task {
                 world.value(slot, &mut random)
             }
         });
-        // Nobody keeps the key alive.
-        drop(key);
         let value = flight.await;
         world.check(&value, slot);
     })

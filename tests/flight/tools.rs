@@ -129,12 +129,6 @@ impl Event {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes who waits, although nothing has happened.
-    pub(crate) fn wake(&self) {
-        let waker = self.0.lock().unwrap().1.clone();
-        waker.into_iter().for_each(Waker::wake);
-    }
-
     pub(crate) async fn wait(&self) {
         poll_fn(|context| {
             let mut state = self.0.lock().unwrap();
@@ -146,15 +140,6 @@ impl Event {
             Poll::Pending
         })
         .await;
-    }
-}
-
-/// Counts one when it is dropped.
-pub(crate) struct Counts(pub(crate) Arc<AtomicUsize>);
-
-impl Drop for Counts {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
     }
 }
 

@@ -53,6 +53,14 @@ impl Edge {
         Edge::new(to, false)
     }
 
+    /// Passes the edge on to the computation that polls the leader now.
+    pub(in super::super) fn renew_of_leader(edge: &mut Option<Self>, to: &Arc<Reservation>) {
+        if !Edge::is_current(edge) {
+            *edge = None;
+            *edge = Edge::new(to, false);
+        }
+    }
+
     /// The edge of a wait that is about to begin.
     pub(super) fn of_wait(to: &Arc<Reservation>) -> Result<Option<Self>, WaitError> {
         // F1
@@ -63,9 +71,21 @@ impl Edge {
         }
     }
 
-    /// The computation that has the edge.
-    pub(super) fn from(&self) -> &Arc<Reservation> {
-        &self.from
+    /// Passes the edge on to the computation that polls the wait now.
+    pub(super) fn renew_of_wait(
+        edge: &mut Option<Self>,
+        to: &Arc<Reservation>,
+    ) -> Result<(), WaitError> {
+        if !Edge::is_current(edge) {
+            *edge = None;
+            *edge = Edge::of_wait(to)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the edge leads from the current computation.
+    fn is_current(edge: &Option<Self>) -> bool {
+        Reservation::is_current(edge.as_ref().map(|edge| &edge.from))
     }
 
     /// Looks for the computation of this edge, from the end of the edge on.

@@ -50,10 +50,7 @@ impl Future for Wait<'_> {
         if waits.enter(&mut this.place, context.waker(), |state| state.complete) {
             return Poll::Ready(Ok(()));
         }
-        if !Reservation::is_current(this.edge.as_ref().map(Edge::from)) {
-            this.edge = None;
-            this.edge = Edge::of_wait(this.reservation)?;
-        }
+        Edge::renew_of_wait(&mut this.edge, this.reservation)?;
         Poll::Pending
     }
 }

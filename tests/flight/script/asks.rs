@@ -13,14 +13,13 @@ pub(super) enum Ended<R> {
 pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
     match plan.of {
         Of::Slot(slot) => Box::pin(async move {
-            let (key, control, holds) = (world.key(slot), plan.control, plan.holds);
+            let (key, control) = (world.key(slot), plan.control);
             let work = world.work(plan, Some(&key));
             let (asker, id) = (work.asker, work.id);
             if work.plan.end == End::Fail {
                 let flight = world.memo.try_get_or_compute_async(&key, move |_, inside| {
                     work.run(Some(inside), World::made)
                 });
-                let _held = holds.then_some(key);
                 let ended = follow(world, flight, control).await;
                 world.check(ended, |made| made.id == id, asker);
             } else {
@@ -28,7 +27,6 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
                     work.begin();
                     infallible(work.run(Some(inside), World::made))
                 });
-                let _held = holds.then_some(key);
                 let ended = follow(world, flight, control).await.ok();
                 world.check(ended, |made| made.id == id, asker);
             }
@@ -89,16 +87,16 @@ impl<R> Ended<R> {
     }
 }
 
-/// Polls a flight as long as its asker wants.
-async fn follow<F: Future + Unpin>(world: &World, flight: F, control: Control) -> Ended<F::Output> {
-    let (mut flight, mut polls, mut stalled) = (Some(flight), 0, 0);
+/// Polls a future as long as its asker wants.
+async fn follow<F: Future>(world: &World, asked: F, control: Control) -> Ended<F::Output> {
+    let (mut asked, mut polls, mut stalled) = (Some(Box::pin(asked)), 0, 0);
     let ended = poll_fn(|context| {
-        let Some(future) = &mut flight else {
+        let Some(future) = &mut asked else {
             unreachable!("it is polled until it ends")
         };
         match control {
             Control::Cancel(after, false) if polls >= after => {
-                flight = None;
+                asked = None;
                 return Poll::Ready(Ended::Given);
             }
             Control::Stall(after, turns) if polls >= after && stalled < turns => {
@@ -108,26 +106,26 @@ async fn follow<F: Future + Unpin>(world: &World, flight: F, control: Control) -
                 return Poll::Pending;
             }
             Control::Forget(after) if polls >= after => {
-                mem::forget(flight.take());
+                mem::forget(asked.take());
                 return Poll::Ready(Ended::Given);
             }
             _ => {}
         }
         polls += 1;
-        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(context)));
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
         let ended = match polled {
             Ok(Poll::Ready(answer)) => Ended::Answered(answer),
             Ok(Poll::Pending) => match control {
                 Control::Cancel(after, true) if polls >= after => Ended::Given,
                 Control::Forget(after) if polls >= after => {
-                    mem::forget(flight.take());
+                    mem::forget(asked.take());
                     Ended::Given
                 }
                 _ => return Poll::Pending,
             },
             Err(payload) => Ended::Panicked(payload),
         };
-        flight = None;
+        asked = None;
         Poll::Ready(ended)
     })
     .await;
