@@ -88,15 +88,16 @@ impl<R> Drop for Ends<R> {
     }
 }
 
-/// Runs a future, and catches its panic.
-async fn caught<R>(running: impl Future<Output = R>) -> thread::Result<R> {
+/// Runs a future as the code of a computation, and catches its panic.
+async fn caught<R>(of: Arc<Reservation>, running: impl Future<Output = R>) -> thread::Result<R> {
     let mut running = pin!(running);
-    poll_fn(
-        |context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
+    poll_fn(|context| {
+        let _frame = Reservation::frame(&of);
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
             Ok(polled) => polled.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),
-        },
-    )
+        }
+    })
     .await
 }
 
@@ -147,22 +148,19 @@ where
                 ptr::from_ref(table).addr() == known,
                 "a clone of the pointer to a collection has led to another collection"
             );
-            let edge = {
-                let _frame = Reservation::frame(&end);
-                Edge::of_leader(&reservation)
-            };
             let leader = Leader {
                 table,
                 hash,
                 reservation,
                 stage: Stage::Begun,
-                edge,
+                edge: None,
             };
             leader.make(|| later(computing), finish).await
         };
-        let mut load: Load = Box::pin(async move { ends.with(caught(load).await) });
+        let mut load: Load = Box::pin(async move { ends.with(caught(end, load).await) });
         let first = {
             let _frame = self.frame();
+            let _edge = Edge::of_leader(&loading.end);
             load.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         };
         if first.is_pending() {

@@ -143,6 +143,15 @@ impl Event {
     }
 }
 
+/// Counts one when it is dropped.
+pub(crate) struct Counts(pub(crate) Arc<AtomicUsize>);
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
 /// What a panic has said.
 pub(crate) fn message(payload: Box<dyn std::any::Any + Send>) -> String {
     match payload.downcast::<String>() {
