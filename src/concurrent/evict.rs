@@ -253,7 +253,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[track_caller]
     pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();
-        ceiling.ring.set_limit(limit, |_| ());
+        ceiling.ring.set_limit(limit);
         self.evict_victims();
     }
 

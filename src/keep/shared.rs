@@ -172,11 +172,11 @@ impl<X> SharedRing<X> {
     }
 
     /// Sets another limit. The members beyond the limit become [victims](Ring::next_to_go).
-    pub(crate) fn set_limit<R>(&self, limit: Limit, then: impl FnOnce(&mut Ring<X>) -> R) -> R {
+    pub(crate) fn set_limit(&self, limit: Limit) {
         self.ring.with_room(
             |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
-            |ring, _| self.publish(ring, then),
-        )
+            |_, _| (),
+        );
     }
 
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {

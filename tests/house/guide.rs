@@ -123,7 +123,7 @@ fn defines(text: &str, item: &str) -> bool {
     })
 }
 
-/// The file that defines an item: `keep::Limit::count_live` is in that of `Limit`.
+/// The file that defines an item: `keep::Limit::generations` is in that of `Limit`.
 fn file_of<'f>(item: &str, sources: &'f Files) -> Option<&'f str> {
     let names: Vec<_> = item.split("::").collect();
     let is_type = |name: &&str| name.starts_with(char::is_uppercase);

@@ -169,7 +169,7 @@ fn a_refusal_has_its_reason() {
 #[test]
 fn what_is_going_is_found() {
     type Step = fn(&mut Ring<u8>);
-    let steps: [(Step, bool); 11] = [
+    let steps: [(Step, bool); 10] = [
         (|_| (), true),
         (
             |ring| assert!(!ring.touch(1) && ring.get(1).is_none()),
@@ -182,17 +182,16 @@ fn what_is_going_is_found() {
         ),
         (|ring| ring.refuse(1, 1), true),
         (
-            |ring| assert!(matches!(ring.keep(1, 1, 1), Outcome::New { .. })),
+            |ring| assert!(matches!(ring.keep(1, 1, 1), Outcome::New)),
             false,
         ),
         (
             |ring| assert!(matches!(ring.tell_or_keep(1, Some(1), 1), Told::No(_))),
             false,
         ),
-        (|ring| assert_eq!(ring.let_go(1, Gone::Removed), 3), false),
-        (|ring| assert_eq!(ring.release(1), (None, 3)), false),
+        (|ring| assert!(ring.release(1).is_none()), true),
         (|ring| assert!(ring.remove(1).is_none()), false),
-        (|ring| assert_eq!(ring.let_all_go(), 3), false),
+        (|ring| ring.let_all_go(), true),
     ];
     for (at, (step, is_gone)) in steps.into_iter().enumerate() {
         let mut ring = Ring::new(Limit::none().weight(5));
@@ -202,9 +201,9 @@ fn what_is_going_is_found() {
         assert_eq!((going.addr, going.what, going.why), (1, 1, Gone::Weight));
         assert!(ring.next_going().is_none() && ring.len() == 0);
         step(&mut ring);
-        let (kept, latest) = (ring.len(), ring.turn);
+        let kept = ring.len();
         assert_eq!(ring.end_going(&going), is_gone, "{at}");
-        assert_eq!((ring.len(), ring.turn), (kept, latest), "{at}");
+        assert_eq!(ring.len(), kept, "{at}");
         check(&ring);
         while ring.next_to_go().is_some() {}
         ring.let_all_go();
@@ -229,7 +228,7 @@ fn what_is_going_twice() {
         ring.next_going().unwrap()
     };
     let (first, second) = (go(&mut ring), go(&mut ring));
-    assert!(first.turn < second.turn && first.at != second.at);
+    assert_ne!(first.at, second.at);
     assert!(ring.end_going(&second) && !ring.end_going(&first));
     check(&ring);
     assert!(ring.index.is_empty());

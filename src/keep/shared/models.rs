@@ -44,7 +44,7 @@ impl Floor {
             return None;
         }
         match self.ring.join(OBJECT, Some(1), OBJECT, &self.stamp).0 {
-            Outcome::New { .. } => None,
+            Outcome::New => None,
             Outcome::Already(object) | Outcome::Refused(object) => Some(object),
         }
     }
