@@ -85,7 +85,9 @@ macro_rules! ceiling {
         /// entry that was not. An entry that alone is heavier than the limit is evicted at once. A
         /// dead entry makes room: no live entry is evicted in its place, except while a thread is
         /// looking at the dead entry, or if the key's handle does not notify, such as `Arc`, and no
-        /// sweep has found the dead entry yet. A hit costs one more load, and the hits of an entry
+        /// sweep has found the dead entry yet. An operation that needs room destroys one dead entry
+        /// after the other until there is room: beyond the dead entries that each change destroys,
+        /// at most 16 that make no room. A hit costs one more load, and the hits of an entry
         /// take the ceiling's lock about eight times while as many entries are evicted as are in
         /// the collection. An insertion, a removal and a death take the lock once.
         ///

@@ -440,10 +440,13 @@ impl<X> Ring<X> {
 
     /// Returns whether there is a victim.
     pub(crate) fn is_due(&self) -> bool {
+        self.is_beyond() || self.is_leaving() || self.too_old().is_some()
+    }
+
+    /// Returns whether the members are too many or too heavy.
+    pub(crate) fn is_beyond(&self) -> bool {
         let limit = self.limit;
-        let too_heavy = limit.weight.is_some_and(|most| self.is_above(most));
-        let beyond = self.len > limit.entries || too_heavy;
-        beyond || self.is_leaving() || self.too_old().is_some()
+        self.len > limit.entries || limit.weight.is_some_and(|most| self.is_above(most))
     }
 
     /// Takes the next victim, if there is one: a leaving item, or a member that is too old, or, if
@@ -474,7 +477,7 @@ impl<X> Ring<X> {
     }
 
     /// Returns whether the members together weigh more than `weight`.
-    fn is_above(&self, weight: usize) -> bool {
+    pub(crate) fn is_above(&self, weight: usize) -> bool {
         self.weight > weight as u128
     }
 
