@@ -308,7 +308,11 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
             return false;
         }
         let (weight, mut panics) = weight_of(weight, || inner.weigh(&object));
-        let (kept, due) = inner.ring.join(addr, weight, object, stamp);
+        let (kept, due) = match weight {
+            Some(weight) => inner.ring.join(addr, weight, object, stamp),
+            // The ring is not told: so the next hit asks for the weight again.
+            None => (Outcome::Refused(object), false),
+        };
         panics.catch(|| drop(kept));
         panics.resume();
         due

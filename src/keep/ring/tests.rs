@@ -59,7 +59,7 @@ fn check<X>(ring: &Ring<X>) {
 }
 
 /// Q1, Q3: A member that was reported in a round stays a member until the round ends, unless the
-/// member itself is removed.
+/// member itself is removed. An item that was refused in a round is refused until the round ends.
 #[test]
 fn what_is_told_stays_for_the_round() {
     let mut random = Random(1);
@@ -71,6 +71,7 @@ fn what_is_told_stays_for_the_round() {
     ] {
         let mut ring = Ring::new(limit);
         let (mut told, mut round, mut longest) = (Vec::new(), ring.round(), 0);
+        let (mut refused, mut refusals) = (Vec::new(), 0);
         for _ in 0..if cfg!(miri) { 30 } else { 30_000 } {
             let addr = 16 * (1 + random.below(addrs));
             match random.below(12) {
@@ -80,8 +81,19 @@ fn what_is_told_stays_for_the_round() {
                         told.push((addr, ring.tell_round()));
                     }
                 }
-                9 => _ = ring.keep(addr, 1, addr),
+                9 => {
+                    let weight = random.below(120);
+                    if let Told::No(Outcome::Refused(_)) =
+                        ring.tell_or_keep(addr, Some(weight), addr)
+                    {
+                        refused.push((weight, ring.tell_round()));
+                    }
+                }
                 10 if random.below(20) == 0 => ring.advance(),
+                10 if random.below(20) == 0 => {
+                    let weight = limit.weight.map(|_| 50 + random.below(100));
+                    allocating(|room| ring.set_limit(Limit { weight, ..limit }, room));
+                }
                 10 => _ = ring.let_go(addr, Gone::Removed),
                 _ => _ = ring.release(addr),
             }
@@ -92,14 +104,22 @@ fn what_is_told_stays_for_the_round() {
             if ring.round() != round {
                 round = ring.round();
                 told.clear();
+                refused.clear();
             }
+            refusals += refused.len();
             longest = longest.max(told.len());
             for (addr, then) in &told {
                 assert!(*then != round || ring.get(*addr).is_some());
             }
+            assert!(
+                refused
+                    .iter()
+                    .all(|(weight, then)| *then == round && !ring.fits(*weight))
+            );
             check(&ring);
         }
         assert!(cfg!(miri) || longest > 2, "{longest}");
+        assert!(cfg!(miri) || limit.weight.is_none() || refusals > 0);
     }
 }
 
