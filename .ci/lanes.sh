@@ -73,6 +73,7 @@ tests() {
 
 # Installs what is missing. (Not `grep -q`: it exits before the command that it reads from, which then fails.)
 toolchain() { rustup toolchain list | grep "^$1" >/dev/null || rustup toolchain install "$1" --profile minimal; }
+has_valgrind() { command -v valgrind >/dev/null || apt-get install --yes valgrind; }
 installed() { command -v "$1" >/dev/null || cargo install --locked "${@:2}" "$1"; }
 
 declare -A lanes=()

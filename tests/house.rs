@@ -8,6 +8,8 @@
 
 #[path = "house/guide.rs"]
 mod guide;
+#[path = "house/programs.rs"]
+mod programs;
 #[path = "house/prose.rs"]
 mod prose;
 #[path = "house/scanner.rs"]

@@ -3,7 +3,8 @@
 //! `cargo bench -p weakly-benches --bench lines -- [SIDE] [OPERATION] [THREADS] [SIZE] [MOST]` (weakly, churn, 2, 1000)
 //!
 //! It fails if an operation passes more than `MOST` lines. With `--places` before these words it shows which lines of the source
-//! pass most of them. `--write` alone counts what `docs/PERFORMANCE.md` shows, and writes that chapter.
+//! pass most of them. `--write` alone counts what `docs/PERFORMANCE.md` shows, and writes that chapter. By `cargo test --benches`
+//! it does all of this with few operations of two threads, and writes below `target`.
 //!
 //! The threads pass a baton: each makes one operation, then the next thread. valgrind's lackey writes each load and store of
 //! that down, and a model of coherent caches (MSI) counts two kinds of transfers: a *dirty read*, of a line that another
@@ -14,6 +15,9 @@
 #[allow(dead_code, reason = "the report shows more")]
 #[path = "../report/machine.rs"]
 mod machine;
+#[allow(dead_code, reason = "fewer objects are enough here")]
+#[path = "../report/scale.rs"]
+mod scale;
 #[allow(dead_code, reason = "the report fills all of it")]
 #[path = "../report/template.rs"]
 mod template;
@@ -31,6 +35,8 @@ use std::{fmt, fs};
 
 use weakly::{Strong, concurrent::WeakMap};
 
+use scale::Scale;
+
 type Hasher = ahash::RandomState;
 
 /// Threads, at most.
@@ -47,19 +53,17 @@ static BATONS: [(Mutex<bool>, Condvar); THREADS] =
     [const { (Mutex::new(false), Condvar::new()) }; THREADS];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // cargo passes that.
-    let words = env::args().skip(1).filter(|word| word != "--bench");
-    let (flags, words): (Vec<_>, Vec<_>) = words.partition(|word| word.starts_with("--"));
+    let (flags, words): (Vec<_>, Vec<_>) =
+        env::args().skip(1).partition(|word| word.starts_with("--"));
     let has = |flag: &str| flags.iter().any(|given| given == flag);
-    if has("--write") {
-        return write();
-    }
+    let scale = Scale::of_this_run();
     let word = |at: usize, default: &'static str| words.get(at).map_or(default, String::as_str);
     let run = Run {
         side: word(0, "weakly"),
         operation: word(1, "churn"),
         threads: word(2, "2").parse()?,
-        size: word(3, "1000").parse()?,
+        size: few(scale, word(3, "1000").parse()?),
+        scale,
     };
     assert!(
         (1..=THREADS).contains(&run.threads),
@@ -71,9 +75,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         run.execute();
         return Ok(());
     }
+    if has("--write") || scale == Scale::Tiny {
+        write(scale)?;
+    }
+    if has("--write") {
+        return Ok(());
+    }
     let counts = run.count();
     println!("{counts}");
-    if has("--places") {
+    if has("--places") || scale == Scale::Tiny {
         counts.show_places()?;
     }
     match words.get(4).map(|most| most.parse::<f64>()).transpose()? {
@@ -84,22 +94,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// A number of objects or operations. valgrind writes down each instruction.
+fn few(scale: Scale, full: usize) -> usize {
+    match scale {
+        Scale::Full => full,
+        Scale::Tiny => full.min(4),
+    }
+}
+
 /// Counts what the document shows, and writes that chapter.
-fn write() -> Result<(), Box<dyn Error>> {
+fn write(scale: Scale) -> Result<(), Box<dyn Error>> {
     let sides = ["weakly", "papaya", "dashmap"];
     let mut table = format!(
         "| lines for each operation | threads | {} |\n|---|---:|---:|---:|---:|",
         sides.join(" | ")
     );
     for operation in OPERATIONS {
-        for threads in [2, 8, 64] {
+        let threads: &[usize] = match scale {
+            Scale::Full => &[2, 8, 64],
+            Scale::Tiny => &[2],
+        };
+        for &threads in threads {
             table += &format!("\n| {operation} | {threads} |");
             for side in sides {
                 let run = Run {
                     side,
                     operation,
                     threads,
-                    size: 1000,
+                    size: few(scale, 1000),
+                    scale,
                 };
                 let counts = run.count();
                 eprintln!("{counts}");
@@ -107,15 +130,11 @@ fn write() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/PERFORMANCE.md");
     let parts = [
         ("lines", table),
         ("counted", machine::Machine::this().caption()),
     ];
-    let document = fs::read_to_string(path)?;
-    let document = template::chapter(&document, template::LINES, parts.into());
-    let document = document.ok_or("the document has no such chapter")?;
-    Ok(fs::write(path, document)?)
+    template::write(scale.root(), template::LINES, parts.into())
 }
 
 #[derive(Clone, Copy)]
@@ -124,6 +143,7 @@ struct Run<'w> {
     operation: &'w str,
     threads: usize,
     size: usize,
+    scale: Scale,
 }
 
 /// What the trace says of the lines.
@@ -214,6 +234,7 @@ impl fmt::Display for Counts<'_> {
             operation,
             threads,
             size,
+            ..
         } = self.run;
         let each = |count| self.each(count);
         write!(
@@ -235,6 +256,7 @@ impl<'w> Run<'w> {
             .arg(env::current_exe().expect("a path"))
             .args(["--traced", self.side, self.operation])
             .args([self.threads.to_string(), self.size.to_string()])
+            .args((self.scale == Scale::Full).then_some("--bench"))
             // Each thread has a heap of its own.
             .env("MALLOC_ARENA_MAX", "256")
             .stdout(Stdio::null())
@@ -293,7 +315,7 @@ impl<'w> Run<'w> {
 
     /// Operations of each thread that are counted: of many threads two batches, as all of them begin theirs at a time.
     fn counted(self) -> usize {
-        (2_400 / self.threads).clamp(128, 300)
+        few(self.scale, (2_400 / self.threads).clamp(128, 300))
     }
 
     /// What is traced.
@@ -343,7 +365,7 @@ impl<'w> Run<'w> {
         let warmup = if self.operation == "get" {
             4
         } else {
-            2_000 / self.threads + 70
+            few(self.scale, 2_000 / self.threads + 70)
         };
         let run = |number: usize| {
             let mut live: VecDeque<K> = (0..self.size.div_ceil(self.threads))

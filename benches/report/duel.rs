@@ -2,23 +2,7 @@
 
 use std::time::Instant;
 
-/// How much work a row does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
-    Full,
-    /// Enough to check that it runs.
-    Tiny,
-}
-
-impl Scale {
-    /// A number of objects or operations.
-    pub(crate) fn of(self, full: usize) -> usize {
-        match self {
-            Scale::Full => full,
-            Scale::Tiny => full.min(64),
-        }
-    }
-}
+pub(crate) use crate::scale::Scale;
 
 /// Measures one side once, in the row's unit.
 pub(crate) type Sample = Box<dyn FnMut() -> f64>;

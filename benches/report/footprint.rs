@@ -10,6 +10,7 @@ use crate::duel::Sample;
 use crate::memory::{Bulky, Count};
 use crate::passes::{SideTable, count_branches, find_parents, find_places};
 use crate::peers::{Collection, Object, Pointer};
+use crate::scale::ROOT;
 use crate::shared::{Shared, SharedInterner};
 use crate::together::last_of;
 use crate::tree::Tree;
@@ -163,15 +164,15 @@ pub(crate) fn names<I: SharedInterner>(names: usize) -> Sample {
 /// What a pass does to some trees; its table stays.
 pub(crate) type Pass = Box<dyn FnMut(&[Tree])>;
 
-/// The job of the example `side_tables`, on so many files of the library: the most bytes that there are at a time,
-/// for each node. A tree for each file, which owns the file's text, and the tables of some passes, which look at all
-/// trees one after another.
-pub(crate) fn side_tables(files: usize, passes: fn() -> Vec<Pass>) -> Sample {
+/// The job of the example `side_tables`, on all files of the library, in each scale: the most bytes that there are at a
+/// time, for each node. A tree for each file, which owns the file's text, and the tables of some passes, which look at
+/// all trees one after another.
+pub(crate) fn side_tables(passes: fn() -> Vec<Pass>) -> Sample {
     Box::new(move || {
         let count = Count::all();
-        let sources = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../src")));
+        let sources = sources(&Path::new(ROOT).join("src"));
         let tree = |(name, text)| Tree::parse(name, text).expect("it compiles");
-        let trees: Vec<_> = sources.into_iter().take(files).map(tree).collect();
+        let trees: Vec<_> = sources.into_iter().map(tree).collect();
         let mut passes = passes();
         passes.iter_mut().for_each(|pass| pass(&trees));
         let nodes: usize = trees.iter().map(|tree| tree.nodes().count()).sum();
@@ -192,7 +193,7 @@ pub(crate) fn three_passes() -> Vec<Pass> {
     ]
 }
 
-/// The names and texts of the files below a folder, in the order of their names.
+/// The names and texts of the Rust files below a folder, in the order of their names.
 fn sources(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).expect("the library is there");
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
@@ -200,6 +201,9 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
     let files = paths.into_iter().flat_map(|path| {
         if path.is_dir() {
             return sources(&path);
+        }
+        if path.extension().is_none_or(|it| it != "rs") {
+            return Vec::new();
         }
         let text = fs::read_to_string(&path).expect("it is Rust");
         vec![(path.display().to_string(), text)]

@@ -7,9 +7,8 @@
 //! `-- --write` it measures everything, and writes `docs/PERFORMANCE.md`, the pictures, and some rows into the
 //! README.
 //!
-//! Without `--bench`, which `cargo bench` passes and `cargo test --benches` does not, everything runs one tiny
-//! round, and is written to a folder below `target`: this tests that the report can be made, and its figures mean
-//! nothing.
+//! By `cargo test --benches` everything runs one tiny round, and is written to a folder below `target`: this tests that
+//! the report can be made, and its figures mean nothing.
 //!
 //! * [`duel`]: a row, its two sides measured alternately, the medians, the table;
 //! * [`peers`]: one trait for all pointers, one for all collections, one for all interners;
@@ -21,7 +20,7 @@
 //! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
-//! * [`template`], [`document`], [`embed`], [`machine`]: what is written, and where it was measured;
+//! * [`template`], [`document`], [`embed`], [`machine`], [`scale`]: what is written, and where it was measured;
 //! * [`subjects`]: sides that several rows measure, made once;
 //! * [`chance`]: pseudorandom numbers, words and orders;
 //! * [`memory`]: an allocator that counts;
@@ -42,6 +41,7 @@ mod peers;
 mod pictures;
 mod pointers;
 mod rows;
+mod scale;
 mod shared;
 mod subjects;
 mod teams;
@@ -63,48 +63,45 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use duel::{HEAD, Line, Row, Scale};
+use duel::{HEAD, Line, Row};
 use machine::Machine;
-use template::Parts;
+use scale::{ROOT, Scale};
+use template::{DOCUMENT, Parts};
 
 const COMMAND: &str = "cargo bench -p weakly-benches --bench report -- --write";
-/// The repository.
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TERMS: &str = "hash-consing";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (flags, filters): (Vec<_>, Vec<_>) =
         env::args().skip(1).partition(|arg| arg.starts_with('-'));
     let has = |flag: &str| flags.iter().any(|given| given == flag);
-    let machine = Machine::this();
-    if !has("--bench") || has("--test") {
-        println!("One tiny round for each row (no `--bench`): the figures mean nothing.\n");
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        write(root, Scale::Tiny, &machine)?;
-        return grow(root, Scale::Tiny, &machine);
-    }
-    let root = Path::new(ROOT);
+    let (scale, machine) = (Scale::of_this_run(), Machine::this());
     match (has("--write"), has("--growth"), has("--pictures")) {
+        _ if scale == Scale::Tiny => {
+            println!("One tiny round for each row: the figures mean nothing.\n");
+            print(scale, &["churn".to_owned(), "get+10^6".to_owned()]);
+            write(scale, &machine)?;
+            grow(scale, &machine)
+        }
         (true, ..) | (_, true, _) if !filters.is_empty() => {
             Err("`--write` and `--growth` measure all, and take no words".into())
         }
-        (true, ..) => write(root, Scale::Full, &machine),
-        (_, true, _) => grow(root, Scale::Full, &machine),
-        (.., true) => pictures::write(&root.join("docs"), Scale::Full, &machine, |name| {
+        (true, ..) => write(scale, &machine),
+        (_, true, _) => grow(scale, &machine),
+        (.., true) => pictures::write(scale, &machine, |name| {
             filters.is_empty() || filters.iter().any(|filter| filter == name)
         })
         .map(drop),
         _ => {
-            print(&filters);
+            print(scale, &filters);
             Ok(())
         }
     }
 }
 
-/// Measures everything, and writes it to files below a folder.
-fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
-    let start = Instant::now();
-    let docs = root.join("docs");
+/// Measures everything, and writes it.
+fn write(scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
+    let (start, root) = (Instant::now(), scale.root());
     let mut parts = Parts::new();
     let mut all = Vec::new();
     println!("{HEAD}");
@@ -116,14 +113,14 @@ fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Err
     let terms = terms::table(scale);
     println!("\n{terms}\n");
     parts.insert("terms", terms);
-    parts.extend(growth(&docs, scale, machine, |_| true)?);
+    parts.extend(growth(scale, machine, |_| true)?);
     parts.insert("command", COMMAND.to_owned());
     parts.insert("machine", machine.table());
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     parts.insert("duration", format!("{minutes:.0} minutes"));
-    let document = fs::read_to_string(Path::new(ROOT).join("docs/PERFORMANCE.md"))?;
+    let document = fs::read_to_string(Path::new(ROOT).join(DOCUMENT))?;
     let document = template::fill(&document, parts).ok_or("the document lacks a chapter")?;
-    fs::write(docs.join("PERFORMANCE.md"), document)?;
+    fs::write(root.join(DOCUMENT), document)?;
     let readme = fs::read_to_string(Path::new(ROOT).join("README.md"))?;
     match document::front(&readme, &all, &machine.caption()) {
         Some(readme) => fs::write(root.join("README.md"), readme)?,
@@ -133,26 +130,18 @@ fn write(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Err
 }
 
 /// Measures the chapter about growth, and writes it into the document, and its pictures beside it.
-fn grow(root: &Path, scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
-    let docs = root.join("docs");
-    let parts = growth(&docs, scale, machine, |name| {
-        pictures::GROWTH.contains(&name)
-    })?;
-    let path = docs.join("PERFORMANCE.md");
-    let document = fs::read_to_string(&path)?;
-    let document = template::chapter(&document, template::GROWTH, parts)
-        .ok_or("the document has no such chapter")?;
-    Ok(fs::write(path, document)?)
+fn grow(scale: Scale, machine: &Machine) -> Result<(), Box<dyn Error>> {
+    let parts = growth(scale, machine, |name| pictures::GROWTH.contains(&name))?;
+    template::write(scale.root(), template::GROWTH, parts)
 }
 
 /// Measures and writes the pictures that are wanted. The parts of the chapter about growth.
 fn growth(
-    docs: &Path,
     scale: Scale,
     machine: &Machine,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Parts, Box<dyn Error>> {
-    let tables = pictures::write(docs, scale, machine, is_wanted)?.into_iter();
+    let tables = pictures::write(scale, machine, is_wanted)?.into_iter();
     let mut parts: Parts = tables
         .filter(|(name, _)| pictures::GROWTH.contains(name))
         .collect();
@@ -162,16 +151,16 @@ fn growth(
 }
 
 /// Prints the rows that are wanted, with their goals.
-fn print(filters: &[String]) {
+fn print(scale: Scale, filters: &[String]) {
     let start = Instant::now();
     println!("{HEAD}");
     for row in rows::all().into_iter().flat_map(|group| group.rows) {
         if filters.is_empty() || filters.iter().any(|filter| row.mentions(filter)) {
-            run(row, Scale::Full);
+            run(row, scale);
         }
     }
     if filters.is_empty() || filters.iter().any(|filter| filter == TERMS) {
-        println!("\n{}", terms::table(Scale::Full));
+        println!("\n{}", terms::table(scale));
     }
     let seconds = start.elapsed().as_secs_f64();
     println!("\nThe whole run took {seconds:.0} s. docs/PERFORMANCE.md says how to read it.");

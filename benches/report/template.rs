@@ -2,8 +2,15 @@
 //! are also written by themselves.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use crate::scale::ROOT;
 
 const TEMPLATE: &str = include_str!("performance.md");
+/// From the root.
+pub(crate) const DOCUMENT: &str = "docs/PERFORMANCE.md";
 
 /// How a chapter begins, and how it ends, in the template and so in the document.
 pub(crate) type Marks = [&'static str; 2];
@@ -45,14 +52,19 @@ pub(crate) fn fill(document: &str, parts: Parts) -> Option<String> {
         })
 }
 
-/// A document one chapter of which is that of the template, with its names replaced. Nothing if it has no such chapter.
+/// Writes the document below a folder: that of the repository, but for one chapter, which is that of the template, with
+/// its names replaced.
 ///
 /// # Panics
 ///
 /// If the chapter of the template does not name each part once, or names anything else.
-pub(crate) fn chapter(document: &str, marks: Marks, parts: Parts) -> Option<String> {
-    let [_, chapter, _] = between(TEMPLATE, marks)?;
-    replaced(document, marks, &filled(chapter, parts))
+pub(crate) fn write(root: &Path, marks: Marks, parts: Parts) -> Result<(), Box<dyn Error>> {
+    let document = fs::read_to_string(Path::new(ROOT).join(DOCUMENT))?;
+    let chapter = between(TEMPLATE, marks).map(|[_, chapter, _]| filled(chapter, parts));
+    let document = chapter.and_then(|chapter| replaced(&document, marks, &chapter));
+    let document = document.ok_or("the document has no such chapter")?;
+    fs::create_dir_all(root.join("docs"))?;
+    Ok(fs::write(root.join(DOCUMENT), document)?)
 }
 
 fn filled(template: &str, mut parts: Parts) -> String {

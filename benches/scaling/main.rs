@@ -1,9 +1,9 @@
 //! Many threads: the throughput of what they share, with 1 to 16 of them.
 //!
-//! `cargo run --release -p weakly-benches --bin scaling -- [SECONDS]` takes three minutes, or about so many seconds, and writes
-//! `target/scaling.md` and `target/scaling.svg`. With `--write`, on a machine with sixteen processors or more, it also writes
-//! the chapter of `docs/PERFORMANCE.md`. The rounds of all sides are interleaved, and a figure is the median. What is measured
-//! are operations of the report.
+//! `cargo bench -p weakly-benches --bench scaling -- [SECONDS]` takes three minutes, or about so many seconds, and prints the
+//! chapter of `docs/PERFORMANCE.md`. With `--write`, on a machine with sixteen processors or more, it writes the chapter. By
+//! `cargo test --benches` it makes few operations, and writes below `target`. The rounds of all sides are interleaved, and a
+//! figure is the median. What is measured are operations of the report.
 
 // These name each other from the root of a program.
 macro_rules! of_the_report {
@@ -17,9 +17,9 @@ macro_rules! of_the_report {
 of_the_report! {
     "../report/chance.rs" chance,
     "../report/duel.rs" duel,
-    "../report/embed.rs" embed,
     "../report/machine.rs" machine,
     "../report/peers.rs" peers,
+    "../report/scale.rs" scale,
     "../report/shared.rs" shared,
     "../report/teams.rs" teams,
     "../report/template.rs" template,
@@ -30,17 +30,16 @@ of_the_report! {
 use std::env;
 use std::error::Error;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use weakly::{Memo, Strong, concurrent};
 
 use duel::{Sample, median};
 use machine::Machine;
+use scale::Scale;
 use shared::{DashMap, Locked, Moka, OneLocked, Papaya, Sharded};
 use teams::{Clock, Plan};
-use template::{SCALING, chapter};
+use template::SCALING;
 use together::{churn, get, hit, miss, mixed, replace};
 
 const TEAMS: [usize; 5] = [1, 2, 4, 8, 16];
@@ -110,13 +109,16 @@ struct Panel {
 fn main() -> Result<(), Box<dyn Error>> {
     let (flags, words): (Vec<_>, Vec<_>) =
         env::args().skip(1).partition(|word| word.starts_with("--"));
-    let is_written = flags.iter().any(|flag| flag == "--write");
-    let machine = Machine::this();
+    let (scale, machine) = (Scale::of_this_run(), Machine::this());
+    let is_written = scale == Scale::Tiny || flags.iter().any(|flag| flag == "--write");
     let cores = machine.cores;
-    if is_written && cores < TEAMS[TEAMS.len() - 1] {
+    if is_written && scale == Scale::Full && cores < TEAMS[TEAMS.len() - 1] {
         return Err(format!("the chapter is for more than {cores} processors").into());
     }
-    let seconds = words.first().map_or(Ok(SECONDS), |word| word.parse())?;
+    let (seconds, rounds) = match (scale, words.first()) {
+        (Scale::Tiny, _) => (0.0, [1, 1]),
+        (_, word) => (word.map_or(Ok(SECONDS), |word| word.parse())?, ROUNDS),
+    };
     let began = Instant::now();
     let samples = JOBS.len() * SIZES.len() * TEAMS.len();
     let mut ends = (1..=samples)
@@ -127,11 +129,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rates = TEAMS.map(|threads| {
                 let plan = Plan {
                     threads,
-                    size,
-                    operations,
+                    size: scale.of(size),
+                    operations: scale.of(operations),
                     clock: Clock::Total,
                 };
-                let rates = rates(plan, sides, ends.next().expect("one for each"));
+                let end = ends.next().expect("one for each");
+                let rates = rates(plan, sides, rounds, end);
                 eprintln!("{operation}, {label}, {threads} threads: {rates:.1?}");
                 rates
             });
@@ -144,39 +147,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let caption = machine.caption();
-    let picture = svg(&panels, &caption);
-    let text = |target: &str| {
-        let table = table(&panels);
-        format!(
-            "{caption}; {:.0} s.\n\n{table}\n\n![Throughput, by the number of threads][picture-scaling]\n\n\
-            [picture-scaling]: {target}scaling.svg\n",
-            began.elapsed().as_secs_f64()
-        )
-    };
-    println!("{}", text(""));
-    let target = Path::new("target");
-    fs::create_dir_all(target)?;
-    fs::write(target.join("scaling.md"), text(""))?;
-    fs::write(target.join("scaling.svg"), &picture)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let text = format!("{caption}; {seconds:.0} s.\n\n{}\n", table(&panels));
+    println!("{text}");
     if is_written {
-        let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs"));
-        let document = fs::read_to_string(docs.join("PERFORMANCE.md"))?;
-        let parts = [("scaling", text("pictures/"))].into();
-        let document = chapter(&document, SCALING, parts).ok_or("there is no such chapter")?;
-        fs::write(docs.join("PERFORMANCE.md"), document)?;
-        fs::write(docs.join("pictures/scaling.svg"), &picture)?;
-        embed::embed(docs)?;
+        template::write(scale.root(), SCALING, [("scaling", text)].into())?;
     }
     Ok(())
 }
 
 /// Measures the sides in turns until a time, or longer, if there are too few rounds.
-fn rates(plan: Plan, sides: [Side; 3], end: Instant) -> [f64; 3] {
+fn rates(plan: Plan, sides: [Side; 3], [fewest, most]: [usize; 2], end: Instant) -> [f64; 3] {
     let mut samples = sides.map(|(_, side)| side(plan));
     // The first warms caches, and lets tables grow.
     let mut round = || samples.each_mut().map(|sample| sample());
     round();
-    let [fewest, most] = ROUNDS;
     let mut rounds = Vec::new();
     while rounds.len() < fewest
         || rounds.len() < most && (rounds.len() % 2 == 0 || Instant::now() < end)
@@ -211,86 +196,4 @@ fn table(panels: &[Panel]) -> String {
         }
     }
     table
-}
-
-/// The plain rectangle of a panel, and the distance from one to the next.
-const PLOT: [f64; 2] = [390.0, 120.0];
-const STEP: [f64; 2] = [480.0, 190.0];
-/// The colours of the sides: those of Okabe and Ito, which the colour-blind tell apart.
-const COLORS: [&str; 3] = ["#0072b2", "#cc79a7", "#e69f00"];
-
-/// A panel for each operation and size, on an opaque background.
-fn svg(panels: &[Panel], caption: &str) -> String {
-    let [width, height] = PLOT;
-    let rows = panels.len().div_ceil(SIZES.len());
-    let all = [STEP[0] * SIZES.len() as f64, 60.0 + STEP[1] * rows as f64];
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-        <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-        <text x=\"60\" y=\"24\" font-size=\"16\">Millions of operations a second, of all threads together, by the number \
-        of threads</text>\n<text x=\"60\" y=\"44\" font-size=\"11\">{caption}</text>\n",
-        all[0], all[1]
-    );
-    for (nth, panel) in panels.iter().enumerate() {
-        let (row, column) = (nth / SIZES.len(), nth % SIZES.len());
-        let [left, top] = [column as f64 * STEP[0] + 60.0, row as f64 * STEP[1] + 90.0];
-        let most = panel
-            .rates
-            .as_flattened()
-            .iter()
-            .copied()
-            .fold(0.1, f64::max);
-        let digits = usize::from(most < 10.0);
-        let x = |team: usize| left + width * team as f64 / (TEAMS.len() - 1) as f64;
-        let y = |rate: f64| top + height * (1.0 - rate / most);
-        let mut text = |x: f64, y: f64, style: &str, text: &str| {
-            _ = writeln!(svg, "<text x=\"{x:.0}\" y=\"{y:.0}\" {style}>{text}</text>");
-        };
-        let title = format!("{}, {}", panel.operation, panel.size);
-        text(left, top - 12.0, "font-weight=\"bold\"", &title);
-        for (at, (side, color)) in panel.sides.iter().zip(COLORS).enumerate() {
-            let x = left + width - 75.0 * (2 - at) as f64;
-            text(
-                x,
-                top - 12.0,
-                &format!("fill=\"{color}\" text-anchor=\"end\""),
-                side,
-            );
-        }
-        for rate in [0.0, most / 2.0, most] {
-            text(
-                left - 6.0,
-                y(rate) + 4.0,
-                "text-anchor=\"end\"",
-                &format!("{rate:.digits$}"),
-            );
-        }
-        for (at, threads) in TEAMS.iter().enumerate() {
-            let below = top + height + 18.0;
-            text(x(at), below, "text-anchor=\"middle\"", &threads.to_string());
-        }
-        for rate in [0.0, most / 2.0, most] {
-            let (y, right) = (y(rate), left + width);
-            _ = writeln!(svg, "<path d=\"M{left} {y:.1}H{right}\" stroke=\"#ddd\"/>");
-        }
-        for (side, color) in COLORS.iter().enumerate() {
-            let points = panel.rates.iter().enumerate();
-            let points = points.map(|(at, rates)| (x(at), y(rates[side])));
-            let line: String = points
-                .clone()
-                .map(|(x, y)| format!("{x:.1},{y:.1} "))
-                .collect();
-            _ = writeln!(
-                svg,
-                "<polyline points=\"{line}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>"
-            );
-            for (x, y) in points {
-                _ = writeln!(
-                    svg,
-                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{color}\"/>"
-                );
-            }
-        }
-    }
-    svg + "</svg>\n"
 }

@@ -1,4 +1,4 @@
-"""Compares the module with Python's own weak dictionaries: `.ci/python bench`.
+"""Compares the module with Python's own weak dictionaries: `.ci/python bench`. An argument is the number of rounds.
 
 The rounds of all rows are interleaved, and each ratio is the median of the ratios of the rounds: other work on the machine
 disturbs both sides of a ratio alike.
@@ -6,12 +6,13 @@ disturbs both sides of a ratio alike.
 
 import gc
 import statistics
+import sys
 import time
 import weakref
 
 from weakly_example import Parameter, Tensor, WeakDictionary, alive, kept, release
 
-OBJECTS, ROUNDS = 2000, 101
+OBJECTS, ROUNDS = 2000, int((sys.argv[1:] or [101])[0])
 
 
 class Object:

@@ -27,8 +27,8 @@ use crate::upkeep::{Entry, Remains, Walk};
 struct Sides<K: Slot, V: Slot, T> {
     /// Returns the address of the object.
     object: fn(&Entry<K, V>) -> *const (),
-    /// Shows the key or value that the entry owns.
-    show: fn(&Entry<K, V>, &mut Tracer<'_>),
+    /// Returns the key or value that the entry owns.
+    shown: fn(&Entry<K, V>) -> &T,
     /// Returns the key or value that a removed entry has owned.
     owned: fn(Remains<K, V>) -> T,
 }
@@ -36,26 +36,23 @@ struct Sides<K: Slot, V: Slot, T> {
 struct MemberOf<'m, K: Slot, V: Slot, S, T> {
     store: &'m mut Store<K, V, S>,
     sides: Sides<K, V, T>,
-    unlinked: Vec<Remains<K, V>>,
-    /// Where what entries own goes, if it is not to be destroyed.
+    /// The keys or values that dead entries and unlinked entries have owned, until `destroy`.
+    unlinked: Vec<T>,
+    /// Takes the unlinked keys or values, if `destroy` is not to destroy them.
     out: Option<&'m mut Vec<T>>,
     name: &'static str,
 }
 
-/// Returns the name of an entry: its address, as long as no entry moves.
-fn name_of<K, V>(entry: &Entry<K, V>) -> usize {
+/// Returns the name of an entry: its address, as long as no entry moves. (The name of an entry that
+/// is no longer in the map is the address of its key or value.)
+fn name_of<E>(entry: &E) -> usize {
     core::ptr::from_ref(entry).addr()
 }
 
-impl<K: Slot, V: Slot, S, T> Member for MemberOf<'_, K, V, S, T> {
-    fn purge(&mut self) {
-        match &mut self.out {
-            None => _ = self.store.table.purge(),
-            Some(out) => {
-                while let Some(dead) = self.store.table.take_dead() {
-                    out.push((self.sides.owned)(dead));
-                }
-            }
+impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
+    fn take_dead(&mut self) {
+        while let Some(dead) = self.store.table.take_dead() {
+            self.unlinked.push((self.sides.owned)(dead));
         }
     }
 
@@ -63,10 +60,18 @@ impl<K: Slot, V: Slot, S, T> Member for MemberOf<'_, K, V, S, T> {
         for entry in self.store.table.iter() {
             let shown = EntryOf {
                 name: name_of(entry),
-                keys: [(self.sides.object)(entry)].into_iter(),
-                dead: entry.key.is_expired() || entry.value.is_expired(),
+                keys: Some((self.sides.object)(entry)),
+                dead: entry.is_expired(),
             };
-            entries.entry(shown, |tracer| (self.sides.show)(entry, tracer));
+            entries.entry(shown, |tracer| (self.sides.shown)(entry).trace(tracer));
+        }
+        for owned in &self.unlinked {
+            let shown = EntryOf {
+                name: name_of(owned),
+                keys: None,
+                dead: true,
+            };
+            entries.entry(shown, |tracer| owned.trace(tracer));
         }
     }
 
@@ -74,30 +79,39 @@ impl<K: Slot, V: Slot, S, T> Member for MemberOf<'_, K, V, S, T> {
     fn release(&self) {}
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
-        let mut walk = Walk::default();
+        let (mut walk, before) = (Walk::default(), self.unlinked.len());
         let is_doomed = |entry: &mut Entry<K, V>| doomed.contains(name_of(entry)).then_some(());
         while let Some(((), entry)) = self.store.table.take_next(&mut walk, is_doomed) {
-            self.unlinked.push(entry.into_remains());
+            self.unlinked.push((self.sides.owned)(entry.into_remains()));
         }
-        self.unlinked.len()
+        self.unlinked.len() - before
     }
 
     fn destroy(&mut self) {
-        let unlinked = core::mem::take(&mut self.unlinked);
+        let mut unlinked = core::mem::take(&mut self.unlinked);
         if let Some(out) = &mut self.out {
-            return out.extend(unlinked.into_iter().map(self.sides.owned));
+            return out.append(&mut unlinked);
         }
         #[cfg(feature = "std")]
         {
             let mut panics = FirstPanic::default();
-            for remains in unlinked {
-                panics.catch(|| drop(remains));
+            for owned in unlinked {
+                panics.catch(|| drop(owned));
             }
             panics.resume();
         }
         // No panic can be caught: a second panic aborts.
         #[cfg(not(feature = "std"))]
         drop(unlinked);
+    }
+
+    fn purge(&mut self) {
+        if self.out.is_none() {
+            self.store.table.purge();
+        } else {
+            self.take_dead();
+            self.destroy();
+        }
     }
 
     fn shared(&self) -> Option<*const ()> {
@@ -134,7 +148,7 @@ macro_rules! cyclic {
                     store: &mut self.store,
                     sides: Sides {
                         object: |entry| entry.$watched.addr(),
-                        show: |entry, tracer| entry.$shown.0.trace(tracer),
+                        shown: |entry| &entry.$shown.0,
                         owned: |$remains| $get,
                     },
                     unlinked: Vec::new(),
@@ -150,9 +164,10 @@ macro_rules! cyclic {
             /// other also keep the keys alive.
             ///
             /// The decision depends on the handles that the owned keys and values [show](Trace). No
-            /// object that the program still holds is destroyed. Reclaims dead entries as
-            /// [`purge`](Self::purge) does, before and after. For the costs, the rules for threads,
-            /// and a purge of several maps together, see [`Cycles`].
+            /// object that the program still holds is destroyed. Also reclaims dead entries, which
+            /// are not counted; what dead entries own keeps no entry, as far as it is shown. For
+            /// the costs, the rules for threads, and a purge of several maps together, see
+            /// [`Cycles`].
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all
@@ -169,7 +184,8 @@ macro_rules! cyclic {
             /// but destroys no contents of these entries: returns the values (in a map with weak
             /// values: the keys), with the [kept](crate::Reclaim::OnRequest) contents of dead
             /// entries. For a map in a `RefCell` or behind a lock, if destructors use the map: end
-            /// the borrow, and then drop the returned contents.
+            /// the borrow, and then drop the returned contents. (If only the returned contents keep
+            /// a key alive, and do not show the key, then the entry of the key dies at that drop.)
             ///
             /// # Panics
             /// If a `trace` panics: then no live entry is removed, and what dead entries own is

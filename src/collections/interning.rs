@@ -85,18 +85,15 @@ where
     }
 
     /// Returns the handle for this content. If there is no live handle, converts the value into a
-    /// new handle. O(1) amortised.
+    /// new handle. O(1) amortised. Hashes the content once.
     ///
     /// The value can be of any type that borrows as the content and converts into a handle: the
     /// content itself, a handle (which is used if there is no live handle), a `String` for
-    /// `Strong<str>`.
-    ///
-    /// # Panics
-    /// If the content of the new handle differs from the content as which the value borrows, as far
-    /// as the hash shows.
+    /// `Strong<str>`. The value must convert into a handle to the content as which the value
+    /// borrows. If the handle has another content, lookups of both contents may miss the handle, as
+    /// after a wrong hash ([`Hashed`]).
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
-    #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&mut self, value: T) -> K {
         let hash = self.store.hasher.hash_one(value.borrow());
         let is = |value: &T, there: &K::Target| value.borrow() == there;
@@ -150,20 +147,23 @@ where
             drop(make);
             return there;
         }
-        let agrees = |key: &K, _: &S| Sought::is(sought, K::content(key));
-        self.add(hash, || make(query).into(), agrees)
+        self.store.table.prefetch_notified();
+        let key = make(query).into();
+        assert_same_content(Sought::is(sought, K::content(&key)));
+        self.add(hash, key)
     }
 
     /// Returns the handle for a content that can be made from `input`. If there is no live handle,
     /// calls `make` with the input, which `make` may take apart, and converts the result into a new
     /// handle. O(1) amortised.
     ///
-    /// `hash` must be the hash that the [hasher](Self::hasher) computes for the content. `is`
-    /// returns whether an existing content is the content that the input would become. For the
-    /// rules of both, see [`Hashed`](crate::Hashed).
+    /// `hash` must be the hash that the [hasher](Self::hasher) computes for the content of the
+    /// result of `make`. `is` returns whether an existing content is the content that the input
+    /// would become. For the rules of both, see [`Hashed`](crate::Hashed). The interner hashes
+    /// nothing.
     ///
     /// # Panics
-    /// If a closure panics: then nothing is added. If the result of `make` has another hash.
+    /// If a closure panics: then nothing is added.
     ///
     /// ```
     /// use std::hash::BuildHasher;
@@ -185,7 +185,6 @@ where
     /// ```
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
-    #[track_caller]
     pub fn intern_or_make<I, T: Into<K>>(
         &mut self,
         hash: u64,
@@ -200,9 +199,10 @@ where
             drop((input, is, make));
             return there;
         }
-        // Equal contents have equal hashes.
-        let agrees = |key: &K, hasher: &S| HashValue::of(hasher, K::content(key)) == hash;
-        self.add(hash, || make(input).into(), agrees)
+        self.store.table.prefetch_notified();
+        let key = make(input).into();
+        drop(is);
+        self.add(hash, key)
     }
 
     #[inline]
@@ -214,26 +214,16 @@ where
         Lookup::<_, S>::find(OfContent(sought), hash, table, |_, pinned| pinned)
     }
 
-    /// Creates the missing handle, and checks its content. Out of line, to keep the path of a hit
-    /// short.
+    /// Adds the missing handle. Out of line, to keep the path of a hit short.
     #[inline(never)]
-    #[track_caller]
-    fn add(
-        &mut self,
-        hash: HashValue,
-        make: impl FnOnce() -> K,
-        agrees: impl FnOnce(&K, &S) -> bool,
-    ) -> K {
-        self.store.table.prefetch_notified();
-        let key = make();
-        assert_same_content(agrees(&key, &self.store.hasher));
+    fn add(&mut self, hash: HashValue, key: K) -> K {
         let mut pinned = None;
         let is = |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
         let hasher = &rehash(&self.store.hasher);
         let place = self.store.table.place(hash, is, |_| Some(()), hasher);
         let (handle, other) = match place {
-            // `make` ran user code, but could not change this interner. Only an inconsistent `Eq`,
-            // or another content of equal hash, leads here.
+            // The code that made the handle could not change this interner. Only an inconsistent
+            // `Eq`, or another content of equal hash, leads here.
             Place::Found(..) => match pinned {
                 Some(there) => (there, Some(key)),
                 None => (key, None),

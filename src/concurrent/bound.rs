@@ -7,8 +7,9 @@
 //! thread finds the object.
 //!
 //! A weight is user code, which may panic. A thread weighs a new entry before it links the entry:
-//! then the table has not changed yet. If the weight of a linked entry panics, the ring
-//! [refuses](Ring::refuse) the entry as too heavy: otherwise a ceiling would not bound the entry.
+//! then the table has not changed yet. If the weight of a linked entry panics, the ring of a
+//! ceiling [refuses](Ring::refuse) the entry as too heavy: otherwise the ceiling would not bound the
+//! entry. The ring of a floor is not told.
 //!
 //! The victims of an admission are evicted when the operation has left the table: see
 //! [`evict`](super::evict).

@@ -291,16 +291,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         taken
     }
 
-    /// Destroys the dead entries, the entries that die because of the destruction, and all retired
-    /// entries that no thread looks at any more.
-    pub(super) fn destroy_dead(&self, panics: &mut FirstPanic) {
-        self.drain_dead(usize::MAX, panics);
-        self.take_back(panics);
-    }
-
     /// Enters and leaves the table: a reader may have left its retired entries to the next thread
     /// that leaves (D3 of `raw`).
-    fn take_back(&self, panics: &mut FirstPanic) {
+    pub(super) fn take_back(&self, panics: &mut FirstPanic) {
         if !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
         }
@@ -347,7 +340,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     ///
     /// Other threads may fill their bags all the time, so the call empties the bags of other
     /// threads once.
-    fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
+    pub(super) fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let (mut drained, mut of_all) = (0, true);
         while drained < most {
             let (dead, may) = self.drain_lists(most - drained, panics);
@@ -407,7 +400,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if reclaim == Reclaim::OnUse && before == Reclaim::OnRequest {
             let mut panics = FirstPanic::default();
             self.destroy_kept(usize::MAX, &mut panics);
-            self.destroy_dead(&mut panics);
+            self.drain_dead(usize::MAX, &mut panics);
+            self.take_back(&mut panics);
             panics.resume();
         }
     }

@@ -11,9 +11,13 @@ use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
+use crate::hash::HashValue;
 use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
+
+/// The number of dead entries that an eviction destroys although their end makes no room.
+const MOST_IDLE: usize = 16;
 
 /// A node that was found or inserted, and the bound of its table. The bound has to admit the node.
 pub(super) struct Admission<'g, S: Schema> {
@@ -171,12 +175,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
         let (mut more, mut panics) = (true, FirstPanic::default());
-        // Dead entries count until they are destroyed: otherwise a live entry would be evicted in
-        // place of a dead entry.
-        if self.pending_dead() != 0 {
-            self.destroy_dead(&mut panics);
-        }
+        let mut idle = 0;
         while more {
+            self.make_room(ceiling, Ring::is_beyond, &mut idle, &mut panics);
             let pin = self.pin();
             let Some(going) = ceiling.ring.with(Ring::next_going) else {
                 break;
@@ -205,6 +206,31 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             more = turn.is_wanted_again() || going.more;
         }
         panics.resume();
+    }
+
+    /// Destroys dead entries, one after the other, while the members of the ring are beyond a
+    /// limit. A dead entry counts until it is destroyed, and otherwise a live entry would be
+    /// evicted in its place. Ends when 16 dead entries have made no room: threads are looking at
+    /// these entries, or the entries had died before the limit was set.
+    fn make_room(
+        &self,
+        ceiling: &Ceiling<S>,
+        is_beyond: impl Fn(&Ring<HashValue>) -> bool,
+        idle: &mut usize,
+        panics: &mut FirstPanic,
+    ) {
+        let beyond = || {
+            let len = |ring: &mut Ring<_>| is_beyond(ring).then(|| ring.len());
+            ceiling.ring.with(len)
+        };
+        while *idle < MOST_IDLE && self.nodes.dead() + self.nodes.waiting() != 0 {
+            let Some(before) = beyond() else { return };
+            if self.drain_dead(1, panics) == 0 {
+                self.take_back(panics);
+                *idle = MOST_IDLE;
+            }
+            *idle += usize::from(beyond().is_some_and(|now| now >= before));
+        }
     }
 
     fn ceiling(&self) -> Option<&Ceiling<S>> {
@@ -253,7 +279,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[track_caller]
     pub(crate) fn set_limit(&self, limit: Limit) {
         let ceiling = self.known_ceiling();
-        ceiling.ring.set_limit(limit, |_| ());
+        ceiling.ring.set_limit(limit);
         self.evict_victims();
     }
 
@@ -269,8 +295,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             return 0;
         };
         let mut panics = FirstPanic::default();
-        // As in `unlink_in_turn`.
-        self.destroy_dead(&mut panics);
+        let is_beyond = |ring: &Ring<_>| ring.is_above(weight);
+        self.make_room(ceiling, is_beyond, &mut 0, &mut panics);
         let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
         panics.catch(|| self.evict_victims());
         panics.resume();

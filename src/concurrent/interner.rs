@@ -73,13 +73,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     /// Returns the live object with this content; if there is none, converts the value into a new
     /// object. O(1) amortised. See [`weakly::Interner::intern`](crate::Interner::intern).
-    ///
-    /// # Panics
-    /// If the content of the new object differs from the content as which the value borrows, as far
-    /// as the hash shows.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
-    #[track_caller]
     pub fn intern<T: Borrow<K::Target> + Into<K>>(&self, value: T) -> K {
         let hash = self.hasher.hash_one(value.borrow());
         let is = |value: &T, there: &K::Target| value.borrow() == there;
@@ -144,10 +139,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
     /// [`weakly::Interner::intern_or_make`](crate::Interner::intern_or_make).
     ///
     /// # Panics
-    /// If a closure panics: then nothing is added. If the result of `make` has another hash.
+    /// If a closure panics: then nothing is added.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
     #[inline]
-    #[track_caller]
     pub fn intern_or_make<I, T: Into<K>>(
         &self,
         hash: u64,
@@ -162,8 +156,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             return there;
         }
         let key = make(input).into();
-        // Equal contents have equal hashes.
-        assert_same_content(HashValue::of(&self.hasher, K::content(&key)) == hash);
+        drop(is);
         self.add(hash, key)
     }
 

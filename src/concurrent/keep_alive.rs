@@ -2,17 +2,14 @@
 
 use core::fmt;
 use core::panic::RefUnwindSafe;
-use core::ptr;
 use std::boxed::Box;
 use std::sync::Arc;
 
 use super::bound::{Bound, Floor, Weigh};
-use super::identity::{Address, ByAddress};
 use super::nested::NestedCall;
-use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
-use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
+use super::watch::{SharedRef, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Going, Outcome, Ring};
 use crate::keep::shared::{Listener, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
@@ -64,9 +61,6 @@ struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
     weigh: Option<Box<Weigh<P>>>,
     listener: Listener<Hears<P>>,
-    /// The weights of the evicted objects, with [`count_live`](Limit::count_live), each with the
-    /// [turn](Going::turn) of its eviction.
-    evicted: Table<ByAddress<P, (usize, u64)>>,
 }
 
 impl<P: SharedRef> KeepAlive<P> {
@@ -86,14 +80,10 @@ impl<P: SharedRef> KeepAlive<P> {
     }
 
     fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
-        let evicted = Table::new();
-        // No call of a user purges the table, so no thread gathers its removed entries.
-        evicted.nodes.be_prompt();
         KeepAlive(Arc::new(Inner {
             ring: SharedRing::new(Ring::new(limit)),
             weigh,
             listener: Listener::new(),
-            evicted,
         }))
     }
 
@@ -106,15 +96,8 @@ impl<P: SharedRef> KeepAlive<P> {
     /// generations begin to count, all kept objects start in the present generation: O(kept
     /// objects).
     pub fn set_limit(&self, limit: Limit) {
-        let turn = self.0.ring.set_limit(limit, |ring| {
-            (!limit.counts_live).then(|| ring.set_all_removed())
-        });
-        let mut panics = FirstPanic::default();
-        panics.catch(|| self.0.evict_victims());
-        if let Some(turn) = turn {
-            panics.catch(|| self.0.uncount_all(turn));
-        }
-        panics.resume();
+        self.0.ring.set_limit(limit);
+        self.0.evict_victims();
     }
 
     /// Sets the listener, which is called for each evicted object, with the cause of the removal,
@@ -178,9 +161,7 @@ impl<P: SharedRef> KeepAlive<P> {
     /// collection that finds the object keeps it again.
     pub fn release<Q: ?Sized + Identify<P>>(&self, object: &Q) -> Option<P> {
         let addr = Q::addr(object).addr();
-        let (released, turn) = self.0.ring.with(|ring| ring.release(addr));
-        self.0.uncount(addr, turn);
-        let released = released?;
+        let released = self.0.ring.with(|ring| ring.release(addr))?;
         self.0.tell(&released, Gone::Removed);
         Some(released)
     }
@@ -220,44 +201,16 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.weight())
     }
 
-    /// Returns the weight of the kept objects. With [`count_live`](Limit::count_live), also adds
-    /// the weight of evicted objects that are still in use. Objects that were
-    /// [released](Self::release) or removed do not count. The sum is exact while no thread changes
-    /// anything: the death of an object ends its weight. O(evicted objects in use).
-    ///
-    /// ```
-    /// use weakly::{Strong, concurrent::KeepAlive, keep::Limit};
-    ///
-    /// let pages = KeepAlive::new(Limit::none().weight(4).count_live());
-    /// let (page, other) = (Strong::new(1), Strong::new(2));
-    /// pages.keep(&page, 3);
-    /// pages.keep(&other, 2);
-    /// assert_eq!((pages.retained_weight(), pages.live_weight()), (2, 5));
-    /// drop(page);
-    /// assert_eq!(pages.live_weight(), 2);
-    /// ```
-    #[must_use]
-    pub fn live_weight(&self) -> usize {
-        let mut sum = self.retained_weight();
-        let evicted = &self.0.evicted;
-        evicted.each(|_, _, (weight, _)| sum = sum.saturating_add(*weight));
-        sum
-    }
-
     /// Releases all objects that are kept at the time of the call. The listener gets each object
     /// with [`Gone::Removed`]. Objects without other handles die in the call; the other objects
-    /// stay in their collections, and the next lookup that finds an object keeps it again. Objects
-    /// evicted earlier no longer count in [`live_weight`](Self::live_weight). An object that
-    /// another thread keeps during the call may stay. O(released objects).
+    /// stay in their collections, and the next lookup that finds an object keeps it again. An
+    /// object that another thread keeps during the call may stay. O(released objects).
     ///
     /// # Panics
     /// If a destructor or the listener panics, after all of them have run.
     pub fn clear(&self) {
-        let mut panics = FirstPanic::default();
-        let turn = self.0.ring.with(Ring::let_all_go);
-        panics.catch(|| self.0.evict_victims());
-        panics.catch(|| self.0.uncount_all(turn));
-        panics.resume();
+        self.0.ring.with(Ring::let_all_go);
+        self.0.evict_victims();
     }
 }
 
@@ -271,10 +224,9 @@ impl<P: SharedRef> Inner<P> {
         NestedCall::with(&self.ring, 1, |turn| {
             let (kept, going) = self.ring.with_room(addr, |ring| {
                 let kept = ring.keep(addr, weight, object);
-                (kept, turn.and_then(|_| Self::next(ring)))
+                (kept, turn.and_then(|_| ring.next_to_go()))
             });
             let mut panics = FirstPanic::default();
-            panics.catch(|| self.uncount_kept(addr, &kept));
             let is_kept = !matches!(kept, Outcome::Refused(_));
             panics.catch(|| drop(kept));
             if let Some(turn) = turn {
@@ -285,54 +237,15 @@ impl<P: SharedRef> Inner<P> {
         })
     }
 
-    /// Stops counting the evicted weight of an object that is kept again.
-    fn uncount_kept<X>(&self, addr: usize, kept: &Outcome<X>) {
-        if let Outcome::New { turn } = kept {
-            self.uncount(addr, *turn);
-        }
-    }
-
-    /// Stops counting the evicted weight of an object, if it was counted at this turn or before. If
-    /// the object is going at this turn, the thread that counts its weight learns of the turn (Q5
-    /// of the ring).
-    fn uncount(&self, addr: usize, until: u64) {
-        if self.evicted.is_new() {
-            return;
-        }
-        let (hash, address) = Address::of(ptr::without_provenance(addr));
-        let wanted = |entry: Option<(&_, &(usize, u64))>| {
-            entry.and_then(|(_, (_, turn))| (*turn <= until).then_some(()))
-        };
-        let is_it = |node: &Node<_>| *node.key() == address;
-        self.evicted
-            .remove_where(hash, is_it, wanted, |(), _, _| ());
-    }
-
-    /// Stops counting the evicted weights of all objects, as far as they were counted at this turn
-    /// or before.
-    fn uncount_all(&self, until: u64) {
-        self.evicted.retain(|_, _, (_, turn)| *turn > until);
-    }
-
     /// Evicts objects as the limit requires.
     fn evict_victims(&self) {
         NestedCall::with(&self.ring, 1, |turn| {
             let Some(turn) = turn else { return };
             let mut panics = FirstPanic::default();
-            let first = self.ring.with(Self::next);
+            let first = self.ring.with(Ring::next_to_go);
             self.let_go(turn, first, &mut panics);
             panics.resume();
         });
-    }
-
-    /// Takes the next victim. While its weight is being counted, the victim is going (Q5 of the
-    /// ring).
-    fn next(ring: &mut Ring<P>) -> Option<Going<P>> {
-        if ring.limit().counts_live {
-            ring.next_going()
-        } else {
-            ring.next_to_go()
-        }
     }
 
     fn let_go(&self, turn: &NestedCall, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
@@ -340,7 +253,7 @@ impl<P: SharedRef> Inner<P> {
             let more = one.more;
             panics.catch(|| self.destroy(one));
             let again = turn.is_wanted_again() || more;
-            going = again.then(|| self.ring.with(Self::next)).flatten();
+            going = again.then(|| self.ring.with(Ring::next_to_go)).flatten();
         }
     }
 
@@ -351,32 +264,9 @@ impl<P: SharedRef> Inner<P> {
         }
     }
 
-    /// Counts the weight of an evicted object, until the object dies.
-    fn count(&self, going: &Going<P>) {
-        let (hash, address) = Address::of(ptr::without_provenance(going.addr));
-        let hold = |_: &_, _: &_| Some(());
-        self.evicted.compute(hash, &address, hold, |there| {
-            // If two threads count the object, the later turn is right.
-            let later = there.and_then(|(_, at)| (at.1 > going.turn).then_some(*at));
-            let counted = later.unwrap_or((going.weight, going.turn));
-            (Some((SharedWatchFor::<P>::new(&going.what), counted)), ())
-        });
-    }
-
     /// Drops the strong handle of a victim.
     fn destroy(&self, going: Going<P>) {
-        // A user's handle may run code that panics when it makes a weak handle; the listener and
-        // the destructor may panic, too.
         let mut panics = FirstPanic::default();
-        let counts = going.at.is_some() && going.why != Gone::Removed;
-        if counts {
-            panics.catch(|| self.count(&going));
-        }
-        // The object may be kept again already, or removed: the thread that has kept or removed the
-        // object may not have found the weight counted just now.
-        if going.at.is_some() && !self.ring.with(|ring| ring.end_going(&going)) && counts {
-            panics.catch(|| self.uncount(going.addr, going.turn));
-        }
         panics.catch(|| self.tell(&going.what, going.why));
         panics.catch(|| drop(going.what));
         panics.resume();
@@ -418,8 +308,11 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
             return false;
         }
         let (weight, mut panics) = weight_of(weight, || inner.weigh(&object));
-        let (kept, due) = inner.ring.join(addr, weight, object, stamp);
-        inner.uncount_kept(addr, &kept);
+        let (kept, due) = match weight {
+            Some(weight) => inner.ring.join(addr, weight, object, stamp),
+            // The ring is not told: so the next hit asks for the weight again.
+            None => (Outcome::Refused(object), false),
+        };
         panics.catch(|| drop(kept));
         panics.resume();
         due
@@ -430,8 +323,7 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
         // object has to stay alive until the call is done.
         if let Some(object) = watch.upgrade() {
             let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
-            let turn = inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
-            inner.uncount(addr, turn);
+            inner.ring.with(|ring| ring.let_go(addr, Gone::Removed));
         }
     }
 

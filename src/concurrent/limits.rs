@@ -9,10 +9,10 @@ macro_rules! floor {
         /// [advanced](super::KeepAlive::advance). The closure returns the weight of an object. It
         /// is called for each object that comes, or comes back, and for each entry before its
         /// insertion, under no lock. The closure must not look up the object: the lookup would
-        /// weigh the object again, and so on until the stack ends. If the closure panics, the entry
-        /// is not inserted, or the found object is not kept. Objects that are in the collection
-        /// already are kept, too. An object that another thread inserts at this moment may be kept
-        /// only when it is found next.
+        /// weigh the object again, and so on until the stack ends. The chapter
+        /// [`keep`](crate::guide::keep#limits-and-weights) says what a panic of the closure does.
+        /// Objects that are in the collection already are kept, too. An object that another thread
+        /// inserts at this moment may be kept only when it is found next.
         ///
         /// An object that is in use is always found, whatever the limit: an evicted object only
         /// loses the strong handle of the floor, and a lookup that finds the object keeps it again.
@@ -77,15 +77,17 @@ macro_rules! ceiling {
         /// insertion, under no lock. The closure must not look up the entry: the lookup would weigh
         /// the value again, and so on until the stack ends. Entries that are in the collection
         /// already count, too; an entry that another thread inserts at this moment may count only
-        /// when it is found next. If the closure panics, the value is not inserted; an entry that
-        /// is in the collection already is evicted, like an entry that is too heavy.
+        /// when it is found next. The chapter [`keep`](crate::guide::keep#limits-and-weights) says
+        /// what a panic of the closure does.
         ///
         /// When the limit is exceeded, SIEVE chooses the victim. Its hand moves from older to newer
         /// entries, skips the entries that were found since its last visit, and evicts the first
         /// entry that was not. An entry that alone is heavier than the limit is evicted at once. A
         /// dead entry makes room: no live entry is evicted in its place, except while a thread is
         /// looking at the dead entry, or if the key's handle does not notify, such as `Arc`, and no
-        /// sweep has found the dead entry yet. A hit costs one more load, and the hits of an entry
+        /// sweep has found the dead entry yet. An operation that needs room destroys one dead entry
+        /// after the other until there is room: beyond the dead entries that each change destroys,
+        /// at most 16 that make no room. A hit costs one more load, and the hits of an entry
         /// take the ceiling's lock about eight times while as many entries are evicted as are in
         /// the collection. An insertion, a removal and a death take the lock once.
         ///

@@ -5,9 +5,12 @@ use super::graph::{Ephemeron, Graph, Tracer};
 
 /// A map, while its cycles are purged.
 pub trait Member {
-    /// Reclaims the dead entries.
+    /// Unlinks the dead entries. A map of one owner keeps their contents until `destroy`, and shows
+    /// them. A map that threads share reclaims the dead entries.
     #[doc(hidden)]
-    fn purge(&mut self);
+    fn take_dead(&mut self) {
+        self.purge();
+    }
     /// Passes all entries to the graph. From here on no entry moves, until `release` or `destroy`
     /// is called.
     #[doc(hidden)]
@@ -19,9 +22,12 @@ pub trait Member {
     /// moves. Returns the number of unlinked entries.
     #[doc(hidden)]
     fn unlink(&mut self, doomed: &Addresses) -> usize;
-    /// Destroys the contents of the unlinked entries.
+    /// Destroys the contents of the unlinked entries, or hands them out.
     #[doc(hidden)]
     fn destroy(&mut self);
+    /// Reclaims the dead entries.
+    #[doc(hidden)]
+    fn purge(&mut self);
     /// Returns the address of the map, if threads share the map. A shared map may also be a field
     /// of an object to which its values lead.
     #[doc(hidden)]

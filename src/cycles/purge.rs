@@ -159,6 +159,11 @@ impl<'m> Cycles<'m> {
     /// are reached through an `Arc` stays unless the maps are [at rest](Self::at_rest): put a value
     /// that may own its key behind a [`Strong`](crate::Strong).
     ///
+    /// Dead entries are reclaimed, too, and not counted. In a map of one owner, what dead entries
+    /// own is destroyed after the search, with the contents of the removed entries: a handle that a
+    /// dead entry owns and shows keeps nothing, and a handle that is not shown keeps the entries to
+    /// which it leads until the next purge.
+    ///
     /// O(entries + objects to which the values lead + their handles), in time and in memory. During
     /// the call each of these objects has one more strong handle: `get_mut` and `try_unwrap` of
     /// other threads fail, and an object whose last other handle is dropped meanwhile dies at the
@@ -179,14 +184,15 @@ impl<'m> Cycles<'m> {
     /// If a [`trace`](crate::cycles::Trace::trace) panics: then no entry is removed. If a
     /// destructor panics, after all destructors have run.
     pub fn purge(&mut self) -> Purged {
-        for member in &mut self.members {
-            member.purge();
-        }
-        let Some(search) = Searching::begin() else {
-            return Purged::default();
-        };
         // Runs also if a later step panics: no map stays pinned, and no unlinked entry is leaked.
         let mut rest = Destroying(&mut self.members);
+        for member in rest.0.iter_mut() {
+            member.take_dead();
+        }
+        let Some(search) = Searching::begin() else {
+            while rest.next() {}
+            return Purged::default();
+        };
         let mut graph = Graph::new(self.at_rest);
         show(rest.0, &mut graph);
         let Verdict { doomed, kept } = graph.verdict(rest.0.len());

@@ -6,7 +6,6 @@ use core::iter;
 
 use super::limit::Limit;
 use super::ring::{Outcome, Ring};
-use crate::collections::WeakMap;
 use crate::panics::run_all;
 use crate::reference::{Identify, StrongRef, WeakKey};
 use crate::sync::allocating;
@@ -58,8 +57,6 @@ use crate::sync::allocating;
 /// ```
 pub struct KeepAlive<P: StrongRef> {
     ring: Ring<P>,
-    /// The weights of evicted objects, with [`count_live`](Limit::count_live).
-    evicted: WeakMap<P, usize>,
 }
 
 impl<P: StrongRef> KeepAlive<P> {
@@ -67,7 +64,6 @@ impl<P: StrongRef> KeepAlive<P> {
     pub const fn new(limit: Limit) -> Self {
         KeepAlive {
             ring: Ring::new(limit),
-            evicted: WeakMap::new(),
         }
     }
 
@@ -81,9 +77,6 @@ impl<P: StrongRef> KeepAlive<P> {
     /// objects).
     pub fn set_limit(&mut self, limit: Limit) {
         allocating(|room| self.ring.set_limit(limit, room));
-        if !limit.counts_live {
-            self.evicted = WeakMap::new();
-        }
         self.settle();
     }
 
@@ -103,13 +96,6 @@ impl<P: StrongRef> KeepAlive<P> {
         let addr = addr_of(&handle);
         let kept = self.ring.keep(addr, weight, handle);
         let is_kept = !matches!(kept, Outcome::Refused(_));
-        if let Some(handle) = self
-            .ring
-            .get(addr)
-            .filter(|_| self.ring.limit().counts_live)
-        {
-            self.evicted.remove(handle);
-        }
         self.settle();
         drop(kept);
         is_kept
@@ -129,11 +115,7 @@ impl<P: StrongRef> KeepAlive<P> {
 
     /// Stops keeping an object, and returns the handle to the object if it was kept. O(1).
     pub fn release<Q: ?Sized + Identify<P>>(&mut self, object: &Q) -> Option<P> {
-        let (released, _) = self.ring.release(Q::addr(object).addr());
-        if self.ring.limit().counts_live {
-            self.evicted.remove(object);
-        }
-        released
+        self.ring.release(Q::addr(object).addr())
     }
 
     /// Begins the next generation: evicts the objects that were neither kept nor touched in the
@@ -183,30 +165,7 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.weight()
     }
 
-    /// Returns the weight of the kept objects. With [`count_live`](Limit::count_live), also adds
-    /// the weight of evicted objects that are still in use. Objects that were
-    /// [released](Self::release) do not count. The sum is exact: the death of an object ends its
-    /// weight. O(evicted objects in use).
-    ///
-    /// ```
-    /// use weakly::{keep::{KeepAlive, Limit}, local::Strong};
-    ///
-    /// let mut pages = KeepAlive::new(Limit::none().weight(4).count_live());
-    /// let (page, other) = (Strong::new(1), Strong::new(2));
-    /// pages.keep(&page, 3);
-    /// pages.keep(&other, 2);
-    /// assert_eq!((pages.retained_weight(), pages.live_weight()), (2, 5));
-    /// drop(page);
-    /// assert_eq!(pages.live_weight(), 2);
-    /// ```
-    #[must_use]
-    pub fn live_weight(&self) -> usize {
-        let evicted = self.evicted.iter_weak().map(|(_, weight)| *weight);
-        evicted.fold(self.ring.weight(), usize::saturating_add)
-    }
-
-    /// Releases all kept objects. The live weight becomes 0: evicted objects do not count any more,
-    /// either.
+    /// Releases all kept objects.
     pub fn clear(&mut self) {
         let empty = Self::new(self.limit());
         drop(core::mem::replace(self, empty));
@@ -217,9 +176,6 @@ impl<P: StrongRef> KeepAlive<P> {
     fn settle(&mut self) {
         let mut next = || {
             let going = self.ring.next_to_go()?;
-            if self.ring.limit().counts_live {
-                self.evicted.insert(&going.what, going.weight);
-            }
             Some((going.what, going.more))
         };
         let Some((first, more)) = next() else { return };

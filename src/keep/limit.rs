@@ -16,7 +16,6 @@ pub struct Limit {
     pub(crate) entries: usize,
     pub(crate) weight: Option<usize>,
     pub(crate) generations: u32,
-    pub(crate) counts_live: bool,
 }
 
 impl Limit {
@@ -26,7 +25,6 @@ impl Limit {
             entries: usize::MAX,
             weight: None,
             generations: u32::MAX,
-            counts_live: false,
         }
     }
 
@@ -61,17 +59,6 @@ impl Limit {
     pub const fn generations(self, generations: u32) -> Self {
         Limit {
             generations,
-            ..self
-        }
-    }
-
-    /// Also counts the weight of objects that were evicted and are still in use: see
-    /// [`live_weight`](super::KeepAlive::live_weight). Each such object costs an entry of a weak
-    /// map. Only [`KeepAlive`](super::KeepAlive)s count live weights; a ceiling ignores this
-    /// setting.
-    pub const fn count_live(self) -> Self {
-        Limit {
-            counts_live: true,
             ..self
         }
     }

@@ -25,9 +25,10 @@
 //!   ends the membership of an item, but must not destroy the item at once, makes it a *leaving*
 //!   item. A refused item can become a leaving item, too. A leaving item is no member. The ring
 //!   finds a leaving item only to keep it again or to return it as a victim.
-//! * **Q5** The thread that takes a victim may have to work for the victim without a lock. Until
-//!   the work is done, the slot of the victim is [going](self::going), and lookups find the slot.
-//!   So a thread that keeps or removes the same object meanwhile can leave a note in the slot.
+//! * **Q5** The thread that takes a victim of a ceiling has to find the victim's entry, without a
+//!   lock. Until the thread has found the entry, the slot of the victim is [going](self::going), and
+//!   lookups find the slot. So a thread that inserts or removes an entry at the same address
+//!   meanwhile can leave a note in the slot.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -79,7 +80,6 @@ pub(crate) struct Ring<X> {
     told: bool,
     /// The number of members that the hand has visited in this round.
     steps: usize,
-    turn: u64,
 }
 
 struct Slot<X> {
@@ -99,10 +99,7 @@ struct Slot<X> {
 pub(crate) struct Going<X> {
     pub(crate) what: X,
     pub(crate) addr: usize,
-    pub(crate) weight: usize,
     pub(crate) why: Gone,
-    /// The turn in which the victim was taken: see [`Outcome::New`].
-    pub(crate) turn: u64,
     /// The slot of the victim, if the slot is [going](going). The caller frees the slot by
     /// [`end_going`](Ring::end_going).
     pub(crate) at: Option<u32>,
@@ -112,9 +109,8 @@ pub(crate) struct Going<X> {
 
 /// The outcome of keeping an item.
 pub(crate) enum Outcome<X> {
-    /// The item is a new member. Arrivals and removals are numbered in their order; the number is
-    /// called a turn.
-    New { turn: u64 },
+    /// The item is a new member.
+    New,
     /// The object is a member already. Contains the item that the caller has passed.
     Already(X),
     /// The item is not kept, because it is heavier than the limit, or the limit is 0 entries. If
@@ -154,7 +150,6 @@ impl<X> Ring<X> {
             round: 1,
             told: false,
             steps: 0,
-            turn: 0,
         }
     }
 
@@ -274,8 +269,7 @@ impl<X> Ring<X> {
         let slot = &mut self.slots[at as usize];
         slot.weight = weight;
         self.join(at);
-        let turn = self.next_turn();
-        given.map_or(Outcome::New { turn }, Outcome::Already)
+        given.map_or(Outcome::New, Outcome::Already)
     }
 
     /// Makes the item of an absent object a [victim](Self::next_to_go).
@@ -323,35 +317,25 @@ impl<X> Ring<X> {
         self.leaving.push(&mut self.slots, at);
     }
 
-    /// Makes a member a [victim](Self::next_to_go). If the object is no member, notes a removal in
-    /// its slot. Returns the [turn](Outcome::New).
-    pub(crate) fn let_go(&mut self, addr: usize, why: Gone) -> u64 {
+    /// Makes a member a [victim](Self::next_to_go).
+    pub(crate) fn let_go(&mut self, addr: usize, why: Gone) {
         if let Some(at) = self.member(addr) {
             self.part(at);
             self.leave(at, why);
             // An entry may still have the number of this round, and would not report its next hit
             // (Q3).
             self.begin_round();
-        } else if why == Gone::Removed {
-            self.set_removed(addr);
         }
-        self.next_turn()
     }
 
-    /// Makes all members [victims](Self::next_to_go). Returns the [turn](Outcome::New).
-    pub(crate) fn let_all_go(&mut self) -> u64 {
+    /// Makes all members [victims](Self::next_to_go).
+    pub(crate) fn let_all_go(&mut self) {
         while self.queue.oldest != NONE {
             let at = self.queue.oldest;
             self.part(at);
             self.leave(at, Gone::Removed);
         }
         self.begin_round();
-        self.set_all_removed()
-    }
-
-    fn next_turn(&mut self) -> u64 {
-        self.turn += 1;
-        self.turn
     }
 
     /// Puts an item into a free slot or a new slot, and into the index. Memory is allocated first:
@@ -408,23 +392,21 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes out a member or a leaving item.
+    /// Takes out a member or a leaving item. Notes the removal in the slot of a going item.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
-        self.set_removed(addr);
         let at = self.find(addr)?;
+        if self.is_going(at) {
+            self.slots[at as usize].gone = Some(Gone::Removed);
+        }
         Some(self.take(at, Gone::Removed)?.what)
     }
 
     /// Takes out a member, and ends the round, since an entry may still have the number of this
-    /// round. Also returns the [turn](Outcome::New).
-    pub(crate) fn release(&mut self, addr: usize) -> (Option<X>, u64) {
-        let Some(at) = self.member(addr) else {
-            self.set_removed(addr);
-            return (None, self.next_turn());
-        };
+    /// round.
+    pub(crate) fn release(&mut self, addr: usize) -> Option<X> {
+        let at = self.member(addr)?;
         self.begin_round();
-        let taken = self.take(at, Gone::Removed);
-        (taken.map(|going| going.what), self.turn)
+        Some(self.take(at, Gone::Removed)?.what)
     }
 
     /// Begins a generation. Members older than the limit become [victims](Self::next_to_go).
@@ -458,10 +440,13 @@ impl<X> Ring<X> {
 
     /// Returns whether there is a victim.
     pub(crate) fn is_due(&self) -> bool {
+        self.is_beyond() || self.is_leaving() || self.too_old().is_some()
+    }
+
+    /// Returns whether the members are too many or too heavy.
+    pub(crate) fn is_beyond(&self) -> bool {
         let limit = self.limit;
-        let too_heavy = limit.weight.is_some_and(|most| self.is_above(most));
-        let beyond = self.len > limit.entries || too_heavy;
-        beyond || self.is_leaving() || self.too_old().is_some()
+        self.len > limit.entries || limit.weight.is_some_and(|most| self.is_above(most))
     }
 
     /// Takes the next victim, if there is one: a leaving item, or a member that is too old, or, if
@@ -492,7 +477,7 @@ impl<X> Ring<X> {
     }
 
     /// Returns whether the members together weigh more than `weight`.
-    fn is_above(&self, weight: usize) -> bool {
+    pub(crate) fn is_above(&self, weight: usize) -> bool {
         self.weight > weight as u128
     }
 
@@ -560,7 +545,7 @@ impl<X> Ring<X> {
     fn take_out(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
         let slot = &mut self.slots[at as usize];
         let what = slot.kept.take()?;
-        let (addr, weight) = (slot.addr, slot.weight);
+        let addr = slot.addr;
         let why = slot.gone.unwrap_or(why);
         if slot.gone.is_some() {
             self.leaving.unlink(&mut self.slots, at);
@@ -571,9 +556,7 @@ impl<X> Ring<X> {
         Some(Going {
             what,
             addr,
-            weight,
             why,
-            turn: self.next_turn(),
             at: None,
             more: true,
         })

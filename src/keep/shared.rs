@@ -128,24 +128,24 @@ impl<X> SharedRing<X> {
     }
 
     /// Keeps an item for an entry, or [reports](Self::tell) a hit if the object is a member
-    /// already. Returns the item if the entry is unlinked (S2), and refuses an item without a
-    /// weight. Also returns whether there is a victim.
+    /// already. Returns the item if the entry is unlinked (S2). Also returns whether there is a
+    /// victim.
     pub(crate) fn join(
         &self,
         addr: usize,
-        weight: Option<usize>,
+        weight: usize,
         what: X,
         stamp: &Stamp,
     ) -> (Outcome<X>, bool) {
         self.with_room(addr, |ring| {
             let outcome = if stamp.set(None) {
-                match ring.tell_or_keep(addr, weight, what) {
+                match ring.tell_or_keep(addr, Some(weight), what) {
                     Told::Yes(what) => {
                         stamp.set(Some(ring.tell_round()));
                         Outcome::Already(what)
                     }
                     Told::No(refused @ Outcome::Refused(_)) => {
-                        // In this round, the item would be too heavy again.
+                        // In this round, the item would be refused again.
                         stamp.set(Some(ring.tell_round()));
                         refused
                     }
@@ -172,11 +172,11 @@ impl<X> SharedRing<X> {
     }
 
     /// Sets another limit. The members beyond the limit become [victims](Ring::next_to_go).
-    pub(crate) fn set_limit<R>(&self, limit: Limit, then: impl FnOnce(&mut Ring<X>) -> R) -> R {
+    pub(crate) fn set_limit(&self, limit: Limit) {
         self.ring.with_room(
             |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
-            |ring, _| self.publish(ring, then),
-        )
+            |_, _| (),
+        );
     }
 
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {

@@ -1,25 +1,16 @@
-//! The recipe *A lock for each key* of the guide, with tokio's `lock_owned`.
+//! The recipe *A lock for each key* of the guide, with tokio's `lock_owned`. `tests/house` checks that
+//! the guide shows this file.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock};
 
 use tokio::runtime::Builder;
-use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::task::{JoinSet, yield_now};
-use weakly::concurrent::WeakValueMap;
+
+include!("locks/recipe.rs");
 
 const ACCOUNTS: usize = 3;
 const TASKS: usize = 30;
 const TURNS: usize = 100;
-
-static LOCKS: LazyLock<WeakValueMap<String, Arc<Mutex<()>>>> = LazyLock::new(WeakValueMap::new);
-
-async fn lock(account: &str) -> OwnedMutexGuard<()> {
-    let there = LOCKS.get(account);
-    let lock =
-        there.unwrap_or_else(|| LOCKS.get_or_insert_with(account.into(), |_| Arc::default()));
-    lock.lock_owned().await
-}
 
 /// Of the tasks that lock an account, one goes on, across an `await`. A task that is dropped while it
 /// waits leaves no lock behind.

@@ -135,8 +135,8 @@ impl Default for Limited {
             objects: Objects::default(),
             floored: WeakValueMap::new(),
             ceiled: WeakMap::new(),
-            budget: KeepAlive::new(Limit::entries(3).count_live()),
-            owned: keep::KeepAlive::new(Limit::entries(3).count_live()),
+            budget: KeepAlive::new(Limit::entries(3)),
+            owned: keep::KeepAlive::new(Limit::entries(3)),
         }
     }
 }
@@ -180,14 +180,13 @@ fn limits() {
             }
         })
         .runs(|it| it.owned.advance())
-        .runs(|it| it.owned.set_limit(Limit::entries(2).count_live()))
+        .runs(|it| it.owned.set_limit(Limit::entries(2)))
         .runs(|it| {
             for object in &it.objects.0 {
                 it.budget.keep(object, 1);
             }
         })
         .runs(|it| it.budget.advance())
-        .runs(|it| _ = it.budget.live_weight())
         .runs(|it| {
             for object in &it.objects.0[5..] {
                 _ = it.floored.get_or_insert_with(**object, |_| object.clone());

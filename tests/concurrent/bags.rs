@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use weakly::concurrent::{KeepAlive, WeakMap};
+use weakly::concurrent::WeakMap;
 use weakly::keep::Limit;
 use weakly::{Reclaim, Strong};
 
@@ -283,27 +283,6 @@ fn small_a_ceiling_is_told_at_once() {
             map.insert(&key, 0);
             map.remove(&key);
             assert_eq!((told.get(), map.pending_dead()), (CROWD + 1, 0));
-        },
-    );
-}
-
-/// 320: No call purges the table of evicted weights in a floor, so no thread gathers its entries.
-#[test]
-fn small_a_floor_beside_a_crowd_forgets_a_weight_at_once() {
-    let floor = KeepAlive::new(Limit::entries(1).count_live());
-    let keep = |objects: &[Key]| objects.iter().for_each(|object| _ = floor.keep(object, 1));
-    // Enough that the size of the table does not make a bag small.
-    let objects = keys(scaled(4_000, 200));
-    beside(
-        CROWD,
-        || keep(&keys(1)),
-        || {
-            keep(&objects);
-            assert_eq!(floor.live_weight(), objects.len());
-            floor.clear();
-            assert_eq!(floor.live_weight(), 0);
-            let watched = |object: &&Key| Strong::weak_count(object) != 0;
-            assert_eq!(objects.iter().filter(watched).count(), 0);
         },
     );
 }

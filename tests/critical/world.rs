@@ -88,7 +88,7 @@ impl World {
             attributes: Attributes::new(),
             memo: Memo::new(),
             base: Memo::new(),
-            budget: KeepAlive::weighing(Limit::entries(20).count_live(), |key: &Key| **key % 3),
+            budget: KeepAlive::weighing(Limit::entries(20), |key: &Key| **key % 3),
             queue: ReferenceQueue::new(),
         };
         world.limited.set_ceiling(Limit::entries(10), |_| 1);
@@ -193,7 +193,7 @@ impl World {
             }
             25 => {
                 self.budget.advance();
-                let limit = Limit::entries(number % 30).count_live();
+                let limit = Limit::entries(number % 30);
                 self.budget.set_limit(match number % 3 {
                     0 => limit.generations(3),
                     _ => limit,

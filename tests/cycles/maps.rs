@@ -57,24 +57,30 @@ fn cycles_are_handed_out() {
     map.insert(&key, key.clone());
     let own_key = map.get(&key).unwrap().clone();
     drop(own_key);
+    // A value that leads to the cycle, and dies with its key.
+    map.insert(&dead, key.clone());
     drop((key, dead));
     assert_eq!(
         world.dead(),
-        2,
-        "the dead key, and the value that was replaced"
+        3,
+        "the dead key, and the values that were replaced"
     );
     let (purged, values) = map.drain_cycles();
     assert_eq!((purged.removed, purged.kept, values.len()), (1, 0, 2));
-    assert_eq!((world.dead(), map.len()), (2, 1));
+    assert_eq!((world.dead(), map.len()), (3, 1));
     drop(values);
     assert_eq!(world.dead(), 4);
     let mut by_name = WeakValueMap::<_, Strong<Thing>>::new();
     by_name.insert(ByIdentity(name.clone()), &name);
+    by_name.insert(ByIdentity(live.clone()), &live);
+    let key_of_the_dead = ByIdentity(world.thing());
+    *key_of_the_dead.0.next.borrow_mut() = Some(name.clone());
+    by_name.insert(key_of_the_dead, &world.thing());
     drop(name);
     let (purged, keys) = by_name.drain_cycles();
-    assert_eq!((purged.removed, keys.len(), world.dead()), (1, 1, 4));
+    assert_eq!((purged.removed, keys.len(), world.dead()), (1, 2, 5));
     drop(keys);
-    assert_eq!((world.dead(), by_name.is_empty()), (5, true));
+    assert_eq!((world.dead(), by_name.len()), (7, 1));
     let (purged, values) = map.drain_cycles();
     assert_eq!((purged.removed, values.len(), map.len()), (0, 0, 1));
 }

@@ -172,7 +172,7 @@ fn keep_alive() {
     ];
     for way in ways {
         let bombs = Bombs::default();
-        let mut kept = Kept::new(Limit::none().generations(0).count_live());
+        let mut kept = Kept::new(Limit::none().generations(0));
         (0..6).for_each(|_| assert!(kept.keep(&bombs.object(), 1)));
         bombs.ends(|| way(kept));
     }
@@ -181,7 +181,7 @@ fn keep_alive() {
 #[test]
 fn shared_keep_alive() {
     let bombs = Bombs::default();
-    let kept = concurrent::KeepAlive::weighing(Limit::none().count_live(), bombs.weight());
+    let kept = concurrent::KeepAlive::weighing(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     kept.set_listener(move |_, _| _ = &bomb);
     (0..6).for_each(|_| assert!(kept.keep(&bombs.object(), 1)));
@@ -192,7 +192,7 @@ fn shared_keep_alive() {
 fn floor() {
     let bombs = Bombs::default();
     let map = shared::ValueMaps::new();
-    let kept = map.set_keep_alive(Limit::none().count_live(), bombs.weight());
+    let kept = map.set_keep_alive(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     kept.set_listener(move |_, _| _ = &bomb);
     (0..6).for_each(|n| drop(map.insert(bombs.kept(n), &bombs.object())));
@@ -206,7 +206,7 @@ fn ceiling() {
     let bombs = Bombs::default();
     let map = shared::Maps::new();
     let keys = wilds::<Strong<Wild>>(0..6);
-    map.set_ceiling(Limit::none().count_live(), bombs.weight());
+    map.set_ceiling(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     map.set_listener(move |_: &_, _: &_, _| _ = &bomb);
     keys.iter()
@@ -220,7 +220,7 @@ fn memo() {
     let bombs = Bombs::default();
     let memo = Memo::<(Strong<Wild>, Value<Wild>), Kept>::new();
     let keys = wilds::<Strong<Wild>>(0..6);
-    memo.set_ceiling(Limit::none().count_live(), bombs.weight());
+    memo.set_ceiling(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     memo.set_listener(move |_: &_, _: &_, _| _ = &bomb);
     keys.iter()

@@ -1,8 +1,8 @@
 //! The form of the guide for the repository's web view, and the links of all documents.
 //!
-//! The chapters in `src/guide` are written for rustdoc: links name items of the crate, and some
-//! lines of examples are hidden. `docs/guide` has the same chapters with titles, without the hidden
-//! lines, and with links to files.
+//! The chapters in `src/guide` are written for rustdoc: links name items of the crate. `docs/guide`
+//! has the same chapters with titles, and with links to files. The code is the same in both forms,
+//! and no line of the code is hidden. So `cargo test --doc` compiles what a reader copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -123,7 +123,7 @@ fn defines(text: &str, item: &str) -> bool {
     })
 }
 
-/// The file that defines an item: `keep::Limit::count_live` is in that of `Limit`.
+/// The file that defines an item: `keep::Limit::generations` is in that of `Limit`.
 fn file_of<'f>(item: &str, sources: &'f Files) -> Option<&'f str> {
     let names: Vec<_> = item.split("::").collect();
     let is_type = |name: &&str| name.starts_with(char::is_uppercase);
@@ -190,10 +190,6 @@ fn written(name: &str, title: &str, chapter: &str, sources: &Files) -> String {
     let origin = format!("From src/guide/{name}.md, by\n`{COMMAND}`.");
     let mut out = format!("<!-- {origin} -->\n\n# {title}\n\n");
     for (line, is_code) in lines(chapter) {
-        let shown = line.trim_start();
-        if is_code && (shown == "#" || shown.starts_with("# ")) {
-            continue;
-        }
         if is_code {
             out += line;
         } else {
@@ -242,6 +238,79 @@ fn the_web_form_of_the_guide_is_that_of_its_chapters() {
         stale.is_empty(),
         "docs/guide is not that of src/guide: {stale:?}; run {COMMAND}"
     );
+}
+
+// === Code ===
+
+/// Why `cargo test` does not compile each block of a document as a reader sees the block.
+///
+/// The code of a block that is `ignore`d is a file of a test. The text before the block names the file.
+fn not_as_shown(text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut parts = text.split("```");
+    let mut before = parts.next().unwrap_or_default();
+    // The blocks, and the texts between them.
+    while let (Some(block), Some(after)) = (parts.next(), parts.next()) {
+        let (kind, code) = block.split_once('\n').unwrap_or((block, ""));
+        let is_hidden = |line: &&str| line.trim() == "#" || line.trim_start().starts_with("# ");
+        let hidden = code.lines().find(is_hidden);
+        let file = || {
+            before
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .filter(|name| name.ends_with(".rs"))
+                .last()
+        };
+        match kind {
+            "rust" => wrong.extend(hidden.map(|line| format!("hidden: {line}"))),
+            "rust,ignore" => {
+                let text = file().and_then(|name| fs::read_to_string(root().join(name)).ok());
+                if text.as_deref() != Some(code) {
+                    wrong.push(format!("not the file {:?}: {code}", file()));
+                }
+            }
+            "sh" | "text" => {}
+            _ => wrong.push(format!("not compiled, since it is {kind:?}: {code}")),
+        }
+        before = after;
+    }
+    wrong
+}
+
+#[test]
+fn each_block_is_compiled_as_it_is_shown() {
+    let mut documents = documents("src/guide");
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    documents.insert("README.md".to_owned(), readme);
+    for (file, text) in documents {
+        let wrong = not_as_shown(&text);
+        assert!(wrong.is_empty(), "{file}: {wrong:#?}");
+    }
+}
+
+#[test]
+fn a_block_that_is_not_compiled_as_it_is_shown_is_found() {
+    let wrong = |text: &str| not_as_shown(text).len();
+    let recipe = "tests-async/tests/locks/recipe.rs";
+    let code = fs::read_to_string(root().join(recipe)).unwrap();
+    let right = [
+        "```rust\nf();\n#[test]\n```".to_owned(),
+        "Run `sh`:\n```sh\n# a comment\n```".to_owned(),
+        format!("The file `{recipe}`:\n```rust,ignore\n{code}```"),
+    ];
+    assert_eq!(wrong(&right.join("\n\n")), 0);
+    for text in [
+        "```rust\n# use a::f;\nf();\n```",
+        "```rust\nf();\n#\n```",
+        "  ```rust\n  # use a::f;\n  f();\n  ```",
+        "```\nf();\n```",
+        "```rust,no_run\nf();\n```",
+        "See `tests-async/tests/locks/recipe.rs`.\n```rust,ignore\nf();\n```",
+    ] {
+        assert_eq!(wrong(text), 1, "{text}");
+    }
+    assert_eq!(wrong(&format!("```rust,ignore\n{code}```")), 1);
 }
 
 // === Links ===

@@ -12,7 +12,7 @@ use weakly::keep::{Gone, Limit};
 use weakly::memo::{Computation, Value};
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{in_time, panics, quiet_panic};
+use crate::common::{in_time, panics, quiet_panic, scaled};
 use crate::tools::{Pointer, Told, for_each_pointer, place_of_panic};
 
 /// A collection whose entries can be bounded: numbers, for lives of a test's own.
@@ -200,6 +200,7 @@ for_each_bounded!(
     too_old,
     another_limit,
     what_dies_makes_room,
+    an_operation_destroys_few_dead,
     each_is_told_once,
     on_request,
     weighed_once,
@@ -362,6 +363,43 @@ fn what_dies_makes_room<C: Bounded>() {
     more.iter().for_each(|life| _ = all.bring(life, 1));
     assert_eq!(told.take(), [(1, Gone::Died); 4]);
     assert_eq!((there(&all, &more).len(), all.retained_weight()), (10, 10));
+}
+
+/// 410: An operation destroys at most 16 dead entries, those that have to make room, and 16 more. No live entry goes for them.
+fn an_operation_destroys_few_dead<C: Bounded>() {
+    type Act<C> = fn(&C, &<C as Bounded>::Life, usize);
+    const ROOM: usize = 50;
+    let n = scaled(2_000, 200);
+    let acts: [(usize, Act<C>); 10] = [
+        (0, |all, other, _| _ = all.set(other, ROOM)),
+        (9, |all, other, _| _ = all.set(other, ROOM + 9)),
+        (9, |all, other, _| _ = all.bring(other, ROOM + 9)),
+        (0, |all, _, _| _ = all.shrink_to(usize::MAX)),
+        (9, |all, _, n| _ = all.shrink_to(n - 9)),
+        (0, |all, _, _| all.advance()),
+        (0, |all, _, _| all.set_limit(Limit::none())),
+        (0, |all, _, _| all.set_limit(Limit::none().generations(1))),
+        (9, |all, _, n| all.set_limit(Limit::none().weight(n - 9))),
+        (9, |all, _, n| all.set_limit(Limit::entries(n - 9))),
+    ];
+    for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
+        for (at, (needed, act)) in acts.iter().enumerate() {
+            let (all, told) = listened::<C>(Limit::none().weight(n + ROOM));
+            all.set_reclaim(reclaim);
+            let (mut lives, other) = (lives::<C>(n), C::life(n));
+            lives.iter().for_each(|life| _ = all.bring(life, 1));
+            lives.truncate(20);
+            let pending = all.pending_dead();
+            act(&all, &other, n);
+            let gone = told.take();
+            assert!(gone.len() <= needed + 32, "{at}: {}", gone.len());
+            // Handles that do not notify are found dead by sweeps.
+            if pending != 0 {
+                assert!(gone.iter().all(|(_, why)| *why == Gone::Died), "{at}");
+                assert_eq!(there(&all, &lives).len(), 20, "{at}");
+            }
+        }
+    }
 }
 
 /// O219: So does what has died and waits for its end, when the limit changes.

@@ -25,14 +25,12 @@ for_each_floored!(
     the_weight_is_asked_for_once_for_each_that_comes,
     a_weight_that_panics,
     a_weight_that_asks,
-    live_weight_is_what_is_kept_or_used,
     a_floor_never_reports_deaths,
     a_collection_has_one_limit,
 );
 for_each_pointer!(
     what_leaves_a_map_is_kept_no_more,
     a_removal_returns_what_nobody_else_had,
-    what_was_removed_counts_no_more,
 );
 
 /// O210: What a floor lets go stays with who uses it. The next lookup finds the same object, and it is kept again.
@@ -205,8 +203,8 @@ fn the_weight_is_asked_for_once_for_each_that_comes<P: Pointer, C: Floored<P>>()
     assert!(asked.swap(0, SeqCst) == 1 && kept.len() == 1);
 }
 
-/// O214: A weight that panics: nothing is inserted. An object that is there stays for who has it, is not kept, and is asked for
-/// again in another round.
+/// O214, 412: A weight that panics: nothing is inserted. An object that is there stays for who has it, and the next lookup asks for
+/// its weight again.
 fn a_weight_that_panics<P: Pointer, C: Floored<P>>() {
     let (all, fails) = (C::default(), Arc::new(AtomicBool::new(true)));
     let failing = fails.clone();
@@ -225,10 +223,10 @@ fn a_weight_that_panics<P: Pointer, C: Floored<P>>() {
     while kept.contains(&used) {
         assert!(kept.release(&used).is_some());
     }
-    assert!(panics(|| drop(all.get(1))) && !kept.contains(&used));
-    assert!(all.get(1).unwrap().is(&used) && !kept.contains(&used));
+    for _ in 0..3 {
+        assert!(panics(|| drop(all.get(1))) && !kept.contains(&used));
+    }
     fails.store(false, SeqCst);
-    kept.advance();
     assert!(all.get(1).unwrap().is(&used) && kept.contains(&used) && kept.len() == 2);
     drop(used);
     all.clear();
@@ -261,58 +259,6 @@ fn a_weight_that_asks<P: Pointer, C: Floored<P>>() {
         (0..6).filter(|number| all.get(*number).is_some()).count(),
         3
     );
-}
-
-/// O216: `live_weight` is that of what is kept, or has gone and is in use.
-fn live_weight_is_what_is_kept_or_used<P: Pointer, C: Floored<P>>() {
-    let all = C::default();
-    let kept = all.set_keep_alive(Limit::entries(2).count_live(), |object| **object);
-    let mut used: Vec<P> = (1..=10).map(|number| all.make(number)).collect();
-    assert_eq!((kept.live_weight(), kept.retained_weight()), (55, 19));
-    // Back, and out again: each counts once.
-    for number in (1..=10).chain([3, 3, 7]) {
-        assert!(all.get(number).is_some());
-        assert_eq!(kept.live_weight(), 55);
-    }
-    while let Some(object) = used.pop() {
-        let (number, was_kept) = (*object, kept.contains(&object));
-        let before = kept.live_weight();
-        drop(object);
-        let after = if was_kept { before } else { before - number };
-        assert_eq!(kept.live_weight(), after);
-    }
-    assert_eq!(kept.live_weight(), kept.retained_weight());
-    // Who counts no more forgets what has gone.
-    let used: Vec<P> = (1..=10).map(|number| all.make(number)).collect();
-    kept.set_limit(Limit::entries(2));
-    assert_eq!(kept.live_weight(), kept.retained_weight());
-    kept.set_limit(Limit::entries(2).count_live());
-    assert_eq!(kept.live_weight(), kept.retained_weight());
-    drop(used);
-    kept.shrink_to(0);
-    assert_eq!(kept.live_weight(), 0);
-}
-
-/// O216: What was removed or released counts no more, whether or not it was kept at that time.
-fn what_was_removed_counts_no_more<P: Pointer>() {
-    let all = WeakValueMap::<usize, P>::new();
-    let kept = all.set_keep_alive(Limit::entries(1).count_live(), |object| **object);
-    let used: Vec<P> = (0..4).map(|number| all.make(number + 1)).collect();
-    assert_eq!((kept.live_weight(), kept.retained_weight()), (10, 4));
-    assert!(all.remove(&4).is_some());
-    assert_eq!(kept.live_weight(), 6);
-    assert!(all.remove(&2).is_some());
-    assert_eq!(kept.live_weight(), 4);
-    assert!(kept.release(&used[0]).is_none());
-    assert_eq!(kept.live_weight(), 3);
-    assert!(all.get(&1).is_some() && kept.shrink_to(0) == 1);
-    assert_eq!(kept.live_weight(), 4);
-    // One that is set again counts again.
-    all.insert(2, &used[1]);
-    all.insert(2, &used[1]);
-    assert_eq!((kept.live_weight(), kept.retained_weight()), (6, 2));
-    all.clear();
-    assert_eq!(kept.live_weight(), 0);
 }
 
 /// O221: A floor tells what goes, once, and why; it never reports that something has died.

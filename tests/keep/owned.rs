@@ -28,7 +28,6 @@ for_each_kind!(
     all_go,
     what_is_in_use_is_found_and_stays_the_same,
     others_go_although_one_panics,
-    what_is_in_use_weighs,
     who_asks_sees_what_there_is,
 );
 
@@ -68,7 +67,7 @@ fn no_objects_with_a_limit_of_none<P: Kind>() {
         assert!(!kept.keep(&objects[0], weight) && !kept.touch(&objects[0]));
         assert!(kept.release(&objects[0]).is_none());
         assert!(kept_of(&kept, &objects).is_empty());
-        assert_eq!((kept.retained_weight(), kept.live_weight()), (0, 0));
+        assert_eq!(kept.retained_weight(), 0);
         assert_eq!(P::counts(&objects[0]).0, 1);
         kept.advance();
     }
@@ -169,19 +168,18 @@ fn what_is_kept_again_is_not_what_goes_for_it<P: Kind>() {
 
 /// 204, 208: Without a limit of weight, none is too heavy.
 fn sums_are_exact_where_they_cannot_be_shown<P: Kind>() {
-    for limit in [Limit::none(), Limit::entries(3), Limit::none().count_live()] {
+    for limit in [Limit::none(), Limit::entries(3)] {
         let mut kept = KeepAlive::new(limit);
         let objects = keys::<P>(3);
         for object in &objects {
             assert!(kept.keep(object, usize::MAX));
             assert_eq!(kept.retained_weight(), usize::MAX);
-            assert_eq!(kept.live_weight(), usize::MAX);
         }
         assert_eq!(kept_of(&kept, &objects), [0, 1, 2]);
         assert!(kept.keep(&objects[0], 5) && kept.keep(&objects[1], 6));
         assert_eq!(kept.retained_weight(), usize::MAX);
         kept.release(&objects[2]);
-        assert_eq!((kept.retained_weight(), kept.live_weight()), (11, 11));
+        assert_eq!(kept.retained_weight(), 11);
         kept.advance();
         assert_eq!(kept_of(&kept, &objects), [0, 1]);
     }
@@ -491,59 +489,6 @@ fn others_go_although_one_panics<P: Kind>() {
             assert!(kept.keep(&after, 1) && kept.contains(&after));
         }
     }
-}
-
-/// 208: Whether it is kept or gone; not what was released, whether or not it was kept then, or cleared. Only if the limit asks
-/// for that.
-fn what_is_in_use_weighs<P: Kind>() {
-    let limit = Limit::none().weight(10);
-    let mut kept = KeepAlive::new(limit.count_live());
-    let mut objects = keys::<P>(5);
-    for (at, object) in objects.iter().enumerate() {
-        assert!(kept.keep(object, at + 2));
-    }
-    let weights = |kept: &KeepAlive<_>| (kept.retained_weight(), kept.live_weight());
-    assert_eq!(
-        (kept_of(&kept, &objects), weights(&kept)),
-        (vec![4], (6, 20))
-    );
-    // It counts once, with its latest weight.
-    assert!(kept.keep(&objects[0], 3));
-    assert_eq!(weights(&kept), (9, 21));
-    assert!(!kept.keep(&objects[1], 11));
-    assert_eq!(weights(&kept), (9, 21), "it is in use, and was not kept");
-    assert!(!kept.keep(&objects[0], 11));
-    assert_eq!(weights(&kept), (6, 21), "it is in use, and kept no more");
-    drop(objects.remove(0));
-    assert_eq!(weights(&kept), (6, 18));
-    // Of 3, 4, 5 and 6 the last is kept.
-    assert!(!kept.keep(&new::<P, _>(7), 11));
-    assert_eq!(weights(&kept), (6, 18));
-    drop(kept.release(&objects[3]));
-    assert_eq!(weights(&kept), (0, 12));
-    assert!(kept.release(&objects[1]).is_none());
-    assert_eq!(weights(&kept), (0, 8));
-    assert!(kept.keep(&objects[1], 4) && kept.shrink_to(0) == 1);
-    assert_eq!(weights(&kept), (0, 12));
-    assert!(kept.keep(&objects[2], 5));
-    assert_eq!((kept.shrink_to(4), weights(&kept)), (1, (0, 12)));
-    assert!(kept.keep(&objects[2], 5));
-    kept.set_limit(limit);
-    assert_eq!(weights(&kept), (5, 5));
-    assert!(kept.keep(&objects[1], 6));
-    assert_eq!(weights(&kept), (6, 6));
-    kept.set_limit(limit.count_live());
-    assert_eq!(weights(&kept), (6, 6));
-    assert!(kept.keep(&objects[0], 9));
-    assert_eq!(weights(&kept), (9, 15));
-    kept.clear();
-    assert_eq!(weights(&kept), (0, 0));
-    kept.keep(&objects[0], 1);
-    kept.set_limit(Limit::none().generations(0).count_live());
-    kept.advance();
-    assert_eq!(weights(&kept), (0, 1));
-    objects.clear();
-    assert_eq!(weights(&kept), (0, 0));
 }
 
 /// 204: In a debugger, too.

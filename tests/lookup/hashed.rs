@@ -1,5 +1,6 @@
 //! H117: Lookups and changes with a hash computed beforehand.
 
+use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
@@ -7,7 +8,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use weakly::{
-    Hashed, Interner, Strong, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakValueMap, concurrent,
+    Hashed, Interner, Memo, Strong, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakValueMap,
+    concurrent, memo,
     reference::{StrongRef, WeakKey},
 };
 
@@ -19,6 +21,7 @@ for_each_kind!(
     a_map_is_searched_by_a_hash,
     a_set_is_searched_by_a_hash,
     an_interner_is_searched_by_a_hash,
+    each_operation_hashes_once,
     only_live_contents_of_the_hash_are_shown,
 );
 
@@ -156,6 +159,189 @@ fn an_interner_is_searched_by_a_hash<P: Kind>() {
     let anew = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
     assert_eq!((numbers.len_live(), P::counts(&anew)), (1, (1, 1)));
     drop(dead);
+}
+
+/// Checks that each operation hashes one content once, whether the operation hits, misses, inserts or replaces.
+macro_rules! once {
+    ($($act:expr),* $(,)?) => {$(
+        HASHED.set(0);
+        _ = $act;
+        assert_eq!(HASHED.get(), 1, "{}", stringify!($act));
+    )*};
+}
+
+/// 430: In all collections of one owner.
+fn each_operation_hashes_once<P: Kind>() {
+    let [key, twin, value] = [1, 1, 7].map(|n| new::<P, _>(number(n)));
+    let content = number(1);
+    let mut map = WeakHashMap::new();
+    once!(
+        map.contains_key(&content),
+        map.get(&content),
+        map.get_mut(&content),
+        map.remove(&content),
+        map.insert(&key, 1),
+        map.get_key_value(&content),
+        map.insert(&twin, 2),
+        map.entry(&key),
+        map.get_or_insert(&key, 3),
+        map.remove_if(&content, |_| true),
+        map.try_insert(&key, 4).is_ok(),
+        map.remove_entry(&content),
+        map.get_or_insert_with(&key, |_| 5),
+        map.clone() == map,
+    );
+    let mut set = WeakHashSet::new();
+    once!(
+        set.contains(&content),
+        set.take(&content),
+        set.insert(&key),
+        set.insert(&twin),
+        set.get(&content),
+        set.replace(&twin),
+        set.remove(&content),
+        set.replace(&key),
+        set.clone() == set,
+    );
+    let mut pairs = WeakHashPairMap::new();
+    once!(
+        pairs.get(&content),
+        pairs.insert(&key, &value),
+        pairs.insert(&twin, &value),
+        pairs.get_key_value(&content),
+        pairs.entry(&key),
+        pairs.remove(&content),
+        pairs.get_or_insert_with(&key, |_| value.clone()),
+        pairs.remove_entry(&content),
+        pairs.try_insert(&key, &value).is_ok(),
+    );
+    let mut values = WeakValueMap::new();
+    once!(
+        values.get(&content),
+        values.insert(number(1), &value),
+        values.insert(number(1), &value),
+        values.get_key_value(&content),
+        values.entry(number(1)),
+        values.remove(&content),
+        values.get_or_insert_with(number(1), |_| value.clone()),
+        values.remove_entry(&content),
+        values.try_insert(number(1), &value).is_ok(),
+    );
+    let mut names = Interner::<P::Strong<Wild>>::new();
+    once!(
+        names.get(&content),
+        names.intern(number(1)),
+        names.intern(key.clone()),
+        names.intern(twin.clone()),
+        names.get(&content),
+    );
+    let mut names = Interner::<P::Strong<Wild>>::new();
+    once!(
+        names.intern_with(&content, |_| key.clone()),
+        names.intern_with(&twin, |key| key.clone()),
+    );
+    let (is, numbers) = (|n: &usize, there: &Wild| there.number == *n, [1, 2]);
+    for n in numbers {
+        let hash = names.hasher().hash_one(n);
+        HASHED.set(0);
+        drop(names.intern_or_make(hash, n, is, number));
+        assert_eq!(HASHED.get(), 0);
+    }
+}
+
+/// 430: In all collections that threads share.
+fn each_operation_of_shared_collections_hashes_once<K>()
+where
+    K: concurrent::SharedRef
+        + StrongRef<Target = Wild>
+        + weakly::reference::Content
+        + From<Wild>
+        + Borrow<Wild>
+        + Clone,
+{
+    let [key, twin, value] = [1, 1, 7].map(|n| K::from(number(n)));
+    let content = number(1);
+    let map = concurrent::WeakHashMap::new();
+    once!(
+        map.contains_key(&content),
+        map.get(&content),
+        map.remove(&content),
+        map.insert(&key, 1),
+        map.get_key_value(&content),
+        map.insert(&twin, 2),
+        map.swap(&key, 3),
+        map.get_or_insert_with(&key, |_| 4),
+        map.remove_if(&content, |_| true),
+        map.get_or_insert_racing(&key, |_| 5),
+        map.compute(&key, |_| None),
+        map.get_or_insert_with(&key, |_| 6),
+        map.remove_entry(&content),
+        map.try_get_or_insert_with(&key, |_| Err::<usize, ()>(())),
+    );
+    let set = concurrent::WeakHashSet::new();
+    once!(
+        set.contains(&content),
+        set.take(&content),
+        set.insert(&key),
+        set.insert(&twin),
+        set.get(&content),
+        set.replace(&twin),
+        set.remove(&content),
+        set.replace(&key),
+    );
+    let values = concurrent::WeakValueMap::new();
+    once!(
+        values.get(&content),
+        values.insert(number(1), &value),
+        values.insert(number(1), &value),
+        values.get_key_value(&content),
+        values.remove(&content),
+        values.get_or_insert_with(number(1), |_| value.clone()),
+        values.compute(number(1), |_| None),
+        values.get_or_insert_racing(number(1), |_| value.clone()),
+        values.remove_entry(&content),
+    );
+    let names = concurrent::Interner::<K>::new();
+    once!(
+        names.get(&content),
+        names.intern(number(1)),
+        names.intern(key.clone()),
+        names.intern(twin.clone()),
+        names.get(&content),
+    );
+    let names = concurrent::Interner::<K>::new();
+    once!(
+        names.intern_with(&content, |_| key.clone()),
+        names.intern_with(&twin, |key| key.clone()),
+    );
+    let (is, numbers) = (|n: &usize, there: &Wild| there.number == *n, [1, 2]);
+    for n in numbers {
+        let hash = names.hasher().hash_one(n);
+        HASHED.set(0);
+        drop(names.intern_or_make(hash, n, is, number));
+        assert_eq!(HASHED.get(), 0);
+    }
+}
+
+/// 430
+#[test]
+fn shared_operations_hash_once() {
+    each_operation_of_shared_collections_hashes_once::<Strong<Wild>>();
+    each_operation_of_shared_collections_hashes_once::<Arc<Wild>>();
+    let results = Memo::<(Strong<u8>, memo::Value<Wild>), usize>::new();
+    let (object, part) = (Strong::new(1), || memo::Value(number(1)));
+    once!(
+        results.get((&object, part())),
+        results.remove((&object, part())),
+        results.get_or_compute((&object, part()), |_| 1),
+        results.get_or_compute((&object, part()), |_| 2),
+        results.insert((&object, part()), 3),
+        results.get((&object, part())),
+        results.contains_key((&object, part())),
+        results.remove((&object, part())),
+        results.get_or_compute_racing((&object, part()), |_| 4),
+        results.invalidate(&object) + usize::from(results.contains_key((&object, part()))),
+    );
 }
 
 /// Where keys are owned, where values are weak too, and several at once.

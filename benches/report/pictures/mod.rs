@@ -10,7 +10,6 @@ mod threads;
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use crate::duel::Scale;
@@ -36,14 +35,14 @@ const PICTURES: [(&str, Measure); 8] = [
 /// Those of the chapter about growth, whose tables are in the document.
 pub(crate) const GROWTH: [&str; 4] = ["lookups", "changes", "growth", "entries"];
 
-/// Measures the pictures that are wanted, and writes them to files below a folder. For each, its name and its tables.
+/// Measures the pictures that are wanted, and writes them to files. For each, its name and its tables.
 pub(crate) fn write(
-    folder: &Path,
     scale: Scale,
     machine: &Machine,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let mut all = Vec::new();
+    let folder = scale.root().join("docs");
     let pictures = folder.join("pictures");
     fs::create_dir_all(&pictures)?;
     for (name, measure) in PICTURES.into_iter().filter(|(name, _)| is_wanted(name)) {
@@ -56,6 +55,6 @@ pub(crate) fn write(
         println!("{}\n\n{tables}\n", chart.title);
         all.push((name, tables));
     }
-    embed(folder)?;
+    embed(&folder)?;
     Ok(all)
 }

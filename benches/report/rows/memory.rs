@@ -18,8 +18,6 @@ use crate::theirs::{WeakTableByContent, WeakTableOfPairs, WeakTableOfValues, Wea
 const OBJECTS: usize = 10_000;
 /// The number of further entries of which one is the mean.
 const FURTHER: usize = 8;
-/// More than the library has.
-const FILES: usize = 10_000;
 
 type Shared = concurrent::WeakMap<Strong<u64>, u64>;
 type SharedWords = concurrent::Interner<Strong<str>>;
@@ -124,13 +122,8 @@ pub(super) fn all() -> Vec<Row> {
         row(
             "bytes a node, at most: tree and three maps",
             "the tree",
-            FILES,
-            |files| {
-                [
-                    side_tables(files, three_passes),
-                    side_tables(files, Vec::new),
-                ]
-            },
+            1,
+            |_| [side_tables(three_passes), side_tables(Vec::new)],
         )
         .at_most(320.0),
     ]

@@ -37,7 +37,7 @@ impl Server {
     pub(crate) fn new() -> Self {
         let tenants = WeakValueMap::new();
         let limit = Limit::entries(ENTRIES).weight(BYTES);
-        let limit = limit.generations(GENERATIONS).count_live();
+        let limit = limit.generations(GENERATIONS);
         let kept = tenants.set_keep_alive(limit, |tenant: &Strong<Tenant>| tenant.data.len());
         kept.set_listener(|_, _| notes().evicted += 1);
         Server {

@@ -100,66 +100,6 @@ fn a_hit_against_a_removal_from_another_map() {
     });
 }
 
-/// Above a floor that counts what lives, with an object that is in use, and kept.
-fn counted(maker: &Maker) -> (Arc<Map>, Floor, Strong<Payload>) {
-    let floor = Floor::new(Limit::entries(1).count_live());
-    let map = Arc::new(Map::default());
-    map.keep_in(&floor);
-    let a = maker.object();
-    map.insert(0, &a);
-    (map, floor, a)
-}
-
-/// What was removed, released or cleared counts no more, though it goes from the floor at that
-/// moment.
-fn what_goes_against(maker: &Maker, lets_go: impl FnOnce(&Map, &Floor, &Strong<Payload>)) {
-    let (map, floor, a) = counted(maker);
-    let other = floor.clone();
-    both(move || _ = other.shrink_to(0), || lets_go(&map, &floor, &a));
-    assert_eq!((floor.len(), floor.live_weight()), (0, 0));
-}
-
-#[test]
-fn what_goes_against_a_removal() {
-    check(1, |maker| {
-        what_goes_against(maker, |map, _, _| drop(map.remove(&0)))
-    });
-}
-
-#[test]
-fn what_goes_against_a_release() {
-    check(1, |maker| {
-        what_goes_against(maker, |_, floor, a| drop(floor.release(a)))
-    });
-}
-
-#[test]
-fn what_goes_against_all_that_goes() {
-    check(1, |maker| {
-        what_goes_against(maker, |_, floor, _| floor.clear())
-    });
-}
-
-#[test]
-fn what_goes_against_a_limit_that_does_not_count() {
-    check(1, |maker| {
-        what_goes_against(maker, |_, floor, _| floor.set_limit(Limit::entries(0)))
-    });
-}
-
-/// What is kept again when it goes counts once.
-#[test]
-fn what_goes_against_a_hit() {
-    check_some(1, |maker| {
-        let (map, floor, _a) = counted(maker);
-        let other = floor.clone();
-        both(move || _ = other.shrink_to(0), || drop(map.get(&0)));
-        assert_eq!(floor.live_weight(), 1);
-        drop(map.get(&0));
-        assert_eq!((floor.len(), floor.live_weight()), (1, 1));
-    });
-}
-
 /// The last user of an object goes, when the map goes above the floor that keeps it.
 #[test]
 fn the_death_against_the_end_of_the_map() {

@@ -35,22 +35,4 @@ impl<X> Ring<X> {
         self.slots[at as usize].gone = Some(Gone::Removed);
         self.hide(at);
     }
-
-    /// Notes a removal of the object in its slot, unless the object is a member.
-    pub(super) fn set_removed(&mut self, addr: usize) {
-        if let Some(at) = self.find(addr) {
-            let gone = &mut self.slots[at as usize].gone;
-            *gone = gone.and(Some(Gone::Removed));
-        }
-    }
-
-    /// Notes the removal in the slots of all objects except members. Returns the
-    /// [turn](super::Outcome::New). O(number of slots), which is the largest number of items that
-    /// the ring has had.
-    pub(crate) fn set_all_removed(&mut self) -> u64 {
-        for slot in &mut self.slots {
-            slot.gone = slot.gone.and(Some(Gone::Removed));
-        }
-        self.next_turn()
-    }
 }

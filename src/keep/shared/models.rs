@@ -43,8 +43,8 @@ impl Floor {
         if !self.ring.round().needs_admission(&self.stamp) || self.ring.tell(OBJECT, &self.stamp) {
             return None;
         }
-        match self.ring.join(OBJECT, Some(1), OBJECT, &self.stamp).0 {
-            Outcome::New { .. } => None,
+        match self.ring.join(OBJECT, 1, OBJECT, &self.stamp).0 {
+            Outcome::New => None,
             Outcome::Already(object) | Outcome::Refused(object) => Some(object),
         }
     }
@@ -156,6 +156,23 @@ fn an_insertion_and_a_removal() {
         // object leave.
         assert!(!floor.keeps(OBJECT));
         assert_eq!(given.into_iter().chain(floor.evict_victims()).count(), 1);
+    });
+}
+
+/// S3: The limit refuses the object until another limit is set. Then the next hit keeps the object.
+#[test]
+fn a_refusal_and_another_limit() {
+    models::check(|| {
+        let floor = Floor::new(Limit::none().weight(0));
+        let thread = thread::spawn({
+            let floor = floor.clone();
+            move || floor.ring.set_limit(Limit::none().weight(1))
+        });
+        floor.admit();
+        thread.join().unwrap();
+        floor.admit();
+        assert!(floor.keeps(OBJECT));
+        floor.check();
     });
 }
 
