@@ -350,11 +350,13 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
 
     /// Returns a future of the live value of a key. The value is made if there is none and no other
     /// call is making it. O(1) amortised. The map does not keep the value alive: the waiting tasks
-    /// do, and then the caller.
+    /// do, and then the caller. No particular executor is needed.
     ///
-    /// [`Flight`] describes how tasks make a value together. No particular executor is needed.
+    /// The future of the first caller makes the value, and the other callers wait for this future:
+    /// see [`Memo::get_or_compute_async`](crate::Memo::get_or_compute_async) for the two hazards,
+    /// and [`get_or_insert_spawned`](Self::get_or_insert_spawned) for the form without them.
     /// Values, and reservations, are shared with [`get_or_insert_with`](Self::get_or_insert_with):
-    /// a task waits for a making thread, and a thread waits for making tasks. A hit allocates
+    /// a task waits for a making thread, and a thread waits for a making task. A hit allocates
     /// nothing, but needs an owned key, unlike [`get`](Self::get).
     ///
     /// ```
@@ -399,8 +401,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// [`get_or_insert_async`](Self::get_or_insert_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
-    /// kept, and a waiting task or thread makes the value itself.
+    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
+    /// is kept, and a waiting task or thread makes the value itself.
     pub async fn try_get_or_insert_async<Fut, E>(
         &self,
         key: K,
@@ -425,9 +427,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     }
 
     /// Returns a future of the live value of a key. If the key has no live value, and no other call
-    /// is making the value, the making becomes a *load*, a future that `spawn` gives to an
-    /// executor. O(1) amortised. The map does not keep the value alive: the load and the waiting
-    /// tasks do, and then the caller.
+    /// is making the value, the making becomes a *load*: a future that `spawn` gives to an
+    /// executor. The caller waits for the load. O(1) amortised. The map does not keep the value
+    /// alive: the waiting tasks do, and then the caller. If all of them are gone when the load
+    /// ends, only a [floor](Self::set_keep_alive) keeps the value.
     ///
     /// `map` is a `&'static WeakValueMap`, an [`Arc`](std::sync::Arc) of a map, or another pointer
     /// to a map. See [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
@@ -490,8 +493,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// [`get_or_insert_spawned`](Self::get_or_insert_spawned).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
-    /// kept, and a waiting task or thread makes the value itself.
+    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
+    /// is kept, and a waiting task or thread makes the value itself.
     ///
     /// # Panics
     /// As [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).

@@ -21,16 +21,23 @@ use crate::sync::{Exclusive, Mutex};
 /// Tasks wait without blocking.
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns a future of the result for a key. The result is computed if there is none and no
-    /// other call is computing it. O(inputs); a hit is lock-free and allocates nothing.
+    /// other call is computing it. O(inputs); a hit is lock-free and allocates nothing. No
+    /// particular executor is needed.
     ///
-    /// [`Flight`] describes how tasks compute together. No particular executor is needed. The
-    /// flight watches the objects in the key and keeps no input alive: if an input dies meanwhile,
-    /// the waiting tasks get the result, and the result is not kept. The closure gets the
+    /// The future of the first caller runs the computation, and the other callers wait for this
+    /// future. So a first caller that does not poll its future any more delays the others; if it
+    /// drops its future, the computation is dropped, and one of the others begins anew.
+    /// [`get_or_compute_spawned`](Self::get_or_compute_spawned) has neither hazard; the chapter
+    /// [`single_flight`](crate::guide::single_flight) compares both forms. The closure and its
+    /// future may borrow from the caller, and need not be `Send`.
+    ///
+    /// The future watches the objects in the key and keeps no input alive: if an input dies
+    /// meanwhile, the caller gets the result, and the result is not kept. The closure gets the
     /// [weak](crate::memo::Part::Weak) key, so that a computation need not keep the objects alive,
     /// and the [`Dependencies`]; the closure can move both into its future.
     ///
     /// Otherwise as [`get_or_compute`](Self::get_or_compute); both methods share results and
-    /// computations: a task waits for a computing thread, and a thread waits for computing tasks.
+    /// computations: a task waits for a computing thread, and a thread waits for a computing task.
     ///
     /// ```
     /// use weakly::{Memo, Strong, Weak};
@@ -72,8 +79,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// [`get_or_compute_async`](Self::get_or_compute_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
-    /// kept, and a waiting task or thread computes the result itself.
+    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
+    /// is kept, and a waiting task or thread computes the result itself.
     pub async fn try_get_or_compute_async<'m, Fut, E>(
         &'m self,
         key: impl MemoQuery<K>,
@@ -132,29 +139,32 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 }
 
-/// Tasks wait for a task of its own, the *load*.
+/// An executor runs the computation as a task of its own.
 impl<K, V> Memo<K, V>
 where
     K: MemoKey<Stored: Send + Sync> + 'static,
     V: Clone + Send + Sync + 'static,
 {
     /// Returns a future of the result for a key. If there is no result, and no other call is
-    /// computing the result, the computation becomes a *load*, a future that `spawn` gives to an
-    /// executor. O(inputs), and two allocations more than
-    /// [`get_or_compute_async`](Self::get_or_compute_async); a hit is lock-free, allocates nothing
+    /// computing the result, the computation becomes a *load*: a future that `spawn` gives to an
+    /// executor. The caller waits for the load. O(inputs); a hit is lock-free, allocates nothing
     /// and spawns nothing.
     ///
     /// The load goes on when its caller is dropped, or is not polled any more: no caller delays
     /// another caller, and the next caller finds the result. `memo` is a `&'static Memo`, an
     /// [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of `memo`, and keeps
-    /// the memo alive. The caller calls both closures, so the closures may borrow, and only the
-    /// future has to be `Send + 'static`. The chapter
-    /// [`single_flight`](crate::guide::single_flight) compares both forms.
+    /// the memo alive. The caller calls both closures in a poll of its own, so the closures may
+    /// borrow, and only the computation has to be `Send + 'static`. `spawn` must not wait for the
+    /// load, unless `spawn` runs the load. The chapter
+    /// [`single_flight`](crate::guide::single_flight) compares the form with
+    /// [`get_or_compute_async`](Self::get_or_compute_async), and both forms share results and
+    /// computations.
     ///
     /// # Panics
-    /// If the computation panics: its panic goes to the caller or, if the caller is gone, to the
-    /// load. If the load is dropped before its end, by `spawn` or by an executor that shuts down.
-    /// If the computation comes to need its own result. If a clone of `memo` leads to another memo.
+    /// If the computation panics: the panic goes to the caller or, if the caller is gone, to the
+    /// task of the load. If the load is dropped before its end, by `spawn` or by an executor that
+    /// shuts down. If the computation comes to need its own result. If a clone of `memo` leads to
+    /// another memo.
     ///
     /// ```
     /// use weakly::{Memo, Strong, Weak};
@@ -208,8 +218,8 @@ where
     /// [`get_or_compute_spawned`](Self::get_or_compute_spawned).
     ///
     /// # Errors
-    /// The error of the closure's future, for the task that has passed the closure. Then nothing is
-    /// kept, and a waiting task or thread computes the result itself.
+    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
+    /// is kept, and a waiting task or thread computes the result itself.
     ///
     /// # Panics
     /// As [`get_or_compute_spawned`](Self::get_or_compute_spawned).

@@ -311,3 +311,101 @@ fn a_panic_in_a_load_ends_no_executor() {
         (running.shut_down)();
     });
 }
+
+/// The recipe of the guide; `tests/house` checks that the guide shows this file.
+mod recipe {
+    include!("spawned/recipe.rs");
+
+    use super::{Event, SeqCst};
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use std::thread;
+
+    use futures_lite::future::poll_once;
+    use tokio::runtime::Builder;
+
+    /// Its answers wait for an event each. It has the number of queries.
+    #[derive(Clone, Default)]
+    struct Database(Arc<(Event, AtomicUsize, AtomicBool)>);
+
+    #[derive(Debug, PartialEq)]
+    struct Down;
+
+    impl Database {
+        async fn prices(self) -> Result<Vec<u32>, Down> {
+            let query = self.0.1.fetch_add(1, SeqCst);
+            self.0.0.wait().await;
+            let is_down = self.0.2.load(SeqCst);
+            if is_down {
+                Err(Down)
+            } else {
+                Ok(vec![query as u32])
+            }
+        }
+
+        /// Waits for so many queries.
+        fn queries(&self, count: usize) {
+            while self.0.1.load(SeqCst) < count {
+                thread::yield_now();
+            }
+            assert_eq!(self.0.1.load(SeqCst), count);
+        }
+    }
+
+    /// 469: All get the present list, while one load makes the next. A load that fails leaves the present list, and the next
+    /// request loads; an invalidation drops the present list.
+    #[test]
+    fn the_present_list_while_a_load_makes_the_next() {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .build()
+            .unwrap();
+        let database = Database::default();
+        let (event, is_down) = (&database.0.0, &database.0.2);
+        let shop = Strong::new(Shop {
+            database: database.clone(),
+            version: AtomicU64::new(0),
+        });
+        let (fresh, old) = (Duration::from_secs(100_000), Duration::ZERO);
+        let list = |prices: Result<Arc<Prices>, Down>| prices.map(|prices| prices.list[0]);
+        let waits = |older| runtime.block_on(async { list(prices(&shop, older).await) });
+        let at_once = |older| {
+            runtime.block_on(async { list(poll_once(prices(&shop, older)).await.unwrap()) })
+        };
+        // The load of a version ends, and its list is there.
+        let load_ends = |version| {
+            event.happen();
+            while PRICES.get((&shop, &version)).is_none() {
+                thread::yield_now();
+            }
+        };
+        event.happen();
+        assert_eq!((waits(fresh), at_once(fresh)), (Ok(0), Ok(0)));
+        let all = (0..64).map(|_| {
+            let shop = shop.clone();
+            runtime.spawn(async move { prices(&shop, old).await })
+        });
+        for one in all.collect::<Vec<_>>() {
+            assert_eq!(list(runtime.block_on(one).unwrap()), Ok(0));
+        }
+        database.queries(2);
+        load_ends(1);
+        assert_eq!((at_once(fresh), PRICES.len()), (Ok(1), 1));
+        is_down.store(true, SeqCst);
+        assert_eq!(at_once(old), Ok(1));
+        database.queries(3);
+        event.happen();
+        while PRICES.statistics().discarded == 1 {
+            thread::yield_now();
+        }
+        is_down.store(false, SeqCst);
+        assert_eq!(at_once(old), Ok(1));
+        database.queries(4);
+        load_ends(2);
+        assert_eq!((at_once(fresh), PRICES.len()), (Ok(3), 1));
+        assert_eq!(PRICES.invalidate(&shop), 1);
+        event.happen();
+        assert_eq!(waits(fresh), Ok(4));
+        drop((runtime, shop));
+        assert!(PRICES.is_empty());
+    }
+}

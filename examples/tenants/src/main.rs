@@ -48,12 +48,12 @@ fn compare(server: &Server, phase: &str) {
     let served = now.hits + now.waits + now.refused;
     assert!((now.answers..=now.requests).contains(&served), "the hits");
     print!("{phase:9}{:9}{:9}{:9}", now.requests, now.hits, now.loads);
-    print!("{:9}{:9}{:9}", now.given_up, now.evicted, now.closed);
+    print!("{:9}{:9}{:9}", now.refused, now.evicted, now.closed);
     println!("{:9}{kept_bytes:9}{bytes:9}", now.in_use.len());
 }
 
 async fn run() {
-    print!("          requests     hits    loads given up");
+    print!("          requests     hits    loads  refused");
     println!("  evicted   closed   in use     kept    alive");
     let server = Arc::new(Server::new());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -1,5 +1,6 @@
-//! The server. The first request for a tenant loads it, once, also if more requests come meanwhile or that client hangs
-//! up. It stays while somebody uses it, then for a while in the floor, and is closed by one of a few tasks.
+//! The server. The first request for a tenant spawns its load, which serves all requests that come meanwhile, and goes on
+//! if their clients hang up. The tenant stays while a request uses it, then for a while in the floor, and is closed by one
+//! of a few tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,8 @@ pub(crate) const GENERATIONS: u32 = 5;
 pub(crate) const CLOSERS: usize = 4;
 
 pub(crate) struct Server {
-    pub(crate) tenants: WeakValueMap<String, Strong<Tenant>>,
+    /// In an `Arc`, of which each load has a share.
+    pub(crate) tenants: Arc<WeakValueMap<String, Strong<Tenant>>>,
     pub(crate) kept: KeepAlive<Strong<Tenant>>,
     /// Counted once for a tenant, and gone with it.
     pub(crate) lines: Memo<Strong<Tenant>, usize>,
@@ -35,7 +37,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new() -> Self {
-        let tenants = WeakValueMap::new();
+        let tenants = Arc::new(WeakValueMap::new());
         let limit = Limit::entries(ENTRIES).weight(BYTES);
         let limit = limit.generations(GENERATIONS);
         let kept = tenants.set_keep_alive(limit, |tenant: &Strong<Tenant>| tenant.data.len());
@@ -59,7 +61,9 @@ impl Server {
             let tenant = Tenant::load(name).await.ok_or(StatusCode::NOT_FOUND)?;
             Ok(Strong::new_returning(tenant, &closing))
         };
-        let loaded = self.tenants.try_get_or_insert_async(name.to_owned(), load);
+        let spawn = |load| _ = tokio::spawn(load);
+        let tenants = Arc::clone(&self.tenants);
+        let loaded = WeakValueMap::try_get_or_insert_spawned(tenants, name.to_owned(), load, spawn);
         loaded.await.inspect(|_| notes().waits += 1)
     }
 
@@ -72,8 +76,8 @@ impl Server {
         let _use = Use::begin(name, tenant.load);
         match (request.method(), what) {
             (&Method::GET, "lines") => {
-                let whole = Strong::clone(&tenant);
-                let count = |_, _| async move { whole.count_lines().await };
+                // Awaited directly: a count that a client leaves is not worth its end.
+                let count = |_, _| tenant.count_lines();
                 let lines = self.lines.get_or_compute_async(&tenant, count).await;
                 return Ok(lines.to_string());
             }
