@@ -264,12 +264,12 @@ fn each_behaviour_is_listed_and_tested() {
         }
     }
     let mut untested: BTreeSet<u16> = listed.keys().copied().collect();
-    for (file, text) in files_of("tests") {
+    for (file, text) in ["tests", "tests-async"].into_iter().flat_map(files_of) {
         for line in text.lines() {
             for (letter, number) in behaviours(line) {
                 let section = listed.get(&number);
                 let right = section.is_some_and(|section| section.starts_with(letter));
-                assert!(right, "not in tests/BEHAVIOURS.md: tests/{file}: {line}");
+                assert!(right, "not in tests/BEHAVIOURS.md: {file}: {line}");
                 untested.remove(&number);
             }
         }

@@ -1,7 +1,9 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
+use core::mem;
 use core::pin::{self, pin};
+use core::task::Poll;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -467,20 +469,21 @@ impl<'a, S: Compare> Leader<'a, S> {
         Reservation::frame(&self.reservation)
     }
 
-    /// Runs the computation of a task, and ends with `finish`, or with the error.
-    pub(crate) async fn make<F, V, E>(
+    /// Runs the computation of a task, and ends with `finish`, or with the error. `split` tells the
+    /// value from the error. A load `pauses` in its first poll, before the first poll of the
+    /// computation.
+    pub(crate) async fn make<F: Future, V, E>(
         self,
+        pauses: bool,
         compute: impl FnOnce() -> F,
+        split: impl FnOnce(F::Output) -> Result<V, E>,
         finish: impl FnOnce(Self, V) -> V,
-    ) -> Result<V, E>
-    where
-        F: Future<Output = Result<V, E>>,
-    {
+    ) -> Result<V, E> {
         // Dropped before `finish`, which has the parts of the entry: their drop may run user code.
         let mut leader = self;
-        let computed = leader.run(compute).await;
+        let computed = leader.run(pauses, compute).await;
         let _frame = leader.frame();
-        match computed {
+        match split(computed) {
             Ok(value) => Ok(finish(leader, value)),
             Err(error) => {
                 drop(leader);
@@ -489,7 +492,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    async fn run<F: Future>(&mut self, compute: impl FnOnce() -> F) -> F::Output {
+    async fn run<F: Future>(&mut self, mut pauses: bool, compute: impl FnOnce() -> F) -> F::Output {
         /// Drops the computation in its frame.
         struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, &'r Arc<Reservation>);
         impl<F> Drop for Running<'_, F> {
@@ -504,7 +507,10 @@ impl<'a, S: Compare> Leader<'a, S> {
         };
         let (reservation, edge) = (&self.reservation, &mut self.edge);
         let mut running = Running(pin!(computing), reservation);
-        poll_fn(|context| {
+        let computed = poll_fn(|context| {
+            if mem::take(&mut pauses) {
+                return Poll::Pending;
+            }
             Edge::renew_of_leader(edge, reservation);
             let _frame = Reservation::frame(reservation);
             match running.0.as_mut().as_pin_mut() {
@@ -512,7 +518,10 @@ impl<'a, S: Compare> Leader<'a, S> {
                 None => unreachable!("it is dropped last"),
             }
         })
-        .await
+        .await;
+        // T5
+        drop(running);
+        computed
     }
 
     /// Leaves something to the waiters: see [`Reservation::leave`].

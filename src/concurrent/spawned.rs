@@ -15,7 +15,6 @@
 //! for the load, and so for whatever the leader waits for.
 
 use core::future::{Future, poll_fn};
-use core::mem;
 use core::panic::AssertUnwindSafe;
 use core::pin::{Pin, pin};
 use core::ptr;
@@ -101,17 +100,6 @@ async fn caught<R>(of: Arc<Reservation>, running: impl Future<Output = R>) -> th
     .await
 }
 
-/// L1: runs a future from the second poll on.
-async fn later<F: Future>(running: F) -> F::Output {
-    let mut is_first = true;
-    poll_fn(|_| match mem::replace(&mut is_first, false) {
-        true => Poll::Pending,
-        false => Poll::Ready(()),
-    })
-    .await;
-    running.await
-}
-
 impl<S: Compare + 'static> Leader<'_, S>
 where
     Table<S>: Sync,
@@ -119,16 +107,18 @@ where
     /// Makes a load that leads in the place of this leader, and passes the load to `spawn`. The
     /// load has a share of the collection, whose table is `table`, runs the computation, and ends
     /// with `finish`.
-    pub(crate) fn spawn<M, V, E>(
+    pub(crate) fn spawn<M, F, V, E>(
         mut self,
         share: M,
         table: impl FnOnce(&M) -> &Table<S> + Send + 'static,
-        computing: impl Future<Output = Result<V, E>> + Send + 'static,
+        computing: F,
+        split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
         finish: impl FnOnce(Leader<'_, S>, V) -> V + Send + 'static,
         spawn: impl FnOnce(Load),
     ) -> Arc<Loading<Result<V, E>>>
     where
         M: Send + 'static,
+        F: Future + Send + 'static,
         V: Send + 'static,
         E: Send + 'static,
     {
@@ -139,6 +129,7 @@ where
         let ends = Ends(Arc::clone(&loading));
         let (end, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
+        // L1: pauses in the first poll.
         let load = async move {
             // L3: the locals are dropped in the reverse order.
             let share = share;
@@ -155,7 +146,7 @@ where
                 stage: Stage::Begun,
                 edge: None,
             };
-            leader.make(|| later(computing), finish).await
+            leader.make(true, || computing, split, finish).await
         };
         let mut load: Load = Box::pin(async move { ends.with(caught(end, load).await) });
         let first = {

@@ -1,6 +1,6 @@
 //! The shared map with weak values.
 
-use core::convert::Infallible;
+use core::convert::{Infallible, identity};
 use core::fmt;
 use core::future::Future;
 use core::hash::{BuildHasher, Hash};
@@ -389,11 +389,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
         Fut: Future<Output = V>,
     {
-        let make = |key| {
-            let making = make(key);
-            async { Ok::<_, Infallible>(making.await) }
-        };
-        let Ok(value) = self.try_get_or_insert_async(key, make).await;
+        let Ok(value) = self.task(key, make, Ok::<_, Infallible>).await;
         value
     }
 
@@ -413,15 +409,33 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
         Fut: Future<Output = Result<V, E>>,
     {
+        self.task(key, make, identity).await
+    }
+
+    /// `split` tells the value from an error.
+    async fn task<F: Future, E>(
+        &self,
+        key: K,
+        make: impl FnOnce(K) -> F,
+        split: impl FnOnce(F::Output) -> Result<V, E>,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+        V: Clone + 'static,
+    {
         match self.claim(key).await {
-            Claimed::There(value) => Ok(value),
+            Claimed::There(value) => {
+                // T5 of the table, also below.
+                drop(make);
+                Ok(value)
+            }
             Claimed::Yours((key, leader)) => {
                 let name = {
                     let _frame = leader.frame();
                     key.clone()
                 };
                 let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.make(|| make(name), finish).await
+                leader.make(false, || make(name), split, finish).await
             }
         }
     }
@@ -481,11 +495,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         S: 'static,
         Fut: Future<Output = V> + Send + 'static,
     {
-        let make = |key| {
-            let making = make(key);
-            async { Ok::<_, Infallible>(making.await) }
-        };
-        let Ok(value) = Self::try_get_or_insert_spawned(map, key, make, spawn).await;
+        let Ok(value) = Self::load(map, key, make, Ok::<_, Infallible>, spawn).await;
         value
     }
 
@@ -512,15 +522,36 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
+        Self::load(map, key, make, identity, spawn).await
+    }
+
+    async fn load<M, F, E>(
+        map: M,
+        key: K,
+        make: impl FnOnce(K) -> F,
+        split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        S: 'static,
+        F: Future + Send + 'static,
+        E: Send + 'static,
+    {
         let loading = match map.claim(key).await {
-            Claimed::There(value) => return Ok(value),
+            Claimed::There(value) => {
+                drop((make, spawn));
+                return Ok(value);
+            }
             Claimed::Yours((key, leader)) => {
                 let (share, making) = {
                     let _frame = leader.frame();
                     (map.clone(), make(key.clone()))
                 };
                 let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.spawn(share, |map| &map.table, making, finish, spawn)
+                leader.spawn(share, |map| &map.table, making, split, finish, spawn)
             }
         };
         loading.result::<K, V>().await
@@ -535,14 +566,20 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let hash = HashValue::of(&self.hasher, &key);
         let read = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
         let absent = match self.table.look(hash, &key, read) {
-            Ok(value) => return Claimed::There(value),
+            Ok(value) => {
+                drop(key);
+                return Claimed::There(value);
+            }
             Err(absent) => absent,
         };
         let left = Reservation::left::<V>;
         let claimed = self.table.lead_in_task(hash, &key, read, left, absent);
         match claimed.await {
             Err(_) => cycle::<K, V>(),
-            Ok(Claimed::There(value)) => Claimed::There(value),
+            Ok(Claimed::There(value)) => {
+                drop(key);
+                Claimed::There(value)
+            }
             Ok(Claimed::Yours(leader)) => Claimed::Yours((key, leader)),
         }
     }

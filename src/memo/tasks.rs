@@ -1,6 +1,6 @@
 //! Results computed by tasks.
 
-use core::convert::Infallible;
+use core::convert::{Infallible, identity};
 use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
@@ -67,11 +67,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     where
         Fut: Future<Output = V>,
     {
-        let compute = |key, dependencies| {
-            let computing = compute(key, dependencies);
-            async { Ok::<_, Infallible>(computing.await) }
-        };
-        let Ok(value) = self.try_get_or_compute_async(key, compute).await;
+        let Ok(value) = self.task(key, compute, Ok::<_, Infallible>).await;
         value
     }
 
@@ -89,12 +85,28 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     where
         Fut: Future<Output = Result<V, E>>,
     {
+        self.task(key, compute, identity).await
+    }
+
+    /// `split` tells the result from an error.
+    async fn task<'m, F: Future, E>(
+        &'m self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> F,
+        split: impl FnOnce(F::Output) -> Result<V, E>,
+    ) -> Result<V, E> {
         match self.claim(key).await {
-            Claimed::There(value) => Ok(value),
+            Claimed::There(value) => {
+                // T5 of the table, also below.
+                drop(compute);
+                Ok(value)
+            }
             Claimed::Yours((entry, weak, leader)) => {
                 let dependencies = entry.dependencies();
                 let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
-                leader.make(|| compute(weak, dependencies), finish).await
+                leader
+                    .make(false, || compute(weak, dependencies), split, finish)
+                    .await
             }
         }
     }
@@ -102,7 +114,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result, if it is there by now, or what the caller needs to compute the result.
     async fn claim<Q: MemoQuery<K>>(&self, key: Q) -> Claimed<V, Begun<'_, K, V>> {
         let (hash, absent) = match self.find(&key) {
-            Ok(value) => return Claimed::There(value),
+            Ok(value) => {
+                drop(key);
+                return Claimed::There(value);
+            }
             Err(absent) => absent,
         };
         let (handles, key) = (key.handles(), key.into_stored());
@@ -114,6 +129,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             Err(_) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
                 self.hits.add();
+                drop(key);
                 Claimed::There(value)
             }
             Ok(Claimed::Yours(leader)) => {
@@ -206,11 +222,8 @@ where
         M: Deref<Target = Self> + Clone + Send + 'static,
         Fut: Future<Output = V> + Send + 'static,
     {
-        let compute = |key, dependencies| {
-            let computing = compute(key, dependencies);
-            async { Ok::<_, Infallible>(computing.await) }
-        };
-        let Ok(value) = Self::try_get_or_compute_spawned(memo, key, compute, spawn).await;
+        let split = Ok::<_, Infallible>;
+        let Ok(value) = Self::load(memo, key, compute, split, spawn).await;
         value
     }
 
@@ -234,15 +247,33 @@ where
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
+        Self::load(memo, key, compute, identity, spawn).await
+    }
+
+    async fn load<M, F, E>(
+        memo: M,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'static>) -> F,
+        split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        F: Future + Send + 'static,
+        E: Send + 'static,
+    {
         let loading = match memo.claim(key).await {
-            Claimed::There(value) => return Ok(value),
+            Claimed::There(value) => {
+                drop((compute, spawn));
+                return Ok(value);
+            }
             Claimed::Yours((entry, weak, leader)) => {
                 let (share, computing) = {
                     let _frame = leader.frame();
                     (memo.clone(), compute(weak, entry.dependencies()))
                 };
                 let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
-                leader.spawn(share, |memo| &memo.table, computing, finish, spawn)
+                leader.spawn(share, |memo| &memo.table, computing, split, finish, spawn)
             }
         };
         loading.result::<K, V>().await

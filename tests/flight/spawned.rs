@@ -1,6 +1,6 @@
 //! The spawned form: `get_or_compute_spawned`, `get_or_insert_spawned`. The test is the executor of the loads.
 
-use std::future::{pending, ready};
+use std::future::{pending, poll_fn, ready};
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::{Pin, pin};
@@ -358,10 +358,12 @@ fn what_a_load_ends_with_may_panic() {
     );
     let ask = |value: Doomed, guard: Option<Doomed>| {
         let (memo, key) = (Arc::clone(&memo), key.clone());
-        let making = async move {
-            let _guard = guard;
-            value
-        };
+        // Has the guard until its drop.
+        let mut value = Some(value);
+        let making = poll_fn(move |_| {
+            let _guard = &guard;
+            value.take().map_or(Poll::Pending, Poll::Ready)
+        });
         block_on(Memo::get_or_compute_spawned(
             memo,
             &key,
@@ -373,11 +375,12 @@ fn what_a_load_ends_with_may_panic() {
     };
     let bad = Doomed::default().cloning(|| panic_any("a clone"));
     assert_eq!(panic_of(|| ask(bad, None)), "a clone");
-    let guard = Doomed::new(|| panic_any("a destructor"));
-    assert_eq!(
-        panic_of(|| ask(Doomed::default(), Some(guard))),
-        "a destructor"
-    );
+    // The value of the computation does not leak.
+    let (guard, drops) = (Doomed::new(|| panic_any("a destructor")), Arc::default());
+    let counts = Counts(Arc::clone(&drops));
+    let value = Doomed::new(|| drop(counts));
+    assert_eq!(panic_of(|| ask(value, Some(guard))), "a destructor");
+    assert_eq!(drops.load(SeqCst), 1);
     assert!(memo.is_empty());
     drop(ask(Doomed::default(), None));
     assert_eq!(memo.len(), 1);
