@@ -19,6 +19,9 @@ mod graph;
 
 mod wait;
 
+#[cfg(all(test, weakly_loom))]
+mod models;
+
 pub(crate) use frame::Frame;
 pub(super) use graph::Edge;
 pub(super) use reservation::Overtaken;

@@ -234,27 +234,11 @@ impl Writing<'_> {
         self.add(retired);
     }
 
-    /// Lets the thread leave without destroying anything: no destructor runs. What the thread has
-    /// unlinked waits, as what other threads have deferred, for a later visit of any thread.
+    /// D3, D5: lets the thread leave without destroying anything. What the thread has unlinked, and
+    /// what waits for the thread, is destroyed at the end of a later visit of any thread.
     #[inline]
     pub(super) fn leave_quietly(&self) {
         self.quiet.set(true);
-    }
-
-    /// D3: the thread does not look at the deferred list, as if the thread and the naming thread
-    /// had missed each other.
-    #[cold]
-    fn defer(&self, first: Option<Retired>) {
-        let mut panics = FirstPanic::default();
-        if let Some(first) = first {
-            let all = core::iter::once(first).chain(self.more.take());
-            // D1: before the look.
-            self.inside.participant.sit_still();
-            let number = Some(self.inside.number.get());
-            (self.inside.domain).to_deferred(all.collect(), number, &mut panics);
-        }
-        self.inside.leave(false);
-        panics.forget();
     }
 
     #[inline]
@@ -275,9 +259,11 @@ impl Writing<'_> {
 impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
-        let first = self.first.take();
-        if self.quiet.get() {
-            return self.defer(first);
+        let (first, quiet) = (self.first.take(), self.quiet.get());
+        if quiet {
+            // First as at the end of an inner operation, which destroys nothing.
+            let depth = &self.inside.participant.depth;
+            depth.set(depth.get() + 1);
         }
         let gathers = self.batch.get() > 1;
         let out = self.inside.leave(self.unlinked.get() && !gathers);
@@ -303,6 +289,9 @@ impl Drop for Writing<'_> {
                 }
                 domain.empty_own(participant, inside, &mut panics);
             }
+        }
+        if quiet {
+            self.inside.leave(false);
         }
         panics.resume();
     }
