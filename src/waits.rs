@@ -33,6 +33,7 @@ struct Tasks {
     places: Vec<State>,
     /// The first free place.
     free: usize,
+    /// The number of the wakers.
     waiting: usize,
     /// The number of times that all tasks have been woken.
     round: u64,

@@ -43,8 +43,8 @@ pub(crate) enum Node<S: Schema> {
         value: S::Value,
         watch: S::Watch,
     },
-    /// A thread or tasks make the value. The node watches nothing: the thread or the tasks watch,
-    /// or keep the inputs alive.
+    /// A leader makes the value. The node watches nothing: the leader watches the inputs, or keeps
+    /// them alive.
     Reserved {
         hash: HashValue,
         key: S::Probe,
@@ -130,7 +130,7 @@ impl<S: Schema> Node<S> {
         }
     }
 
-    /// The flight that makes the value of the node, if a flight does.
+    /// The reservation of the value, if the value is being made.
     pub(super) fn reservation(&self) -> Option<Arc<Reservation>> {
         match self {
             Node::Reserved { reservation, .. } => Some(Arc::clone(reservation)),
@@ -204,7 +204,7 @@ impl<S: Schema> Entry for Node<S> {
         (!S::BY_ADDRESS).then(|| self.hash().short())
     }
 
-    /// A flight has no value yet, so it is not counted.
+    /// A reservation has no value yet, so it is not counted.
     fn is_counted(&self) -> bool {
         matches!(self, Node::Ready { .. })
     }

@@ -1,5 +1,5 @@
-//! The spawned form of a flight: a *load*, which an executor runs as a task of its own, leads the
-//! flight. The caller only waits for the load. So a caller that is not polled any more delays no
+//! The spawned form: a *load*, which an executor runs as a task of its own, leads the reservation.
+//! The caller only waits for the load. So a caller that is not polled any more delays no
 //! other caller, and a caller that gives up ends no load.
 //!
 //! * **L1** The caller reserves the value, and polls the load once before the executor gets the

@@ -3,6 +3,7 @@
 //! in each execution: an address is not.
 
 mod floors;
+mod leaders;
 mod racing;
 mod reclaiming;
 mod replacing;
