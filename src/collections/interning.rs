@@ -30,8 +30,9 @@ use names::*;
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents
 /// point to one object for as long as any of these handles is live, so comparing addresses compares
-/// contents. The interner keeps no object alive: an object dies at once when its last handle is
-/// dropped.
+/// contents. (But [`clear`](Self::clear) forgets contents in use, and the next request for one of
+/// them makes a second object.) The interner keeps no object alive: an object dies at once when its
+/// last handle is dropped.
 ///
 /// An `Interner` works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`.
 /// The documentation of [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also
