@@ -286,8 +286,7 @@ macro_rules! without_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
             $crate::sync::const_fn! {
-                /// Creates an empty collection, also for a `static`. Allocates nothing before the
-                /// first insertion.
+                /// Creates an empty collection, also for a `static`. Allocates nothing.
                 $(#[$example])*
                 #[must_use]
                 pub fn new() -> Self {
@@ -316,7 +315,7 @@ macro_rules! without_hasher {
 macro_rules! with_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
         impl<$($generics)*> $name<$($parameter),*> {
-            /// Creates an empty collection. Allocates nothing before the first insertion.
+            /// Creates an empty collection. Allocates nothing.
             ///
             /// Not `const`: each collection has its own seeds. For a `static`, pass
             /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make
@@ -336,7 +335,7 @@ macro_rules! with_hasher {
         impl<$($generics)*, S> $name<$($parameter),*, S> {
             $crate::sync::const_fn! {
                 /// Creates an empty collection with this hasher; for a `static` too, if the hasher
-                /// is made at compile time. Allocates nothing before the first insertion.
+                /// is made at compile time. Allocates nothing.
                 ///
                 $(#[$example])*
                 #[must_use]

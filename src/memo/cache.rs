@@ -130,8 +130,7 @@ pub struct Memo<K: MemoKey, V> {
 
 impl<K: MemoKey, V> Memo<K, V> {
     crate::sync::const_fn! {
-        /// Creates an empty memo, also for a `static`. Allocates nothing before the first
-        /// computation.
+        /// Creates an empty memo, also for a `static`. Allocates nothing.
         ///
         /// ```
         /// use weakly::{Memo, Strong};
