@@ -7,7 +7,6 @@ use equivalent::Equivalent;
 
 use super::common::{housekeeping, keys_weak, resizing};
 use super::lookup::{Lookup, OfContent};
-use super::shown::rehash;
 use super::store::Store;
 use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -220,8 +219,7 @@ where
     fn add(&mut self, hash: HashValue, key: K) -> K {
         let mut pinned = None;
         let is = |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
-        let hasher = &rehash(&self.store.hasher);
-        let place = self.store.table.place(hash, is, |_| Some(()), hasher);
+        let place = self.store.table.place(hash, is, |_| Some(()));
         let (handle, other) = match place {
             // The code that made the handle could not change this interner. Only an inconsistent
             // `Eq`, or another content of equal hash, leads here.
