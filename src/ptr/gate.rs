@@ -61,8 +61,8 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// Opens the gate in the middle of a long walk. Returns whether a thread has waited for long: the
-    /// caller then [gives way](sync::give_way).
+    /// Opens the gate in the middle of a long walk. Returns whether a thread has waited for long:
+    /// then the caller [gives way](sync::give_way).
     pub(super) fn pause(self) -> bool {
         // Relaxed: the mark is a hint. (Not a load: see the head of `sync`.)
         let gate = &self.record.get().gate;
