@@ -32,6 +32,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
         }
     }
 
+    #[track_caller]
     pub(crate) fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Store {
             table: Table::with_capacity(capacity),
@@ -41,6 +42,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 }
 
 impl<K: Slot, V: Slot, S> Store<K, V, S> {
+    #[track_caller]
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tidy();
         self.table.reserve(additional);

@@ -295,7 +295,11 @@ macro_rules! without_hasher {
             }
 
             /// Creates an empty collection with room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity(capacity: usize) -> Self {
                 Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity) }
             }
@@ -326,7 +330,11 @@ macro_rules! with_hasher {
             }
 
             /// Creates an empty collection with room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity(capacity: usize) -> Self {
                 Self::with_capacity_and_hasher(capacity, Default::default())
             }
@@ -345,7 +353,11 @@ macro_rules! with_hasher {
             }
 
             /// Creates an empty collection with this hasher and room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
                 Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity), hasher }
             }

@@ -2,7 +2,7 @@
 
 use alloc::collections::TryReserveError;
 
-use super::entries::Table;
+use super::entries::{Table, assert_fits};
 use crate::reference::Slot;
 use crate::upkeep::{Entries as _, Entry};
 
@@ -12,9 +12,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Makes room for `additional` entries. If the table must grow, first reclaims dead entries.
+    #[track_caller]
     pub(crate) fn reserve(&mut self, additional: usize) {
         if self.is_short_of(additional) {
             self.reclaim_all();
+            assert_fits::<Entry<K, V>>(self.entries.len().checked_add(additional));
             self.entries.hints.marks.forget();
             self.entries.table.reserve(additional, hash);
         }

@@ -55,9 +55,12 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Makes room for `capacity` entries, if the table has never had an array.
+    #[track_caller]
     pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
-            self.begin(Array::<N>::len_for(capacity));
+            let len = Array::<N>::len_for(capacity);
+            assert!(Array::<N>::fits(len), "capacity overflow");
+            self.begin(len);
         }
     }
 
