@@ -1,5 +1,8 @@
-//! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups; and tasks that wait.
+//! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups; tasks that wait; and the
+//! methods of collections that drain notices.
 
+#[path = "delivery/access.rs"]
+mod access;
 mod common;
 #[path = "delivery/ends.rs"]
 mod ends;

@@ -1,5 +1,6 @@
 //! Lookups by content: what finds a key (`lookup/queries.rs`), hashes computed beforehand (`lookup/hashed.rs`, and
-//! hostile ones in `lookup/lies.rs`), and making what is not there (`lookup/making.rs`). Each test's comment begins
+//! hostile ones in `lookup/lies.rs`), making what is not there (`lookup/making.rs`), and what runs while entries move
+//! (`lookup/rehash.rs`). Each test's comment begins
 //! with the number of the behaviour it shows.
 
 mod common;
@@ -13,3 +14,5 @@ mod lies;
 mod making;
 #[path = "lookup/queries.rs"]
 mod queries;
+#[path = "lookup/rehash.rs"]
+mod rehash;

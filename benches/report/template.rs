@@ -28,6 +28,11 @@ pub(crate) const SCALING: Marks = [
     "<!-- end of scaling -->",
 ];
 
+pub(crate) const POLICIES: Marks = [
+    "<!-- policies: written by the simulation -->",
+    "<!-- end of policies -->",
+];
+
 /// What stands for each name.
 pub(crate) type Parts = BTreeMap<&'static str, String>;
 
@@ -38,7 +43,7 @@ pub(crate) type Parts = BTreeMap<&'static str, String>;
 ///
 /// If the template does not name each part once, or names anything else.
 pub(crate) fn fill(document: &str, parts: Parts) -> Option<String> {
-    let others = [LINES, SCALING];
+    let others = [LINES, SCALING, POLICIES];
     let template = others
         .iter()
         .try_fold(TEMPLATE.to_owned(), |template, &marks| {

@@ -15,6 +15,7 @@ void *attributes_get(attributes *, void **anchor);
 bool attributes_remove(attributes *, void **anchor);
 size_t attributes_len(attributes *);
 void anchor_clear(void **anchor);
+bool anchor_clear_wait(attributes *, void **anchor);
 
 enum { MANY = 100000, THREADS = 4, PART = MANY / THREADS };
 
@@ -115,12 +116,25 @@ static void chain(void) {
     CHECK(notified == 2 * MANY);
 }
 
+static void tell(void *told) {
+    *(bool *)told = true;
+}
+
+/* A value in the memory of the caller, which has to wait for the notification. */
+static void on_the_stack(void) {
+    void *anchor = NULL;
+    bool told = false;
+    attributes_set(names, &anchor, &told, tell);
+    CHECK(anchor_clear_wait(names, &anchor) && told && !anchor);
+}
+
 /* Each thread has objects of its own, and one object whose name all threads replace. */
 static void *churn(void *data) {
     work *mine = data;
     for (int number = 0; number < PART; number++) {
         give_name(mine->part[number] = object_new(number));
         give_name(mine->common);
+        on_the_stack();
     }
     shuffle(mine->part, PART);
     for (int number = 0; number < PART; number++)

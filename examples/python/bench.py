@@ -88,11 +88,11 @@ def main():
     gc.disable()
     rounds = [{row: (one(), other()) for row, (one, other) in rows.items()} for _ in range(ROUNDS)]
     gc.enable()
-    print(f"{'ns, of Python; the quotient':40} {'weakly':>8} {'Python':>8} {'':>6}")
+    print(f"{'ns for each operation':40} {'weakly':>8} {'Python':>8} {'quotient':>9}")
     for row in rows:
         one, other = zip(*(times[row] for times in rounds))
         ratio = statistics.median(a / b for a, b in zip(one, other))
-        print(f"{row:40} {statistics.median(one):8.0f} {statistics.median(other):8.0f} {ratio:6.2f}")
+        print(f"{row:40} {statistics.median(one):8.0f} {statistics.median(other):8.0f} {ratio:9.2f}")
     del parameters, parameter, tensors, views
     release(True)
     gc.collect()

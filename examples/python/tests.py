@@ -107,6 +107,12 @@ class Wrappers(Case):
         self.assertIs(kept()[0].state["me"], weak())
         self.assertEqual((left(), weak()), ((0, 0), None))
 
+    def test_a_wrapper_that_is_freed_while_its_object_lives(self):
+        script = "from weakly_example import *; it = Parameter(3); it.state = []; it.keep(); del it\n"
+        script += "shutdown(); (it,) = kept(); print(type(it).__name__, it.size, kept()[0] is it)"
+        run = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+        self.assertEqual((run.returncode, run.stdout), (0, b"Tensor 3 True\n"), run.stderr)
+
 
 class Dictionary(Case):
     def test_entries_live_as_long_as_the_native_object(self):

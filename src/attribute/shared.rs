@@ -118,8 +118,7 @@ impl AttributeSet {
 
 impl<K: SharedKey> Attributes<K> {
     crate::sync::const_fn! {
-        /// Creates an empty namespace, also for a `static`. Allocates nothing before the first
-        /// attribute is set.
+        /// Creates an empty namespace, also for a `static`. Allocates nothing.
         #[must_use]
         pub fn new() -> Self {
             Attributes {

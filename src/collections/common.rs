@@ -228,7 +228,8 @@ macro_rules! housekeeping {
         }
 
         /// Removes all entries, live or dead, destroys [kept](crate::Reclaim::OnRequest) remains,
-        /// and keeps the memory of the table. O(capacity).
+        /// and keeps the memory of the table. O(capacity). Objects in use live on, without an entry
+        /// here.
         ///
         /// # Panics
         /// If the destructor of a key or value panics, after all destructors have run. Even then

@@ -7,7 +7,6 @@ use equivalent::Equivalent;
 
 use super::common::{housekeeping, keys_weak, resizing};
 use super::lookup::{Lookup, OfContent};
-use super::shown::rehash;
 use super::store::Store;
 use super::traits::by_hash;
 use crate::hash::{DefaultHashBuilder, HashValue};
@@ -30,8 +29,9 @@ use names::*;
 
 /// Interns contents: equal contents get the same handle. All handles returned for equal contents
 /// point to one object for as long as any of these handles is live, so comparing addresses compares
-/// contents. The interner keeps no object alive: an object dies at once when its last handle is
-/// dropped.
+/// contents. (But [`clear`](Self::clear) forgets contents in use, and the next request for one of
+/// them makes a second object.) The interner keeps no object alive: an object dies at once when its
+/// last handle is dropped.
 ///
 /// An `Interner` works with every kind of handle: `Interner<Strong<str>>`, `Interner<Rc<Term>>`.
 /// The documentation of [`WeakHashMap`](crate::WeakHashMap) about content, `Hash` and `Eq` also
@@ -219,8 +219,7 @@ where
     fn add(&mut self, hash: HashValue, key: K) -> K {
         let mut pinned = None;
         let is = |there: &ByContent<K>| there.has_content(hash, K::content(&key), &mut pinned);
-        let hasher = &rehash(&self.store.hasher);
-        let place = self.store.table.place(hash, is, |_| Some(()), hasher);
+        let place = self.store.table.place(hash, is, |_| Some(()));
         let (handle, other) = match place {
             // The code that made the handle could not change this interner. Only an inconsistent
             // `Eq`, or another content of equal hash, leads here.

@@ -110,7 +110,7 @@ impl<K: Content, Q: ?Sized + Sought<K::Target>, S: BuildHasher> Lookup<ByContent
     ) -> Option<R> {
         // The first entry of this hash is almost always the right one. A comparison of contents
         // inside the loop would be a call, for which every lookup would have to save registers.
-        let entry = table.find(hash, |key| key.hash() == hash)?;
+        let entry = table.find(hash, |key| key.cookie() == Some(hash))?;
         let (entry, key) = match entry.key.upgrade() {
             Some(key) if Q::is(self.0, K::content(&key)) => (entry, key),
             other => find_slow(table, hash, self.0, other)?,

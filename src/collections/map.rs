@@ -40,9 +40,10 @@ use names::*;
 /// `len` does not count the entry. The next operations of the map destroy the **value**, on the
 /// thread of the map:
 ///
-/// * each method that takes `&mut self` drains up to 16 notices, `insert` at its end and the other
-///   methods before anything else (but `iter_mut`, `values_mut` and `get_mut` drain none, and
-///   `drain_dead` returns the values instead);
+/// * a method that takes `&mut self` drains up to 16 notices, `insert` at its end and the other
+///   methods before anything else (but `get_mut`, `get_disjoint_mut`, `iter_mut`, `values_mut`,
+///   `set_waker`, `poll_pending` and `set_reclaim` drain none, and `drain_dead` returns the values
+///   instead);
 /// * [`purge`](Self::purge) drains all notices;
 /// * growing, shrinking, clearing and dropping the map also drain all notices.
 ///
@@ -57,8 +58,8 @@ use names::*;
 /// user code only for their purpose: `==`, `clone` and `Debug` of the map call the same methods of
 /// the values, and a handle of your own is asked for its address.
 ///
-/// `Arc` and `Rc` send no notices. For them, each `&mut self` method sweeps the next 16 buckets
-/// instead; growth and `purge` sweep all buckets.
+/// `Arc` and `Rc` send no notices. For them, the same methods sweep the next 16 buckets instead;
+/// growth and `purge` sweep all buckets.
 ///
 /// # Values that own their key
 ///

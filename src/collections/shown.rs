@@ -1,8 +1,6 @@
 //! How users see the slots of an entry: values and keys that the collection owns, by reference;
 //! live objects that the collection refers to weakly, as strong handles.
 
-use core::hash::{BuildHasher, Hash};
-
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Upgrade, Watch, WeakKey};
 use crate::upkeep::Entry;
@@ -183,16 +181,6 @@ impl<W: Watch> ShownWeakly for W {
     }
 }
 
-impl<K: Slot, V: Slot> Entry<K, V> {
-    #[inline]
-    pub(crate) fn hash<S>(&self, hasher: &S) -> HashValue
-    where
-        K: Keyed<S>,
-    {
-        self.key.hash(&self.value, hasher)
-    }
-}
-
 impl<K: Shown, V: Shown> Entry<K, V> {
     /// Pins both slots, or returns `None` if one slot is dead: a half-dead entry is never shown.
     #[inline]
@@ -219,39 +207,6 @@ impl<K: Slot, V: Shown> Entry<K, V> {
     pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
         drop(self.key);
         V::take(self.value, guard)
-    }
-}
-
-/// The slot of a key. It stores its hash, or can compute the hash again with the collection's
-/// hasher.
-pub(crate) trait Keyed<S>: Slot {
-    /// Returns the hash under which the entry is stored. Called when the entry moves.
-    fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue;
-}
-
-/// Returns the hash function of a table's entries. All operations of a collection pass the same
-/// function, since hashbrown's growth, which is large, is compiled for each function.
-#[inline]
-pub(crate) fn rehash<K: Keyed<S>, V: Slot, S>(hasher: &S) -> impl Fn(&Entry<K, V>) -> u64 {
-    move |entry| entry.hash(hasher).get()
-}
-
-impl<W: Watch, S> Keyed<S> for W {
-    #[inline]
-    fn hash(&self, _: &impl Slot, _: &S) -> HashValue {
-        Watch::hash(self)
-    }
-}
-
-/// If the value's notice carries a cookie, the cookie is the hash of the entry, and the key's
-/// `Hash` is not called again: if `Hash` now returned another hash, the notice would not find its
-/// entry.
-impl<K: Hash, S: BuildHasher> Keyed<S> for Owned<K> {
-    #[inline]
-    fn hash(&self, value: &impl Slot, hasher: &S) -> HashValue {
-        value
-            .cookie()
-            .unwrap_or_else(|| HashValue::of(hasher, &self.0))
     }
 }
 

@@ -12,7 +12,7 @@ use super::iter::{
     KeysOf, KeysWeak, Values, ValuesMut,
 };
 use super::lookup::{Lookup, Pinning};
-use super::shown::{Copied, Given, Keyed, Shown, rehash};
+use super::shown::{Copied, Given, Shown};
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Watch};
 use crate::table::{Found, IntoEntries, Place, Table, Vacant};
@@ -32,6 +32,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
         }
     }
 
+    #[track_caller]
     pub(crate) fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         Store {
             table: Table::with_capacity(capacity),
@@ -40,19 +41,20 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     }
 }
 
-impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
+impl<K: Slot, V: Slot, S> Store<K, V, S> {
+    #[track_caller]
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.table.tidy();
-        self.table.reserve(additional, &rehash(&self.hasher));
+        self.table.reserve(additional);
     }
 
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.table.tidy();
-        self.table.try_reserve(additional, &rehash(&self.hasher))
+        self.table.try_reserve(additional)
     }
 
     pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
-        self.table.shrink_to(min_capacity, &rehash(&self.hasher));
+        self.table.shrink_to(min_capacity);
     }
 
     /// Finds the place of a key. The caller may keep the place while the store is borrowed.
@@ -82,7 +84,7 @@ impl<K: Slot + Keyed<S>, V: Slot, S> Store<K, V, S> {
     ) -> Place<'_, K, V, R> {
         let hash = lookup.hash(&self.hasher);
         let is = move |key: &K| lookup.is(hash, key, pinned);
-        self.table.place(hash, is, pin, &rehash(&self.hasher))
+        self.table.place(hash, is, pin)
     }
 }
 
@@ -425,7 +427,7 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
     }
 }
 
-impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
+impl<K: Copied, V: Copied, S: Clone> Store<K, V, S> {
     /// Returns a store with the same live entries, each under its hash.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.table.len(), self.hasher.clone());
@@ -434,9 +436,8 @@ impl<K: Copied + Keyed<S>, V: Copied, S: Clone> Store<K, V, S> {
             let Some((key, value)) = entry.pin() else {
                 continue;
             };
-            let hash = entry.hash(&self.hasher);
-            let hasher = &rehash(&copy.hasher);
-            if let Place::Vacant(vacant) = copy.table.place(hash, |_| false, |_| Some(()), hasher) {
+            let place = copy.table.place(entry.hash(), |_| false, |_| Some(()));
+            if let Place::Vacant(vacant) = place {
                 vacant.register(
                     |hash, keys| K::enter_again(&entry.key, key, hash, keys),
                     |hash, values| V::enter_again(&entry.value, value, hash, values),

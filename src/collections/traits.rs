@@ -5,7 +5,7 @@
 macro_rules! by_identity {
     ([$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
-            /// Creates an empty collection. Allocates nothing before the first insertion.
+            /// Creates an empty collection. Allocates nothing.
             #[must_use]
             #[inline]
             pub const fn new() -> Self {
@@ -35,7 +35,7 @@ macro_rules! by_identity {
 macro_rules! by_hash {
     ([$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
         impl<$($generics)*> $name<$($parameter),*> {
-            /// Creates an empty collection. Allocates nothing before the first insertion.
+            /// Creates an empty collection. Allocates nothing.
             ///
             /// Not `const`, since each collection has its own seeds: see
             /// [`with_hasher`](Self::with_hasher).

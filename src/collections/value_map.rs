@@ -46,8 +46,8 @@ use names::*;
 /// From the death of the value on, no lookup finds the entry, and the place of the key is vacant;
 /// with `Strong` and `local::Strong`, `len` does not count the entry either. The map owns the
 /// **key**, and the next operations of the map destroy the key, like the values of a
-/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16 keys in each `&mut
-/// self` method, and all keys in [`purge`](Self::purge), at growth, and when the map is dropped.
+/// [`WeakMap`](crate::WeakMap#when-a-dead-keys-value-is-destroyed): up to 16 keys in an operation,
+/// and all keys in [`purge`](Self::purge), at growth, and when the map is dropped.
 /// With [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), keys are destroyed only on request.
 /// Methods that take `&self` destroy no key. But they may create a strong handle, and drop it if
 /// the key did not match: if all other handles are dropped meanwhile, the value dies there.

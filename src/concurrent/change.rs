@@ -102,18 +102,10 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
     pub(super) fn find(
         &self,
         hash: HashValue,
-        mut sought: impl FnMut(&Node<S>) -> Match,
+        sought: impl FnMut(&Node<S>) -> Match,
     ) -> Result<Option<&'g Node<S>>, ()> {
-        loop {
-            let mut gone = false;
-            let there = self.pin.get(hash.bits(), |node| {
-                let ask = || gone |= self.pin.has_gone(node);
-                sought(node).is_it(&mut false, ask)
-            });
-            if there.is_some() || !gone {
-                return self.may_go_on(hash, there).then_some(there).ok_or(());
-            }
-        }
+        let there = self.pin.get(hash.bits(), sought);
+        self.may_go_on(hash, there).then_some(there).ok_or(())
     }
 
     /// Unlinks the `sought` entry, if the entry is `wanted`. `wanted` is called once for each
@@ -127,21 +119,9 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         dead: &mut bool,
         mut wanted: impl FnMut(&Node<S>) -> bool,
     ) -> Option<&'g Node<S>> {
-        loop {
-            let (mut gone, mut unwanted) = (false, false);
-            let is_sought = |node: &Node<S>| {
-                let ask = || gone |= self.pin.has_gone(node);
-                sought(node).into().is_it(dead, ask)
-            };
-            let is_wanted = |node: &_| {
-                unwanted = !self.may_go_on(hash, Some(node)) || !wanted(node);
-                !unwanted
-            };
-            let node = self.table.unlink_if(self.pin, hash, is_sought, is_wanted);
-            if node.is_some() || unwanted || !gone {
-                return node;
-            }
-        }
+        let is_sought = |node: &Node<S>| sought(node).into().noted(dead);
+        let is_wanted = |node: &_| self.may_go_on(hash, Some(node)) && wanted(node);
+        self.table.unlink_if(self.pin, hash, is_sought, is_wanted)
     }
 
     /// Inserts a node, or replaces the node with its key, if the present node is `expected`, and

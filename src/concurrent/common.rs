@@ -267,7 +267,7 @@ macro_rules! shared_housekeeping {
         }
 
         /// Removes all entries, dead or alive, and destroys the [kept](crate::Reclaim::OnRequest)
-        /// remains of removed entries. O(capacity).
+        /// remains of removed entries. O(capacity). Objects in use live on, without an entry here.
         ///
         /// Entries that other threads insert meanwhile may stay. A value that is being made
         /// meanwhile is not kept: only the making caller gets the value, and one of the waiting
@@ -286,8 +286,7 @@ macro_rules! without_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ty) => {
         impl<$($generics)*> $name {
             $crate::sync::const_fn! {
-                /// Creates an empty collection, also for a `static`. Allocates nothing before the
-                /// first insertion.
+                /// Creates an empty collection, also for a `static`. Allocates nothing.
                 $(#[$example])*
                 #[must_use]
                 pub fn new() -> Self {
@@ -296,7 +295,11 @@ macro_rules! without_hasher {
             }
 
             /// Creates an empty collection with room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity(capacity: usize) -> Self {
                 Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity) }
             }
@@ -316,7 +319,7 @@ macro_rules! without_hasher {
 macro_rules! with_hasher {
     ($(#[$example:meta])* [$($generics:tt)*] $name:ident<$($parameter:ident),*>) => {
         impl<$($generics)*> $name<$($parameter),*> {
-            /// Creates an empty collection. Allocates nothing before the first insertion.
+            /// Creates an empty collection. Allocates nothing.
             ///
             /// Not `const`: each collection has its own seeds. For a `static`, pass
             /// [`with_hasher`](Self::with_hasher) a hasher that is made at compile time, or make
@@ -327,7 +330,11 @@ macro_rules! with_hasher {
             }
 
             /// Creates an empty collection with room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity(capacity: usize) -> Self {
                 Self::with_capacity_and_hasher(capacity, Default::default())
             }
@@ -336,7 +343,7 @@ macro_rules! with_hasher {
         impl<$($generics)*, S> $name<$($parameter),*, S> {
             $crate::sync::const_fn! {
                 /// Creates an empty collection with this hasher; for a `static` too, if the hasher
-                /// is made at compile time. Allocates nothing before the first insertion.
+                /// is made at compile time. Allocates nothing.
                 ///
                 $(#[$example])*
                 #[must_use]
@@ -346,7 +353,11 @@ macro_rules! with_hasher {
             }
 
             /// Creates an empty collection with this hasher and room for `capacity` entries.
+            ///
+            /// # Panics
+            /// If the size exceeds the address space.
             #[must_use]
+            #[track_caller]
             pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
                 Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity), hasher }
             }

@@ -16,8 +16,9 @@ use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Content, Hashed, Query, Sought, assert_same_content, hash_of};
 
 /// Interning shared between threads behind `&self`: all handles returned for equal contents, on any
-/// thread, point to the same object, as long as any of these handles lives. The interner keeps no
-/// unused content.
+/// thread, point to the same object, as long as any of these handles lives. (But
+/// [`clear`](Self::clear) forgets contents in use, and the next request for one of them makes a
+/// second object.) The interner keeps no unused content.
 ///
 /// See [the module](crate::concurrent) for the common properties of all shared collections, and
 /// [`weakly::Interner`](crate::Interner) for the interner of a single owner. If two threads hardly

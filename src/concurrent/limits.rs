@@ -80,16 +80,16 @@ macro_rules! ceiling {
         /// when it is found next. The chapter [`keep`](crate::guide::keep#limits-and-weights) says
         /// what a panic of the closure does.
         ///
-        /// When the limit is exceeded, SIEVE chooses the victim. Its hand moves from older to newer
-        /// entries, skips the entries that were found since its last visit, and evicts the first
-        /// entry that was not. An entry that alone is heavier than the limit is evicted at once. A
-        /// dead entry makes room: no live entry is evicted in its place, except while a thread is
-        /// looking at the dead entry, or if the key's handle does not notify, such as `Arc`, and no
-        /// sweep has found the dead entry yet. An operation that needs room destroys one dead entry
-        /// after the other until there is room: beyond the dead entries that each change destroys,
-        /// at most 16 that make no room. A hit costs one more load, and the hits of an entry
-        /// take the ceiling's lock about eight times while as many entries are evicted as are in
-        /// the collection. An insertion, a removal and a death take the lock once.
+        /// When the limit is exceeded, SIEVE chooses the victim among the entries that were not
+        /// found for a while, as in a [`KeepAlive`](crate::keep::KeepAlive). An entry that alone is
+        /// heavier than the limit is evicted at once. A dead entry makes room: no live entry is
+        /// evicted in its place, except while a thread is looking at the dead entry, or if the
+        /// key's handle does not notify, such as `Arc`, and no sweep has found the dead entry yet.
+        /// An operation that needs room destroys one dead entry after the other until there is
+        /// room: beyond the dead entries that each change destroys, at most 16 that make no room. A
+        /// hit costs one more load, and the hits of an entry take the ceiling's lock about eight
+        /// times while as many entries are evicted as are in the collection. An insertion, a
+        /// removal and a death take the lock once.
         ///
         /// # Panics
         /// If there is a ceiling already: [`set_limit`](Self::set_limit) changes its limit.

@@ -75,20 +75,17 @@ pub(super) fn ask<'g, S: Schema<Watch: Watches>, M: Into<Match>, H>(
     lost: impl Fn(&S::Watch) -> bool,
 ) -> Result<Found<'g, S, H>, bool> {
     loop {
-        let (mut gone, mut evicts) = (false, false);
-        let there = reader.get(hash.bits(), |node| {
-            let ask = || gone |= reader.has_gone(node);
-            sought(node).into().is_it(&mut evicts, ask)
-        });
-        if let Some((node, entry)) = there.and_then(|node| Some((node, node.entry()?))) {
-            if let Some(held) = hold(entry.0, entry.1, entry.2) {
-                return Ok((node, entry, held));
-            }
-            evicts |= lost(entry.1);
-            gone |= reader.has_gone(node);
-        }
-        if !gone {
+        let mut evicts = false;
+        let there = reader.find(hash.bits(), |node| sought(node).into().noted(&mut evicts));
+        let Some((entry, place)) = there.and_then(|place| Some((place.get().entry()?, place)))
+        else {
             return Err(evicts);
+        };
+        if let Some(held) = hold(entry.0, entry.1, entry.2) {
+            return Ok((place.get(), entry, held));
+        }
+        if !place.has_gone() {
+            return Err(evicts || lost(entry.1));
         }
     }
 }

@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use super::bound::{Bound, Counts, HasTable, TableContext};
 use super::kept::KeptRemains;
 use super::node::Node;
-use super::raw::{RawTable, Unlinked, Writer};
+use super::raw::{Match, RawTable, Unlinked, Writer};
 use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
@@ -66,6 +66,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     }
 
     /// Makes room for the given number of entries in a new table.
+    #[track_caller]
     pub(crate) fn with_room_for(self, capacity: usize) -> Self {
         self.nodes.make_room_for(capacity);
         self
@@ -293,11 +294,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Unlinks the first node of a hash for which `sought` is true, if the node is `wanted`.
     /// `wanted` is called once for each node. T2: the caller has to end the unlinked node.
-    pub(super) fn unlink_if<'g>(
+    pub(super) fn unlink_if<'g, M: Into<Match>>(
         &self,
         pin: &'g Pin<'_, S>,
         hash: HashValue,
-        sought: impl FnMut(&Node<S>) -> bool,
+        sought: impl FnMut(&Node<S>) -> M,
         mut wanted: impl FnMut(&Node<S>) -> bool,
     ) -> Option<&'g Node<S>> {
         let mut asked = ptr::null();

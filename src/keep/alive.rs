@@ -22,8 +22,10 @@ use crate::sync::allocating;
 ///
 /// When the limit is exceeded, SIEVE chooses the victim (Y. Zhang et al., NSDI 2024). Its hand
 /// moves from older to newer objects, skips the objects that were touched since its last visit, and
-/// evicts the first object that was not. With [`generations`](Limit::generations), objects that
-/// were not touched for a while are evicted, too.
+/// evicts the first object that was not. The hand begins again with the oldest object after at most
+/// twice as many evictions as there are objects: an object that is not touched goes before five
+/// times as many others have gone. With [`generations`](Limit::generations), objects that were not
+/// touched for a while are evicted, too.
 ///
 /// `KeepAlive` is for one owner, and takes handles of any kind. Threads share a
 /// [`concurrent::KeepAlive`](crate::concurrent::KeepAlive), in which shared collections [keep their

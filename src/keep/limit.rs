@@ -37,9 +37,9 @@ impl Limit {
     }
 
     /// Keeps at most this sum of weights at a time, in units of your own, such as bytes. An object
-    /// that is heavier than the limit is not kept at all; an object of weight 0 always fits. Sums
-    /// of weights are exact. A sum above `usize::MAX` is shown as `usize::MAX`, and exceeds every
-    /// limit of weight, even `usize::MAX`.
+    /// that is heavier than the limit is not kept at all; an object of weight 0 exceeds no sum.
+    /// Sums of weights are exact. A sum above `usize::MAX` is shown as `usize::MAX`, and exceeds
+    /// every limit of weight, even `usize::MAX`.
     ///
     /// In a collection that threads share, an insertion first adds the weight of the new entry, and
     /// then evicts other entries. So the sum may exceed the limit for a moment, by one entry for

@@ -14,10 +14,16 @@ use crate::holders::{self, Origin};
 /// let before = Snapshot::new();
 /// let kept = Strong::new("kept");
 /// drop(Strong::new("dropped"));
-/// let leaks = before.leaks();
+/// let leaks = before.leaks_of_this_thread();
 /// assert_eq!(leaks.len(), 1);
 /// assert_eq!(leaks[0].type_name(), "&str");
 /// assert_eq!(leaks[0].holders().len(), 1);
+///
+/// struct Settings;
+/// let stuck = std::thread::spawn(|| Strong::new(Settings)).join().unwrap();
+/// let leaks = before.leaks();
+/// assert!(leaks.iter().any(|leak| leak.type_name().ends_with("::Settings")));
+/// # drop(stuck);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Snapshot(u64);
@@ -33,13 +39,23 @@ impl Snapshot {
         Snapshot(holders::next())
     }
 
-    /// Returns all live objects made by the current thread since the snapshot, oldest first. O(all
-    /// live objects).
+    /// Returns all live objects made since the snapshot, by any thread, oldest first. Beside threads
+    /// that make and drop objects, the result is no picture of a single moment. O(all live objects).
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
+        self.leaks_where(|_| true)
+    }
+
+    /// Returns the [`leaks`](Self::leaks) of the current thread, for tests that run beside other
+    /// tests. O(all live objects).
+    #[must_use]
+    pub fn leaks_of_this_thread(&self) -> Vec<Leak> {
         let here = thread::current().id();
-        let objects =
-            holders::objects(|number, birth| number > self.0 && birth.thread().id() == here);
+        self.leaks_where(|birth| birth.thread().id() == here)
+    }
+
+    fn leaks_where(&self, wanted: impl Fn(&Origin) -> bool) -> Vec<Leak> {
+        let objects = holders::objects(|number, birth| number > self.0 && wanted(birth));
         let leak = |object: holders::Known| Leak {
             type_name: object.type_name,
             birth: object.birth,
@@ -115,7 +131,7 @@ impl fmt::Debug for Leak {
 pub fn leak_check<R>(f: impl FnOnce() -> R) -> R {
     let before = Snapshot::new();
     let result = f();
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     if !leaks.is_empty() {
         panic_with(&leaks);
     }
@@ -125,7 +141,7 @@ pub fn leak_check<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 #[track_caller]
 fn panic_with(leaks: &[Leak]) -> ! {
-    /// The texts of the leaks, one after the other.
+    /// Shows the texts of the leaks.
     struct All<'a>(&'a [Leak]);
     impl fmt::Display for All<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

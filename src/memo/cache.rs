@@ -130,8 +130,7 @@ pub struct Memo<K: MemoKey, V> {
 
 impl<K: MemoKey, V> Memo<K, V> {
     crate::sync::const_fn! {
-        /// Creates an empty memo, also for a `static`. Allocates nothing before the first
-        /// computation.
+        /// Creates an empty memo, also for a `static`. Allocates nothing.
         ///
         /// ```
         /// use weakly::{Memo, Strong};
@@ -153,7 +152,11 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
 
     /// Creates an empty memo with room for `capacity` results.
+    ///
+    /// # Panics
+    /// If the size exceeds the address space.
     #[must_use]
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         Memo {
             table: Table::new().with_room_for(capacity),

@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::thread::ThreadNumber;
 
 /// The counts of a [`Memo`](crate::Memo) so far. The counts are exact while no thread uses the
-/// memo. Then each returned call is a hit or a miss (a call that failed or panicked is a miss,
-/// unless the computation came to need its own result), and `misses + inserted == len + invalidated
-/// + discarded`.
+/// memo. Then `misses + inserted == len + invalidated + discarded`. A call that may compute is a
+/// hit or a miss once the call has returned or panicked, with two exceptions: a call that timed
+/// out, and a call inside its own computation. [`get`](crate::Memo::get) does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Calls that found their result, at once or after waiting for another thread.

@@ -389,7 +389,7 @@ impl<F: Flavour> RecordRef<F> {
                     break;
                 }
             }
-            if is_last {
+            let wanted = if is_last {
                 let mut end = |slot: RecordSlot| match gate.recipient(slot)? {
                     Recipient::Stack(stack) => {
                         // SAFETY: see above.
@@ -403,8 +403,11 @@ impl<F: Flavour> RecordRef<F> {
                 };
                 (left, other) = (end(RecordSlot::First), end(RecordSlot::Second));
                 gate.set_closed();
-            }
-            drop(gate);
+                drop(gate);
+                false
+            } else {
+                gate.pause()
+            };
             let left = left.into_iter().chain(other);
             left.for_each(|left| wakes.finish(left));
             // SAFETY: the caller's promise; all registrations with cores have ended, since the gate
@@ -413,7 +416,9 @@ impl<F: Flavour> RecordRef<F> {
             if is_last {
                 return finalizers;
             }
-            sync::give_way();
+            if wanted {
+                sync::give_way();
+            }
             gate = match self.lock() {
                 Some(gate) => gate,
                 None => unreachable!("only the dying thread closes the gate"),

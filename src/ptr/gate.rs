@@ -10,7 +10,10 @@ use super::home::Home;
 use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{CHECKING, MAX_REGISTERED, OPEN, OWN, RecordRef, RecordSlot};
-use crate::sync::{self, Critical, Ordering::*};
+use crate::sync::{
+    self, Critical,
+    Ordering::{self, *},
+};
 
 /// A flag: a thread has the gate, to change the lists, to push some notices, or to take some hooks
 /// off.
@@ -21,6 +24,9 @@ const DYING: u32 = 2;
 const CLOSED: u32 = 4;
 /// A flag: the object returns (G1).
 const RETURNING: u32 = 8;
+/// A flag: a thread has waited for long while the gate was locked. Only a locked gate has the mark:
+/// each unlocking takes the mark away, and a thread that waits on marks the gate again.
+const WANTED: u32 = 16;
 /// One bystander, in the bits of the gate above the flags. Bystanders are counted up to
 /// `MAX_BYSTANDERS`.
 const BYSTANDER: u32 = 1 << 8;
@@ -38,11 +44,31 @@ impl<F: Flavour> Drop for Gate<F> {
     #[inline]
     fn drop(&mut self) {
         // Release: our changes are visible to the next thread that takes the gate.
-        self.record.get().gate.store(self.word, Release);
+        self.set(self.word, Release);
     }
 }
 
 impl<F: Flavour> Gate<F> {
+    /// Sets the word of the gate, without the mark of a waiter. (A store overwrites the mark. loom
+    /// has an exchange: see the head of `sync`.)
+    #[inline(always)]
+    fn set(&self, word: u32, order: Ordering) {
+        let gate = &self.record.get().gate;
+        if cfg!(weakly_loom) {
+            gate.swap(word, order);
+        } else {
+            gate.store(word, order);
+        }
+    }
+
+    /// Opens the gate in the middle of a long walk. Returns whether a thread has waited for long:
+    /// then the caller [gives way](sync::give_way).
+    pub(super) fn pause(self) -> bool {
+        // Relaxed: the mark is a hint. (Not a load: see the head of `sync`.)
+        let gate = &self.record.get().gate;
+        F::SHARED && gate.swap(self.word | LOCKED, Relaxed) & WANTED != 0
+    }
+
     /// Returns whether the death has not begun to end registrations.
     pub(super) fn is_open(&self) -> bool {
         self.word & (DYING | CLOSED) == OPEN
@@ -61,8 +87,7 @@ impl<F: Flavour> Gate<F> {
             self.record.get().ends.begin_depths();
             self.word |= DYING;
             // Release: with `depth`: the depths have begun. (The gate stays ours.)
-            let gate = &self.record.get().gate;
-            gate.store(self.word | LOCKED, Release);
+            self.set(self.word | LOCKED, Release);
             finalizers
         }
     }
@@ -300,7 +325,14 @@ impl<F: Flavour> RecordRef<F> {
                 }
                 Err(now) if now & CLOSED != 0 => return None,
                 Err(now) if now & LOCKED == 0 => word = now,
-                Err(_) => sync::relax(&mut turn),
+                Err(now) => {
+                    sync::relax(&mut turn);
+                    if sync::is_long(turn) && now & WANTED == 0 {
+                        // Relaxed: a hint for the thread that has the gate. If the gate has been
+                        // unlocked meanwhile, the exchange fails.
+                        let _ = gate.compare_exchange(now, now | WANTED, Relaxed, Relaxed);
+                    }
+                }
             }
         }
     }

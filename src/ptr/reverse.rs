@@ -94,8 +94,9 @@ impl<F: Flavour> RecordRef<F> {
                 return;
             }
             place.mark(&gate, last);
-            drop(gate);
-            sync::give_way();
+            if gate.pause() {
+                sync::give_way();
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{Atomic, Local};
 use crate::hash::HashValue;
 use crate::queue::{DeadQueue, NoticeQueue as _};
 use crate::sync::Ordering::Relaxed;
-use crate::{Strong, Weak, local, ptr};
+use crate::{Strong, Weak, local, ptr, sync};
 
 #[test]
 fn the_header_is_two_words_of_64_bits() {
@@ -99,6 +99,29 @@ fn a_record_is_made_for_a_weak_pointer_beside_an_entry_only() {
     assert!(matches!(state_of(&strong), State::Record(_)));
     drop((weak, map));
     assert!(matches!(state_of(&strong), State::Record(_)));
+}
+
+/// A thread that alone uses an object with many entries keeps its processor, in a death and in a
+/// walk over the entries. (The models have a thread that waits.)
+#[test]
+#[cfg(feature = "std")]
+fn nobody_gives_way_to_nobody() {
+    macro_rules! check {
+        ($of:ident: $map:expr) => {{
+            let (keys, value): (Vec<_>, _) = ((0..1_000).map($of).collect(), $of(0));
+            #[allow(unused_mut, reason = "some maps take `&self`")]
+            let mut map = $map;
+            keys.iter().for_each(|key| _ = map.insert(key, &value));
+            assert_eq!(map.remove_value(&value), 1_000);
+            keys.iter().for_each(|key| _ = map.insert(key, &value));
+            drop(value);
+            assert_eq!((map.len(), sync::GAVE_WAY.get()), (0, 0));
+        }};
+    }
+    let (shared, alone) = (Strong::<i32>::new, local::Strong::<i32>::new);
+    check!(shared: crate::WeakPairMap::new());
+    check!(shared: crate::concurrent::WeakPairMap::new());
+    check!(alone: crate::WeakPairMap::new());
 }
 
 /// Runs the same test again in another process, where `overflow` must not return.

@@ -9,12 +9,9 @@ use super::strong::{Content, StrongRef, Upgrade, Wrapper};
 use crate::hash::{Cookie, HashValue};
 use crate::queue::NoticeQueue;
 
-/// A weak key by content. The hash is stored, because it is needed after the content has been
-/// dropped.
-pub struct ByContent<K: StrongRef> {
-    watch: K::Watch,
-    hash: <K::Watch as Watch>::Hash,
-}
+/// A weak key by content. The hash of the entry is the cookie of the watch, because the hash is
+/// needed after the content has been dropped.
+pub struct ByContent<K: StrongRef>(K::Watch);
 
 impl<K: StrongRef> ByContent<K> {
     /// Returns whether the key is live and has the sought content. The content of a dead key is
@@ -30,7 +27,7 @@ impl<K: StrongRef> ByContent<K> {
         K: Content,
         Q: ?Sized + Sought<K::Target>,
     {
-        if self.hash() != hash {
+        if self.cookie() != Some(hash) {
             return false;
         }
         *pinned = self.upgrade();
@@ -51,26 +48,31 @@ impl<K: StrongRef> Slot for ByContent<K> {
 
     #[inline]
     fn deregister(&mut self, queue: &mut Self::Queue) {
-        self.watch.deregister(queue);
+        self.0.deregister(queue);
     }
 
     #[inline]
     fn cookie(&self) -> Option<Cookie> {
-        Some(self.hash())
+        self.0.cookie()
+    }
+
+    #[inline]
+    fn hash(&self) -> Option<HashValue> {
+        self.0.cookie()
     }
 
     #[inline]
     fn is_expired(&self) -> bool {
-        self.watch.is_expired()
+        self.0.is_expired()
     }
 
     #[inline(always)]
     fn is_named_by(&self, notice: &NoticeOf<Self>) -> bool {
-        self.watch.is_named_by(notice)
+        self.0.is_named_by(notice)
     }
 
     fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        self.watch.is_seen(seen)
+        self.0.is_seen(seen)
     }
 
     #[inline]
@@ -79,30 +81,15 @@ impl<K: StrongRef> Slot for ByContent<K> {
 
 impl<K: StrongRef> Watch for ByContent<K> {
     type Key = K;
-    type Hash = ();
 
     #[inline]
     fn watch(key: &K, cookie: Cookie, queue: &mut Self::Queue) -> Self {
-        ByContent {
-            watch: K::Watch::watch(key, cookie, queue),
-            hash: K::Watch::store_hash(cookie),
-        }
+        ByContent(K::Watch::watch(key, cookie, queue))
     }
 
     #[inline]
     fn rewatch(&mut self, key: &K, cookie: Cookie, queue: &mut Self::Queue) {
-        self.watch.rewatch(key, cookie, queue);
-    }
-
-    #[inline]
-    fn hash(&self) -> HashValue {
-        self.watch.stored_hash(self.hash)
-    }
-
-    fn store_hash(_: HashValue) {}
-
-    fn stored_hash(&self, (): ()) -> HashValue {
-        self.hash()
+        self.0.rewatch(key, cookie, queue);
     }
 
     fn cookies_of(key: &K, queue: &Self::Queue) -> Option<Vec<Cookie>> {
@@ -111,16 +98,16 @@ impl<K: StrongRef> Watch for ByContent<K> {
 
     #[inline]
     fn addr(&self) -> *const () {
-        self.watch.addr()
+        self.0.addr()
     }
 
     #[inline]
     fn is_at(&self, addr: *const ()) -> bool {
-        self.watch.is_at(addr)
+        self.0.is_at(addr)
     }
 
     fn downgrade(&self) -> Option<K::Weak> {
-        self.watch.downgrade()
+        self.0.downgrade()
     }
 }
 
@@ -130,6 +117,6 @@ impl<K: StrongRef> Upgrade for ByContent<K> {
 
     #[inline]
     fn upgrade(&self) -> Option<K> {
-        self.watch.upgrade()
+        self.0.upgrade()
     }
 }

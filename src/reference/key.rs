@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::slot::Slot;
-use crate::hash::{Cookie, HashValue};
+use crate::hash::Cookie;
 
 /// An object that collections can watch, and identify by its address, without keeping the object
 /// alive. A key by identity needs no more. A [`StrongRef`](crate::reference::StrongRef) is a
@@ -148,23 +148,12 @@ impl<K: WeakKey> Identity for K {
 pub trait Watch: Slot<Remains = ()> {
     /// The watched object.
     type Key: WeakKey;
-    /// The part of the hash that an entry by content stores beside the watch.
-    #[doc(hidden)]
-    type Hash: Copy;
 
     #[doc(hidden)]
     fn watch(key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue) -> Self;
     /// Watches another object instead, unless the object is the same.
     #[doc(hidden)]
     fn rewatch(&mut self, key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue);
-    /// Returns the hash under which the entry is stored, if this watch is its key.
-    #[doc(hidden)]
-    fn hash(&self) -> HashValue;
-    #[doc(hidden)]
-    fn store_hash(hash: HashValue) -> Self::Hash;
-    /// Returns the hash with which the watch was made.
-    #[doc(hidden)]
-    fn stored_hash(&self, hash: Self::Hash) -> HashValue;
 
     /// Returns the cookies of the object's entries whose notices come to this queue: the cookies
     /// with which the object was watched, each once. `None` if no notices come: then no object

@@ -96,6 +96,12 @@ impl<K: Registrable> Slot for Notified<K> {
         self.watch.cookie()
     }
 
+    /// Unlike the cookie, the address is not in the block.
+    #[inline]
+    fn hash(&self) -> Option<HashValue> {
+        Some(HashValue::of_addr(self.addr()))
+    }
+
     #[inline]
     fn is_expired(&self) -> bool {
         self.watch.is_expired()
@@ -116,8 +122,6 @@ impl<K: Registrable> Slot for Notified<K> {
 
 impl<K: Registrable> Watch for Notified<K> {
     type Key = K;
-    /// Empty: the hash is in the block of the object, beside the count.
-    type Hash = ();
 
     #[inline]
     fn watch(key: &K, cookie: Cookie, queue: &mut Self::Queue) -> Self {
@@ -137,19 +141,6 @@ impl<K: Registrable> Watch for Notified<K> {
             let mut old = core::mem::replace(&mut self.watch, queue.watch(object, cookie));
             queue.end(&mut old);
         }
-    }
-
-    #[inline]
-    fn hash(&self) -> HashValue {
-        HashValue::of_addr(self.addr())
-    }
-
-    #[inline]
-    fn store_hash(_: HashValue) {}
-
-    #[inline]
-    fn stored_hash(&self, (): ()) -> HashValue {
-        self.watch.cookie().unwrap_or(HashValue::NONE)
     }
 
     fn cookies_of(key: &K, queue: &Self::Queue) -> Option<Vec<Cookie>> {

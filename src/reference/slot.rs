@@ -1,6 +1,6 @@
 //! The slots of an entry, and how a table of one owner learns of the deaths of their objects.
 
-use crate::hash::Cookie;
+use crate::hash::{Cookie, HashValue};
 use crate::queue::NoticeQueue;
 
 /// One side of an entry, the key or the value: a value that the collection [owns](Owned), or a
@@ -26,12 +26,19 @@ pub trait Slot: sealed::Sealed + Sized {
     #[doc(hidden)]
     const BY_CONTENT: bool = false;
 
-    /// Returns the cookie that the death notice of this slot will carry, if there will be a notice.
-    /// By this cookie the collection must find the entry, whatever hash the other slot returns
-    /// later.
+    /// Returns the cookie with which the slot was registered. The death notice of the slot, if
+    /// there will be a notice, carries the cookie.
     #[doc(hidden)]
     #[inline]
     fn cookie(&self) -> Option<Cookie> {
+        None
+    }
+
+    /// Returns the hash under which the entry is stored, if this slot is its key and knows the
+    /// hash. Runs no user code.
+    #[doc(hidden)]
+    #[inline]
+    fn hash(&self) -> Option<HashValue> {
         None
     }
 

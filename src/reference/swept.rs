@@ -15,7 +15,12 @@ use crate::ptr::Atomic;
 ///
 /// The flavour of `Rc` is [`Local`](crate::ptr::Local): so a compile error about an `Rc` says that
 /// threads cannot share the handle. Other handles have the default.
-pub struct Swept<K: StrongRef, F = Atomic>(K::Weak, PhantomData<fn() -> F>);
+pub struct Swept<K: StrongRef, F = Atomic> {
+    weak: K::Weak,
+    /// The hash of the entry: neither the `Hash` of a key nor [`WeakRef::addr`] is called again.
+    cookie: Cookie,
+    flavour: PhantomData<fn() -> F>,
+}
 
 impl<K: StrongRef, F> Sealed for Swept<K, F> {}
 
@@ -27,8 +32,18 @@ impl<K: StrongRef, F> Slot for Swept<K, F> {
     const SWEPT: bool = true;
 
     #[inline]
+    fn cookie(&self) -> Option<Cookie> {
+        Some(self.cookie)
+    }
+
+    #[inline]
+    fn hash(&self) -> Option<HashValue> {
+        Some(self.cookie)
+    }
+
+    #[inline]
     fn is_expired(&self) -> bool {
-        self.0.is_expired()
+        self.weak.is_expired()
     }
 
     #[inline]
@@ -37,31 +52,19 @@ impl<K: StrongRef, F> Slot for Swept<K, F> {
 
 impl<K: StrongRef, F> Watch for Swept<K, F> {
     type Key = K;
-    type Hash = HashValue;
 
     #[inline]
-    fn watch(key: &K, _: Cookie, (): &mut ()) -> Self {
-        Swept(K::downgrade(key), PhantomData)
+    fn watch(key: &K, cookie: Cookie, (): &mut ()) -> Self {
+        Swept {
+            weak: K::downgrade(key),
+            cookie,
+            flavour: PhantomData,
+        }
     }
 
     #[inline]
     fn rewatch(&mut self, key: &K, cookie: Cookie, queue: &mut ()) {
         *self = Self::watch(key, cookie, queue);
-    }
-
-    #[inline]
-    fn hash(&self) -> HashValue {
-        HashValue::of_addr(self.addr())
-    }
-
-    #[inline]
-    fn store_hash(hash: HashValue) -> HashValue {
-        hash
-    }
-
-    #[inline]
-    fn stored_hash(&self, hash: HashValue) -> HashValue {
-        hash
     }
 
     fn cookies_of(_: &K, (): &()) -> Option<Vec<Cookie>> {
@@ -70,7 +73,7 @@ impl<K: StrongRef, F> Watch for Swept<K, F> {
 
     #[inline]
     fn addr(&self) -> *const () {
-        WeakRef::addr(&self.0)
+        WeakRef::addr(&self.weak)
     }
 
     /// Compares only the address, because the address is pinned.
@@ -80,7 +83,7 @@ impl<K: StrongRef, F> Watch for Swept<K, F> {
     }
 
     fn downgrade(&self) -> Option<K::Weak> {
-        Some(self.0.clone())
+        Some(self.weak.clone())
     }
 }
 
@@ -90,6 +93,6 @@ impl<K: StrongRef, F> Upgrade for Swept<K, F> {
 
     #[inline]
     fn upgrade(&self) -> Option<K> {
-        self.0.upgrade()
+        self.weak.upgrade()
     }
 }

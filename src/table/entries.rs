@@ -1,5 +1,6 @@
 //! The table itself: how entries are found.
 
+use core::alloc::Layout;
 use core::ptr;
 use hashbrown::{HashTable, hash_table};
 
@@ -14,8 +15,25 @@ pub(crate) type Table<K, V> = Upkeep<Buckets<K, V>>;
 /// All entries of a table by value, including dead entries.
 pub(crate) type IntoEntries<K, V> = upkeep::IntoEntries<Buckets<K, V>>;
 
+/// Panics if a table for so many entries exceeds the address space. hashbrown checks too, but would
+/// report its own line.
+#[track_caller]
+pub(super) fn assert_fits<E>(entries: Option<usize>) {
+    // Seven buckets of eight may be full. Each bucket has a tag of a byte.
+    let buckets = entries.and_then(|entries| {
+        entries
+            .checked_mul(8)?
+            .div_ceil(7)
+            .checked_next_power_of_two()
+    });
+    let fits = buckets.is_some_and(|buckets| Layout::array::<(E, u8)>(buckets).is_ok());
+    assert!(fits, "capacity overflow");
+}
+
 impl<K: Slot, V: Slot> Table<K, V> {
+    #[track_caller]
     pub(crate) fn with_capacity(capacity: usize) -> Self {
+        assert_fits::<Entry<K, V>>(Some(capacity));
         let mut table = Self::new();
         table.entries.table = HashTable::with_capacity(capacity);
         table

@@ -4,8 +4,8 @@
 //! The table knows no hasher and no pointer: hashes come in as
 //! [`HashValue`](crate::hash::HashValue), keys and values as [slots](crate::reference::Slot). The
 //! table finds an entry by its hash, so the hash is also the cookie of the entry. When the table
-//! moves an entry, it must use the hash with which the slots of the entry were registered
-//! ([`Slot::cookie`](crate::reference::Slot::cookie)), whatever the `Hash` of a key returns now.
+//! moves an entry, it uses the hash with which the slots of the entry were registered
+//! ([`Entry::hash`](crate::upkeep::Entry::hash)), whatever the `Hash` of a key returns now.
 //!
 //! [upkeep]: crate::upkeep
 //!

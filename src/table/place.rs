@@ -4,6 +4,7 @@ use hashbrown::hash_table;
 
 use super::buckets::Hints;
 use super::entries::Table;
+use super::room;
 use crate::hash::HashValue;
 use crate::reference::Slot;
 use crate::upkeep::Entry;
@@ -68,13 +69,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
         pin: impl FnOnce(&Entry<K, V>) -> Option<R>,
-        hasher: &impl Fn(&Entry<K, V>) -> u64,
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
             self.tidy();
-            self.make_room(hasher);
+            self.make_room();
         }
-        let place = (self.entries.table).entry(hash.get(), |entry| eq(&entry.key), hasher);
+        let place = (self.entries.table).entry(hash.get(), |entry| eq(&entry.key), room::hash);
         let registrar = Registrar {
             hash,
             keys: &mut self.keys,

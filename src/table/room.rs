@@ -2,7 +2,7 @@
 
 use alloc::collections::TryReserveError;
 
-use super::entries::Table;
+use super::entries::{Table, assert_fits};
 use crate::reference::Slot;
 use crate::upkeep::{Entries as _, Entry};
 
@@ -12,19 +12,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Makes room for `additional` entries. If the table must grow, first reclaims dead entries.
-    pub(crate) fn reserve(&mut self, additional: usize, hasher: &impl Fn(&Entry<K, V>) -> u64) {
+    #[track_caller]
+    pub(crate) fn reserve(&mut self, additional: usize) {
         if self.is_short_of(additional) {
             self.reclaim_all();
+            assert_fits::<Entry<K, V>>(self.entries.len().checked_add(additional));
             self.entries.hints.marks.forget();
-            self.entries.table.reserve(additional, hasher);
+            self.entries.table.reserve(additional, hash);
         }
     }
 
-    pub(crate) fn try_reserve(
-        &mut self,
-        additional: usize,
-        hasher: &impl Fn(&Entry<K, V>) -> u64,
-    ) -> Result<(), TryReserveError> {
+    pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();
             self.entries.hints.marks.forget();
@@ -32,7 +30,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // collection in `alloc`.
             self.entries
                 .table
-                .try_reserve(additional, hasher)
+                .try_reserve(additional, hash)
                 .map_err(|_| capacity_error())?;
         }
         Ok(())
@@ -43,14 +41,14 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
     /// this sweep.
     #[inline]
-    pub(super) fn make_room(&mut self, hasher: &impl Fn(&Entry<K, V>) -> u64) {
+    pub(super) fn make_room(&mut self) {
         if self.is_short_of(1) {
-            self.make_more_room(hasher);
+            self.make_more_room();
         }
     }
 
     #[cold]
-    fn make_more_room(&mut self, hasher: &impl Fn(&Entry<K, V>) -> u64) {
+    fn make_more_room(&mut self) {
         self.reclaim_once();
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
@@ -58,16 +56,22 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // tombstones of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
             self.entries.hints.marks.forget();
-            self.entries.table.reserve(additional, hasher);
+            self.entries.table.reserve(additional, hash);
         }
     }
 
     /// Reclaims all dead entries, and frees memory, but keeps room for `min_capacity` entries.
-    pub(crate) fn shrink_to(&mut self, min_capacity: usize, hasher: &impl Fn(&Entry<K, V>) -> u64) {
+    pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
         self.shrink_to_fit();
         self.entries.hints.marks.forget();
-        self.entries.table.shrink_to(min_capacity, hasher);
+        self.entries.table.shrink_to(min_capacity, hash);
     }
+}
+
+/// Returns the hash of an entry, for hashbrown.
+#[inline]
+pub(super) fn hash<K: Slot, V: Slot>(entry: &Entry<K, V>) -> u64 {
+    entry.hash().get()
 }
 
 /// Returns the error of a failed `try_reserve`.

@@ -1,5 +1,6 @@
 //! An entry, and its remains when it is dead.
 
+use crate::hash::HashValue;
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
@@ -13,6 +14,18 @@ pub(crate) struct Entry<K, V> {
 pub(crate) type Remains<K, V> = (<K as Slot>::Remains, <V as Slot>::Remains);
 
 impl<K: Slot, V: Slot> Entry<K, V> {
+    /// Returns the hash under which the entry is stored: the hash that its key knows, or, beside a
+    /// key that the collection owns, the cookie of the value.
+    ///
+    /// Runs no user code: hashbrown asks for the hash while it moves entries, and would lose
+    /// entries if the answer panicked.
+    #[inline]
+    pub(crate) fn hash(&self) -> HashValue {
+        let hash = self.key.hash().or_else(|| self.value.cookie());
+        // (An owned key has a watched value, and an entry in a table is registered.)
+        hash.unwrap_or(HashValue::NONE)
+    }
+
     /// Returns whether one slot is dead, notified or not.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {

@@ -89,9 +89,7 @@ impl<K: WeakKey> Put<K> for Table<K::Watch, Owned<Value>> {
     fn put(&mut self, key: &K, value: Value) {
         self.tidy();
         let hash = HashValue::of_addr(K::addr(key));
-        let place = self.place(hash, |_| false, |_| Some(()), &|entry| {
-            entry.key.hash().get()
-        });
+        let place = self.place(hash, |_| false, |_| Some(()));
         let Place::Vacant(vacant) = place else {
             unreachable!("no entry is the sought entry")
         };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use weakly::{WeakPairMap, local};
 
 use crate::collections::*;
-use crate::common::{Counter, OnDrop};
+use crate::common::{Counter, OnDrop, place_of_panic};
 
 for_each_collection!(
     kit: len_is_never_less_than_len_live,
@@ -19,6 +19,7 @@ for_each_collection!(
     is_empty_agrees_with_len,
     shrinking_drops_the_dead_first,
     reserving_drops_the_dead_first,
+    a_size_that_no_memory_has_is_refused_at_the_caller,
 );
 
 for_each_changing!(kit: len_is_right_through_every_change_with_a_death_outstanding);
@@ -190,6 +191,21 @@ fn reserving_drops_the_dead_first(kit: Kit) {
     assert!(all.try_reserve(usize::MAX).is_err());
     assert!(all.try_reserve(2 * capacity).is_ok());
     assert!(all.capacity() >= 2 * capacity);
+}
+
+/// 432: The panic names the line that asked for the room.
+fn a_size_that_no_memory_has_is_refused_at_the_caller(kit: Kit) {
+    let mut all = kit.empty();
+    let lives = kit.lives(3);
+    all.enter_all(&lives, &quietly());
+    for many in [usize::MAX, usize::MAX / 8, isize::MAX as usize / 16] {
+        let reserves = place_of_panic(|| all.reserve(many));
+        let makes = place_of_panic(|| drop(kit.with_capacity(many)));
+        for (file, _) in [reserves, makes] {
+            assert!(file.contains("subject"), "{file}"); // the tests call each collection there
+        }
+    }
+    assert_eq!(all.len_live(), 3);
 }
 
 /// E82: Also in a destructor, beside pairs of which both objects have died, so that there are more notices than dead entries.

@@ -2,15 +2,12 @@
 //! values.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::error::Error;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::sync::{Mutex, OnceLock};
-use std::thread::{self, ThreadId};
 
 use weakly::{Expired, WeakPairMap, WeakValueMap, ptr, unsize};
 
-use crate::common::{Kind, Own, new};
+use crate::common::{Kind, Own, new, place_of_panic};
 use crate::{for_each_flavour, for_each_kind};
 
 for_each_flavour!(
@@ -69,34 +66,15 @@ fn a_dying_object_is_expired() {
     drop(object);
 }
 
-/// The message of this thread's last panic, and its location.
-fn panic_of(f: impl FnOnce()) -> (String, String, u32) {
-    static MESSAGES: OnceLock<Mutex<HashMap<ThreadId, (String, u32)>>> = OnceLock::new();
-    let messages = MESSAGES.get_or_init(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if let (Some(messages), Some(place)) = (MESSAGES.get(), info.location()) {
-                let place = (place.file().to_owned(), place.line());
-                messages
-                    .lock()
-                    .unwrap()
-                    .insert(thread::current().id(), place);
-            }
-            before(info);
-        }));
-        Mutex::default()
+/// The message of a panic, and its location.
+fn panic_of(f: impl FnOnce()) -> (String, (String, u32)) {
+    let mut message = None;
+    let place = place_of_panic(|| {
+        let payload = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+        message = payload.downcast_ref::<String>().cloned();
+        panic::resume_unwind(payload);
     });
-    let payload = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_err();
-    let (file, line) = messages
-        .lock()
-        .unwrap()
-        .remove(&thread::current().id())
-        .unwrap();
-    (
-        payload.downcast_ref::<String>().unwrap().clone(),
-        file,
-        line,
-    )
+    (message.unwrap(), place)
 }
 
 /// I121: `expect` of a weak handle returns a handle while the object lives; then it panics at its caller, with the reason
@@ -116,7 +94,10 @@ fn expect_gives_the_object_or_says_why_it_must_live<F: Own>() {
     for (n, panic) in (1..).zip([dead, never]) {
         assert_eq!(
             panic,
-            (format!("{REASON}: {message}"), file!().to_owned(), here + n)
+            (
+                format!("{REASON}: {message}"),
+                (file!().to_owned(), here + n)
+            )
         );
     }
     let unsized_message = panic_of(|| drop(unsize!(weak => dyn Any).expect(""))).0;
@@ -144,7 +125,7 @@ fn expect_gives_the_value_or_names_its_type_and_the_caller<P: Kind>() {
         .try_upgrade()
         .err()
         .map(|expired: Expired| expired.to_string());
-    for (n, (messages, file, at)) in (1..).zip([dead, absent, of_pairs]) {
+    for (n, (messages, (file, at))) in (1..).zip([dead, absent, of_pairs]) {
         assert_eq!(Some(&messages), message.as_ref());
         assert_eq!((file.as_str(), at), (file!(), here + n));
     }

@@ -23,12 +23,12 @@ pub mod watchdog;
 pub mod wild;
 
 use std::borrow::Borrow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::thread::Builder;
 
 use weakly::{
@@ -292,6 +292,24 @@ fn reach(memory: *mut ()) {
 /// Runs something that may panic; returns whether it did.
 pub fn panics(f: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(f)).is_err()
+}
+
+/// The file and the line where something panics.
+pub fn place_of_panic(f: impl FnOnce()) -> (String, u32) {
+    thread_local! {
+        static PLACE: RefCell<Option<(String, u32)>> = const { RefCell::new(None) };
+    }
+    // Once: while one test takes the hook, another may panic.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |info| {
+            PLACE.set(info.location().map(|it| (it.file().into(), it.line())));
+            before(info);
+        }));
+    });
+    assert!(panics(f));
+    PLACE.take().expect("a panic has a place")
 }
 
 /// A panic without a message on standard error.

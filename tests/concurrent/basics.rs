@@ -1,10 +1,13 @@
 //! The shared collections on one thread.
 
-use crate::common::scaled;
+use weakly::{Memo, Strong};
+
+use crate::common::{place_of_panic, scaled};
 use crate::faces::*;
 
 for_each_collection!(
     kit: an_empty_collection_contains_nothing,
+    a_capacity_that_no_memory_has_is_refused_at_the_caller,
     inserted_entries_are_found_and_no_others,
     inserting_again_changes_only_what_is_owned,
     a_table_of_dead_entries_is_purged,
@@ -42,6 +45,16 @@ fn an_empty_collection_contains_nothing(kit: Kit) {
         all.purge();
         all.clear();
         assert!(all.is_empty());
+    }
+}
+
+/// 432
+fn a_capacity_that_no_memory_has_is_refused_at_the_caller(kit: Kit) {
+    for many in [usize::MAX, usize::MAX / 8, isize::MAX as usize / 16] {
+        let (file, _) = place_of_panic(|| drop(kit.with_capacity(many)));
+        assert!(file.contains("subject"), "{file}"); // the tests call each collection there
+        let (file, line) = place_of_panic(|| drop(Memo::<Strong<u8>, u8>::with_capacity(many)));
+        assert_eq!((&*file, line), (file!(), line!() - 1));
     }
 }
 

@@ -213,7 +213,7 @@ fn of_a_forgotten_flight_its_key_waits() {
     assert_eq!(memo.len(), 1);
 }
 
-/// 252: A blocking call that gives up when its time is up. What it would compute itself takes its time.
+/// 252, 441: A blocking call that gives up when its time is up. What it would compute itself takes its time.
 #[test]
 fn a_wait_may_have_an_end() {
     let (memo, text) = (Numbers::new(), Strong::new(4_usize));
@@ -232,6 +232,7 @@ fn a_wait_may_have_an_end() {
         Ok(4)
     );
     memo.clear();
+    let before = memo.statistics();
     let (begun, go) = (channel(), channel());
     thread::scope(|scope| {
         let (memo, text) = (&memo, &text);
@@ -253,5 +254,8 @@ fn a_wait_may_have_an_end() {
         assert_eq!(memo.get_or_compute_timeout(text, never, |_| 5), Ok(4));
         assert_eq!(thread.join().unwrap(), Ok(4));
     });
+    let after = memo.statistics();
+    let counted = (after.hits - before.hits, after.misses - before.misses);
+    assert_eq!(counted, (1, 1), "of three calls, one has timed out");
     assert_eq!(TimedOut.to_string(), "the result was not computed in time");
 }

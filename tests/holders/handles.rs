@@ -96,10 +96,10 @@ fn raw_pointers_are_holders_by_where_they_were_counted<F: Flavour>() {
         assert_eq!(lines!(&strong), [made]);
         ptr::Strong::<_, F>::increment_strong_count(raw);
         drop(strong);
-        assert_eq!(before.leaks().len(), 1);
+        assert_eq!(before.leaks_of_this_thread().len(), 1);
         ptr::Strong::<_, F>::decrement_strong_count(raw);
     }
-    assert_eq!(before.leaks().len(), 0);
+    assert_eq!(before.leaks_of_this_thread().len(), 0);
 }
 
 #[allow(unsafe_code)]
@@ -126,7 +126,7 @@ fn a_downcast_or_initialised_handle_keeps_its_place<F: Flavour>() {
     let expected = weak.expect("it lives");
     assert_eq!(lines!(&slice), [made + 12, made + 18]);
     drop((number, text, slice, expected));
-    assert_eq!(before.leaks().len(), 0);
+    assert_eq!(before.leaks_of_this_thread().len(), 0);
 }
 
 fn what_is_taken_out_leaves_no_trace<F: Flavour>() {
@@ -135,7 +135,7 @@ fn what_is_taken_out_leaves_no_trace<F: Flavour>() {
     assert_eq!(ptr::Strong::try_unwrap(new()).unwrap(), "payload");
     assert_eq!(ptr::Strong::into_inner(new()).unwrap(), "payload");
     assert_eq!(ptr::Strong::unwrap_or_clone(new()), "payload");
-    assert_eq!(before.leaks().len(), 0);
+    assert_eq!(before.leaks_of_this_thread().len(), 0);
     let strong = new();
     let made = line!() - 6;
     assert!(ptr::Strong::into_inner(strong.clone()).is_none());
@@ -146,7 +146,7 @@ fn what_is_taken_out_leaves_no_trace<F: Flavour>() {
     let weak = ptr::Strong::downgrade(&back);
     assert_eq!(ptr::Strong::try_unwrap(back).unwrap(), "payload");
     assert!(weak.is_expired());
-    assert_eq!(before.leaks().len(), 0);
+    assert_eq!(before.leaks_of_this_thread().len(), 0);
 }
 
 fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
@@ -167,7 +167,7 @@ fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
     ptr::Strong::make_mut(&mut strong).push('.');
     assert_eq!(lines!(&strong), [made + 13]);
     assert!(weak.is_expired());
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].type_name(), std::any::type_name::<String>());
     assert_eq!(leaks[0].birth().location().line(), made + 13);
@@ -177,7 +177,7 @@ fn an_object_that_refers_to_itself<F: Flavour>() {
     struct Node<F: Flavour>(ptr::Weak<Node<F>, F>);
     let before = Snapshot::new();
     let strong = ptr::Strong::new_cyclic(|me| {
-        assert!(before.leaks().is_empty());
+        assert!(before.leaks_of_this_thread().is_empty());
         Node::<F>(me.clone())
     });
     let made = line!() - 4;
@@ -185,7 +185,7 @@ fn an_object_that_refers_to_itself<F: Flavour>() {
     let again = strong.0.upgrade();
     assert_eq!(lines!(&strong), [made, made + 6]);
     drop((again, strong));
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
 }
 
 fn conversions_are_places<F: Flavour>() {
@@ -214,7 +214,7 @@ fn a_forgotten_handle_stays_listed() {
     let forgotten = line!() - 1;
     assert_eq!(lines!(&strong), [forgotten - 1, forgotten]);
     drop(strong);
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].holders().len(), 1);
     assert_eq!(leaks[0].holders()[0].location().line(), forgotten);

@@ -57,16 +57,16 @@ fn a_destructor_may_use_all_of_it<F: Flavour>() {
         let more = ptr::Strong::<_, F>::new(other.clone());
         // The dying object is none of the living.
         seen.borrow_mut().push((
-            before.leaks().len(),
+            before.leaks_of_this_thread().len(),
             ptr::Strong::holders(&other).len(),
             ptr::Strong::holders(&more).len(),
         ));
     }));
-    assert_eq!(before.leaks().len(), 2);
+    assert_eq!(before.leaks_of_this_thread().len(), 2);
     drop(object);
     assert_eq!(seen.take(), [(2, 2, 1)]);
     drop(other);
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
 }
 
 fn a_panic_leaves_the_list_right<F: Flavour>() {
@@ -100,7 +100,7 @@ fn a_panic_leaves_the_list_right<F: Flavour>() {
         let _other = strong.clone();
         resume_unwind(Box::new("hostile"));
     });
-    assert_eq!(before.leaks().len(), 0);
+    assert_eq!(before.leaks_of_this_thread().len(), 0);
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn many_threads_lose_no_entry() {
             });
         }
     });
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
     drop(object);
-    assert!(weak.is_expired() && before.leaks().is_empty());
+    assert!(weak.is_expired() && before.leaks_of_this_thread().is_empty());
 }
 
 /// Stops a thread where it allocates next, in the middle of an upgrade.
@@ -183,11 +183,11 @@ fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
         assert_eq!(counted, 2);
         upgrader.join().unwrap()
     });
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
     assert_eq!(leaks[0].birth().location().line(), born);
     drop(upgraded);
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
 }
 
 /// Another thread upgrades the weak handle of a cyclic object as soon as it can: its handle is listed.
@@ -222,9 +222,9 @@ fn an_address_that_is_used_again_is_another_object() {
         let before = Snapshot::new();
         let one = local::Strong::new([1_u64; 4]);
         drop((one.clone(), one));
-        assert!(before.leaks().is_empty());
+        assert!(before.leaks_of_this_thread().is_empty());
         let other = local::Strong::new([1.0_f64; 4]);
-        let leaks = before.leaks();
+        let leaks = before.leaks_of_this_thread();
         assert_eq!((leaks.len(), leaks[0].type_name()), (1, "[f64; 4]"));
         assert_eq!(local::Strong::holders(&other).len(), 1);
     }

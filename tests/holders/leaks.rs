@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use weakly::leaks::{Snapshot, leak_check};
+use weakly::leaks::{Leak, Snapshot, leak_check};
 use weakly::{Strong, local, unsize};
 
 /// An object that can own itself.
@@ -22,7 +22,7 @@ fn origins_cross_threads() {
     fn crosses<T: Send + Sync + Clone + std::fmt::Debug>(_: &T) {}
     let before = Snapshot::new();
     let kept = local::Strong::new(1);
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     crosses(&before);
     crosses(&leaks[0]);
     crosses(leaks[0].birth());
@@ -35,34 +35,38 @@ fn origins_cross_threads() {
 fn a_snapshot_sees_what_was_made_since_and_lives() {
     let old = Strong::new(1);
     let before = Snapshot::new();
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
     // A new handle to an old object is no new object.
     let again = old.clone();
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
     let kept = unsize!(Strong::new(2_u8) => dyn std::fmt::Debug);
     let made = line!() - 1;
     drop(Strong::new(3));
     let later = Snapshot::new();
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].type_name(), "u8");
     let birth = leaks[0].birth().location();
     assert_eq!((birth.line(), birth.column()), (made, 24));
     assert_eq!(leaks[0].holders().len(), 1);
     assert_eq!(format!("{:?}", leaks[0]), leaks[0].to_string());
-    assert!(later.leaks().is_empty());
+    assert!(later.leaks_of_this_thread().is_empty());
     drop((kept, again));
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
 }
 
 #[test]
 fn leaks_come_in_the_order_of_their_births() {
     let before = Snapshot::new();
     let kept: Vec<_> = (0..100).map(local::Strong::new).collect();
-    let lines: Vec<_> = before.leaks().iter().map(|leak| leak.type_name()).collect();
+    let lines: Vec<_> = before
+        .leaks_of_this_thread()
+        .iter()
+        .map(|leak| leak.type_name())
+        .collect();
     assert_eq!(lines, ["i32"; 100]);
     let one = local::Strong::new(0_u8);
-    let leaks = before.leaks();
+    let leaks = before.leaks_of_this_thread();
     assert_eq!(leaks[100].type_name(), "u8");
     drop((kept, one));
 }
@@ -112,8 +116,27 @@ fn a_panic_passes_through_a_leak_check() {
     assert_eq!(message, "its own");
 }
 
+/// 421: A snapshot names the live objects of all threads; of its own thread, on request.
 #[test]
-fn what_other_threads_make_is_not_counted() {
+fn a_snapshot_sees_the_objects_of_all_threads() {
+    struct Stuck;
+    let before = Snapshot::new();
+    let names = || {
+        let ours = |leak: &Leak| leak.type_name() == type_name::<Stuck>();
+        before.leaks().iter().filter(|leak| ours(leak)).count()
+    };
+    let theirs = thread::spawn(|| Strong::new(Stuck)).join().unwrap();
+    let own = Strong::new(Stuck);
+    assert_eq!((names(), before.leaks_of_this_thread().len()), (2, 1));
+    thread::scope(|scope| scope.spawn(|| assert_eq!(names(), 2)).join().unwrap());
+    drop(theirs);
+    assert_eq!((names(), before.leaks_of_this_thread().len()), (1, 1));
+    drop(own);
+    assert_eq!(names(), 0);
+}
+
+#[test]
+fn what_other_threads_make_is_not_checked() {
     let kept = leak_check(|| {
         // Handles may move; the object was not made here.
         let theirs = thread::spawn(|| Strong::new(5)).join().unwrap();
@@ -124,7 +147,9 @@ fn what_other_threads_make_is_not_counted() {
     let before = Snapshot::new();
     let ours = Strong::new(6);
     thread::scope(|scope| {
-        scope.spawn(move || assert!(Snapshot::new().leaks().is_empty() && *ours == 6));
+        scope.spawn(move || {
+            assert!(Snapshot::new().leaks_of_this_thread().is_empty() && *ours == 6)
+        });
     });
-    assert!(before.leaks().is_empty());
+    assert!(before.leaks_of_this_thread().is_empty());
 }

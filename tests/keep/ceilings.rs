@@ -12,8 +12,8 @@ use weakly::keep::{Gone, Limit};
 use weakly::memo::{Computation, Value};
 use weakly::{Memo, Reclaim, Strong};
 
-use crate::common::{in_time, panics, quiet_panic, scaled};
-use crate::tools::{Pointer, Told, for_each_pointer, place_of_panic};
+use crate::common::{in_time, panics, place_of_panic, quiet_panic, scaled};
+use crate::tools::{Pointer, Told, for_each_pointer};
 
 /// A collection whose entries can be bounded: numbers, for lives of a test's own.
 trait Bounded: Default {

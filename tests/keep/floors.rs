@@ -9,10 +9,9 @@ use weakly::cycles::{self, Purged};
 use weakly::keep::{Gone, Limit};
 use weakly::{ByIdentity, Strong};
 
-use crate::common::{downgrade, is_alive, panics, quiet_panic, scaled};
+use crate::common::{downgrade, is_alive, panics, place_of_panic, quiet_panic, scaled};
 use crate::tools::{
     Floored, Name, Object, Pointer, Told, for_each_floored, for_each_pointer, lives, object,
-    place_of_panic,
 };
 
 for_each_floored!(

@@ -1,4 +1,4 @@
-//! Policies to compare with, over objects that are numbers: SIEVE as its paper has it, and LRU. And requests.
+//! Policies to compare with, over objects that are numbers: SIEVE as its paper has it, with laps, and LRU. And requests.
 
 use crate::common::random::random;
 
@@ -68,21 +68,31 @@ impl List {
 }
 
 /// Algorithm 1 of Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web Caches",
-/// NSDI 2024, line by line.
-pub(crate) struct Sieve {
+/// NSDI 2024, line by line; with `LAPS` the added rule: when the hand has passed as many objects as there were at the tail, it
+/// evicts at most as many newer ones as are visited, and goes on to the tail.
+pub(crate) struct Sieve<const LAPS: bool> {
     size: usize,
     queue: List,
     visited: Vec<bool>,
     hand: Option<usize>,
+    /// How many the hand has still to pass.
+    ahead: usize,
+    /// How many it has evicted after that.
+    beyond: usize,
+    /// How many are visited.
+    used: usize,
 }
 
-impl Policy for Sieve {
+impl<const LAPS: bool> Policy for Sieve<LAPS> {
     fn new(size: usize, universe: usize) -> Self {
         Sieve {
             size,
             queue: List::new(universe),
             visited: vec![false; universe],
             hand: None,
+            ahead: 0,
+            beyond: 0,
+            used: 0,
         }
     }
 
@@ -92,17 +102,23 @@ impl Policy for Sieve {
 
     fn request(&mut self, object: usize) -> Option<usize> {
         if self.contains(object) {
-            self.visited[object] = true;
+            self.used += usize::from(!std::mem::replace(&mut self.visited[object], true));
             return None;
         }
         let mut gone = None;
         if self.queue.len == self.size {
-            let mut o = self.hand.or(self.queue.tail).unwrap();
+            if LAPS && self.ahead == 0 && self.beyond >= self.used {
+                self.hand = None;
+            }
+            let mut o = self.pass();
             while self.visited[o] {
                 self.visited[o] = false;
-                o = self.queue.prev[o].or(self.queue.tail).unwrap();
+                self.used -= 1;
+                self.ahead = self.ahead.saturating_sub(1);
+                o = self.pass();
             }
-            self.hand = self.queue.prev[o];
+            self.beyond += usize::from(self.ahead == 0);
+            self.ahead = self.ahead.saturating_sub(1);
             self.queue.remove(o);
             gone = Some(o);
         }
@@ -117,6 +133,18 @@ impl Policy for Sieve {
 
     fn objects(&self) -> Vec<usize> {
         self.queue.all()
+    }
+}
+
+impl<const LAPS: bool> Sieve<LAPS> {
+    /// The hand goes on. Returns where it was.
+    fn pass(&mut self) -> usize {
+        if self.hand.is_none() {
+            (self.ahead, self.beyond) = (self.queue.len, 0);
+        }
+        let o = self.hand.or(self.queue.tail).unwrap();
+        self.hand = self.queue.prev[o];
+        o
     }
 }
 
@@ -194,4 +222,19 @@ pub(crate) fn scans(universe: usize, seed: u64) -> impl Iterator<Item = usize> {
 pub(crate) fn drift(universe: usize, seed: u64) -> impl Iterator<Item = usize> {
     let requests = zipf(0.7, universe / 4, seed).enumerate();
     requests.map(move |(at, object)| (at / 50 + object) % universe)
+}
+
+/// What is asked for is another tenth of the objects after each so many requests: Zipf of skew 1, or one after the other.
+pub(crate) fn shifts(universe: usize, often: usize, seed: u64) -> impl Iterator<Item = usize> {
+    let part = universe / 10;
+    let mut drawn = zipf(1.0, part, seed);
+    let mut looped = looped(part / 2);
+    (0..).map(move |at: usize| {
+        let nth = at / often;
+        let from: &mut dyn Iterator<Item = usize> = match nth % 2 {
+            0 => &mut drawn,
+            _ => &mut looped,
+        };
+        (nth * part + from.next().unwrap()) % universe
+    })
 }

@@ -49,6 +49,9 @@ struct Model {
     /// From the oldest to the newest.
     queue: Vec<Member>,
     hand: Option<usize>,
+    /// How many the hand has still to pass in this lap, and how many it has taken after that.
+    ahead: usize,
+    beyond: usize,
     generation: usize,
     /// Who was kept last.
     latest: Option<usize>,
@@ -77,6 +80,7 @@ impl Model {
             hand => hand.map(|hand| hand - usize::from(hand > at)),
         };
         let member = self.queue.remove(at);
+        self.ahead = self.ahead.min(self.queue.len());
         self.latest = self.latest.filter(|latest| *latest != member.number);
         member
     }
@@ -84,14 +88,26 @@ impl Model {
     /// The hand takes one; not the one that was kept last, if there is another.
     fn evict(&mut self, spares: bool) {
         let spared = self.latest.filter(|_| spares && self.queue.len() > 1);
+        let visited = self.queue.iter().filter(|it| it.visited).count();
+        if self.ahead == 0 && self.beyond >= visited {
+            self.hand = None;
+        }
         loop {
-            let at = self.hand.unwrap_or(0);
+            if self.hand.is_none() {
+                self.hand = Some(0);
+                self.ahead = self.queue.len() - usize::from(spared.is_some());
+                self.beyond = 0;
+            }
+            let at = self.hand.unwrap();
             self.hand = self.next(at);
             let member = &mut self.queue[at];
             if Some(member.number) == spared {
                 continue;
             }
+            let is_beyond = self.ahead == 0;
+            self.ahead = self.ahead.saturating_sub(1);
             if !member.visited {
+                self.beyond += usize::from(is_beyond);
                 self.take(at);
                 let hand = self
                     .hand
@@ -197,6 +213,8 @@ fn a_floor_is_as_its_model<P: Kind>() {
         bounds,
         queue: Vec::new(),
         hand: None,
+        ahead: 0,
+        beyond: 0,
         generation: 0,
         latest: None,
     };

@@ -3,7 +3,6 @@
 #![allow(unreachable_pub)] // it is a part of one program
 
 use std::hash::{Hash, Hasher};
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
@@ -119,24 +118,6 @@ impl<T: Clone> Told<T> {
     pub fn take(&self) -> Vec<(T, Gone)> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
-}
-
-/// The file and the line where something panics.
-pub fn place_of_panic(f: impl FnOnce()) -> (String, u32) {
-    thread_local! {
-        static PLACE: std::cell::RefCell<Option<(String, u32)>> = const { std::cell::RefCell::new(None) };
-    }
-    // Once: while one test takes the hook, another may panic.
-    static HOOK: std::sync::Once = std::sync::Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            PLACE.set(info.location().map(|it| (it.file().into(), it.line())));
-            before(info);
-        }));
-    });
-    assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
-    PLACE.take().expect("a panic has a place")
 }
 
 /// An object whose destructor runs an action.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
 
@@ -14,6 +14,13 @@ pub(crate) struct WeakCounted<T>(Weak<T>);
 thread_local! {
     /// The targets that were looked at.
     static SEEN: RefCell<Vec<*const ()>> = const { RefCell::new(Vec::new()) };
+    /// How often the address of a weak pointer was asked for.
+    static ADDRESSES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How often the address of a weak pointer was asked for since the last call.
+pub(crate) fn addresses() -> usize {
+    ADDRESSES.take()
 }
 
 impl<T> Counted<T> {
@@ -76,6 +83,7 @@ unsafe impl<T> WeakRef for WeakCounted<T> {
     }
 
     fn addr(&self) -> *const () {
+        ADDRESSES.set(ADDRESSES.get() + 1);
         self.0.as_ptr().cast()
     }
 }

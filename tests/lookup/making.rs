@@ -272,3 +272,21 @@ fn threads_make_the_same() {
     }
     assert!(names.len() == words && made.get() >= words);
 }
+
+/// H443: `clear` forgets contents in use, and each gets a second object. `purge` forgets none.
+#[test]
+fn clear_forgets_contents_in_use() {
+    let (mut single, shared) = (Interner::new(), concurrent::Interner::new());
+    let name: [Strong<str>; 2] = [single.intern("name"), shared.intern("name")];
+    let mut is_same = |change: fn(&mut Interner<_>, &concurrent::Interner<_>)| {
+        change(&mut single, &shared);
+        let again = [single.intern("name"), shared.intern("name")];
+        [0, 1].map(|at| Strong::ptr_eq(&name[at], &again[at]))
+    };
+    let purge = is_same(|single, shared| _ = (single.purge(), shared.purge()));
+    assert_eq!(purge, [true; 2]);
+    assert_eq!(
+        is_same(|single, shared| (single.clear(), shared.clear()).0),
+        [false; 2]
+    );
+}

@@ -2,19 +2,24 @@
 //! the wrapper owns the object. When Python has dropped its last reference, and native code still
 //! has handles, the object owns the wrapper: by an entry in [`OWNED`].
 //!
-//! The pointer in [`Native::wrapper`] is valid for whoever has a handle to the object and Python's
-//! lock. [`dealloc`] frees the wrapper in two cases only. Either a death of the object has begun, so
-//! that no handle is left and weak handles fail; or the wrapper has no handle, and its entry in
-//! [`OWNED`] is gone, as the object is dead.
+//! The pointer in [`Native::wrapper`] is null, or valid for whoever has a handle to the object and
+//! Python's lock. [`dealloc`] frees a wrapper in three cases only. A death of the object has begun,
+//! so that no handle is left and weak handles fail; or the object owned the wrapper, and is dead; or
+//! the object owned the wrapper, and lives, but has lost the entry in [`OWNED`], as by [`clear`]
+//! (with a map of one owner, also by `drain` and `drain_cycles`). In the third case, `dealloc` first
+//! sets the pointer to null. The state is gone then, and the object gets a [`Tensor`] as wrapper.
+//!
+//! [`Tensor`]: crate::tensor::Tensor
 //!
 //! Only for CPython with its lock: the count of a wrapper that comes back changes from 0 to 1 by an
 //! ordinary increment, which builds with `Py_TRACE_REFS` and without the lock do not permit.
 
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use pyo3::{Borrowed, PyTraverseError, PyTypeInfo, PyVisit, ffi, prelude::*};
-use weakly::{Strong, concurrent::WeakMap};
+use weakly::{Strong, Weak, concurrent::WeakMap};
 
 use crate::foreign::{Foreign, Value};
 use crate::naive;
@@ -35,6 +40,8 @@ pub fn clear() {
 pub struct Parameter {
     /// Nothing while the native object owns this wrapper.
     native: Mutex<Option<Strong<Native>>>,
+    /// Set when the native object first owns this wrapper.
+    owner: OnceLock<Weak<Native>>,
     state: Mutex<Option<Py<PyAny>>>,
 }
 
@@ -63,6 +70,7 @@ impl Parameter {
         let native = Native::new(size, None);
         let wrapper = Parameter {
             native: Mutex::new(Some(native.clone())),
+            owner: OnceLock::new(),
             state: Mutex::new(None),
         };
         let wrapper = Py::new(py, wrapper)?;
@@ -109,9 +117,11 @@ unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
     let py = unsafe { Python::assume_attached() };
     // SAFETY: `object` is a `Parameter`. `Borrowed` does not change its count.
     let wrapper = unsafe { Borrowed::from_ptr(py, object).cast_unchecked::<Parameter>() };
-    let native = wrapper.get().native.lock().unwrap().take();
+    let Parameter { native, owner, .. } = wrapper.get();
+    let native = native.lock().unwrap().take();
     let dying = match native.map(Strong::begin_death) {
         Some(Err(native)) => {
+            owner.get_or_init(|| Strong::downgrade(&native));
             // No Python code has run since the count was 0, and nothing of the wrapper is freed.
             // SAFETY: `object` is valid.
             unsafe { ffi::Py_INCREF(object) };
@@ -124,11 +134,15 @@ unsafe extern "C" fn dealloc(object: *mut ffi::PyObject) {
         }
         dying => dying.and_then(Result::ok),
     };
+    let living = owner.get().and_then(Weak::upgrade);
+    if let Some(native) = &living {
+        native.wrapper.store(null_mut(), Ordering::Relaxed);
+    }
     let free = FREE.get().expect("set before the first wrapper");
     // SAFETY: the count is 0, and nobody can find the wrapper any more, as the head of this file says.
     unsafe { free(object) };
     // The destructor, finalizers and wakers run now.
-    drop(dying);
+    drop((dying, living));
 }
 
 /// Puts [`dealloc`] before PyO3's.

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::array::{Array, MIN_LEN};
 use super::bucket::{Bucket, LockedBucket, Meta, Spares};
 use super::entry::{Entry, Registered};
-use super::table::{Located, Writer};
+use super::table::{Located, Match, Writer};
 use super::unlinked::Unlinked;
 use crate::ptr::Promise;
 use crate::sync::{first_load, prefetch_to_write};
@@ -26,37 +26,44 @@ enum Searched<'g, N> {
     There(Located<'g, N>),
     /// All entries with this hash in the order of the chain; none of them is the same.
     Others(Vec<*mut N>),
-    Moved,
+    /// The search has to begin again: the home bucket has moved, or a dead entry has gone (R5).
+    Again,
 }
 
 /// Searches a home bucket, and the buckets chained behind it.
 #[inline]
-fn search<'g, N: Entry>(
+fn search<'g, N: Entry, M: Into<Match>>(
     home: &'g Bucket<N>,
     seen: Meta,
     hash: u64,
-    mut same: impl FnMut(&N) -> bool,
+    mut same: impl FnMut(&N) -> M,
 ) -> Searched<'g, N> {
     let mut bucket = home;
     let mut meta = seen;
     if meta.has_moved() {
-        return Searched::Moved;
+        return Searched::Again;
     }
-    let mut others = Vec::new();
+    let (mut others, mut gone) = (Vec::new(), false);
     loop {
         for slot in meta.candidates(hash) {
             let node = bucket.slot(slot);
             // SAFETY: as in `find`.
             let there = unsafe { node.as_ref() };
             if let Some(there) = there.filter(|there| there.hash() == hash) {
-                if same(there) {
-                    return Searched::There(Located { bucket, slot, node });
+                let answer = same(there).into();
+                if answer != Match::No {
+                    let place = Located::new(home, bucket, slot, node);
+                    if answer == Match::Yes {
+                        return Searched::There(place);
+                    }
+                    gone |= place.has_gone();
                 }
                 others.push(node);
             }
         }
         match bucket.next() {
             Some(next) => bucket = next,
+            None if gone => return Searched::Again,
             None => return Searched::Others(others),
         }
         meta = bucket.meta();
@@ -107,7 +114,7 @@ impl<N: Entry> Writer<'_, N> {
             let seen = home.meta();
             let found = search(home, seen, hash, |there| same(node, there));
             let old = match &found {
-                Searched::Moved => continue,
+                Searched::Again => continue,
                 Searched::There(place) => Some(place.get()),
                 Searched::Others(_) => None,
             };
@@ -236,10 +243,10 @@ impl<N: Entry> Writer<'_, N> {
     /// Unlinks the entry with this hash for which `same` is true, if the entry is `wanted`. Both
     /// closures may be called again when other threads change the same entry.
     #[inline]
-    pub(in super::super) fn remove_if(
+    pub(in super::super) fn remove_if<M: Into<Match>>(
         &self,
         hash: u64,
-        mut same: impl FnMut(&N) -> bool,
+        mut same: impl FnMut(&N) -> M,
         mut wanted: impl FnMut(&N) -> bool,
     ) -> Option<&N> {
         loop {
@@ -250,7 +257,7 @@ impl<N: Entry> Writer<'_, N> {
             let place = match search(home, seen, hash, &mut same) {
                 Searched::There(place) => place,
                 Searched::Others(_) => return None,
-                Searched::Moved => continue,
+                Searched::Again => continue,
             };
             if !wanted(place.get()) {
                 return None;

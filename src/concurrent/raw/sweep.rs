@@ -110,7 +110,7 @@ impl<N: Entry> Writer<'_, N> {
                     // SAFETY: R3, R4, as in `sweep`.
                     let there = unsafe { node.as_ref() };
                     if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
-                        places.push(Located { bucket, slot, node });
+                        places.push(Located::new(home, bucket, slot, node));
                     }
                 }
             }

@@ -55,9 +55,12 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Makes room for `capacity` entries, if the table has never had an array.
+    #[track_caller]
     pub(in super::super) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
-            self.begin(Array::<N>::len_for(capacity));
+            let len = Array::<N>::len_for(capacity);
+            assert!(Array::<N>::fits(len), "capacity overflow");
+            self.begin(len);
         }
     }
 
@@ -250,26 +253,47 @@ pub(in super::super) struct Writer<'t, N: Entry> {
 
 /// Finds the entry with this hash for which `same` is true, in an array and the arrays after it.
 #[inline]
-fn find<N: Entry>(mut array: &Array<N>, hash: u64, mut same: impl FnMut(&N) -> bool) -> Option<&N> {
-    let mut bucket = array.home(hash);
-    let mut meta = bucket.meta();
-    while meta.has_moved() {
-        array = array.next()?;
-        bucket = array.home(hash);
-        meta = bucket.meta();
-    }
+fn find<'g, N: Entry, M: Into<Match>>(
+    first: &'g Array<N>,
+    hash: u64,
+    mut same: impl FnMut(&N) -> M,
+) -> Option<Located<'g, N>> {
     loop {
-        for slot in meta.candidates(hash) {
-            // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
-            // while the thread is inside.
-            if let Some(node) = unsafe { bucket.slot(slot).as_ref() } {
-                if node.hash() == hash && same(node) {
-                    return Some(node);
+        let (mut array, mut gone) = (first, false);
+        let mut home = array.home(hash);
+        let mut meta = home.meta();
+        while meta.has_moved() {
+            array = array.next()?;
+            home = array.home(hash);
+            meta = home.meta();
+        }
+        let mut bucket = home;
+        loop {
+            for slot in meta.candidates(hash) {
+                let node = bucket.slot(slot);
+                // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
+                // while the thread is inside.
+                let there = unsafe { node.as_ref() };
+                if let Some(there) = there.filter(|there| there.hash() == hash) {
+                    let answer = same(there).into();
+                    if answer != Match::No {
+                        let place = Located::new(home, bucket, slot, node);
+                        if answer == Match::Yes {
+                            return Some(place);
+                        }
+                        gone |= place.has_gone();
+                    }
                 }
             }
+            match bucket.next() {
+                Some(next) => bucket = next,
+                None => break,
+            }
+            meta = bucket.meta();
         }
-        bucket = bucket.next()?;
-        meta = bucket.meta();
+        if !gone {
+            return None;
+        }
     }
 }
 
@@ -279,20 +303,16 @@ pub(crate) enum Match {
     Yes,
     No,
     /// The entry may have been the one, but its object is dead. The search begins again if the
-    /// entry [has gone](Reader::has_gone).
+    /// entry [has gone](Located::has_gone) and no other entry is the one.
     Dead,
 }
 
 impl Match {
-    /// Returns whether the answer is `Yes`. For `Dead` the method sets `dead` and calls `ask`, so
-    /// that the search may begin again (R5).
+    /// Sets `dead` if the answer is `Dead`.
     #[inline]
-    pub(in super::super) fn is_it(self, dead: &mut bool, ask: impl FnOnce()) -> bool {
-        if self == Match::Dead {
-            *dead = true;
-            ask();
-        }
-        self == Match::Yes
+    pub(in super::super) fn noted(self, dead: &mut bool) -> Self {
+        *dead |= self == Match::Dead;
+        self
     }
 }
 
@@ -301,17 +321,6 @@ impl From<bool> for Match {
     fn from(same: bool) -> Self {
         if same { Match::Yes } else { Match::No }
     }
-}
-
-/// R5: returns whether an entry found dead is no longer linked.
-#[cold]
-#[inline(never)]
-fn has_gone<N: Entry>(array: Option<&Array<N>>, dead: &N) -> bool {
-    // Acquire: with the last drop of the object, by which the search saw the death. The thread that
-    // dropped the object may have seen the entry replaced. Then the checks here and the next search
-    // see the replacement, too.
-    acquire_loads();
-    array.is_none_or(|array| find(array, dead.hash(), |now| ptr::eq(now, dead)).is_none())
 }
 
 /// Returns all present entries as a snapshot. Without a snapshot, code that adds entries while it
@@ -329,15 +338,20 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
 }
 
 impl<N: Entry> Reader<'_, N> {
-    /// Returns the entry with this hash for which `same` is true. Lock-free.
+    /// Returns the entry with this hash for which `same` is true, and its place. Lock-free.
     #[inline]
-    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+    pub(in super::super) fn find<M: Into<Match>>(
+        &self,
+        hash: u64,
+        same: impl FnMut(&N) -> M,
+    ) -> Option<Located<'_, N>> {
         find(self.table.array(&self.inside)?, hash, same)
     }
 
-    /// R5: returns whether an entry found dead is no longer linked.
-    pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
-        has_gone(self.table.array(&self.inside), dead)
+    /// Returns the entry with this hash for which `same` is true. Lock-free.
+    #[inline]
+    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+        self.find(hash, same).map(|place| place.get())
     }
 
     /// Returns all present entries. An entry that is present all the time occurs once.
@@ -353,20 +367,49 @@ impl<N: Entry> Reader<'_, N> {
 }
 
 /// An entry and its slot.
-pub(super) struct Located<'g, N> {
+pub(in super::super) struct Located<'g, N> {
+    home: &'g Bucket<N>,
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
     pub(super) node: *mut N,
 }
 
 impl<'g, N> Located<'g, N> {
+    /// `node`: found in this slot of the chain of `home`, and not null.
     #[inline]
-    pub(super) fn get(&self) -> &'g N {
+    pub(super) fn new(
+        home: &'g Bucket<N>,
+        bucket: &'g Bucket<N>,
+        slot: usize,
+        node: *mut N,
+    ) -> Self {
+        Located {
+            home,
+            bucket,
+            slot,
+            node,
+        }
+    }
+
+    #[inline]
+    pub(in super::super) fn get(&self) -> &'g N {
         // SAFETY: as in `find`.
         unsafe { &*self.node }
     }
 
-    /// Returns, under the lock, whether the entry is still in its slot.
+    /// R5: returns whether an entry found dead is no longer linked in its slot. O(1).
+    #[cold]
+    #[inline(never)]
+    pub(in super::super) fn has_gone(&self) -> bool {
+        // Acquire: with the last drop of the object, by which the search saw the death. The thread
+        // that dropped the object may have seen the entry replaced. Then the checks here and the
+        // next search see the replacement, too: in the slot or, if the bucket had moved before, by
+        // the mark of the bucket.
+        acquire_loads();
+        !self.is_linked() || self.home.meta().has_moved()
+    }
+
+    /// Returns whether the entry is still in its slot.
     #[inline]
     pub(super) fn is_linked(&self) -> bool {
         ptr::eq(self.bucket.slot(self.slot), self.node)
@@ -376,13 +419,12 @@ impl<'g, N> Located<'g, N> {
 impl<'t, N: Entry> Writer<'t, N> {
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
-    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
-        find(self.table.array(&self.inside)?, hash, same)
-    }
-
-    /// R5: returns whether an entry found dead is no longer linked.
-    pub(in super::super) fn has_gone(&self, dead: &N) -> bool {
-        has_gone(self.table.array(&self.inside), dead)
+    pub(in super::super) fn get<M: Into<Match>>(
+        &self,
+        hash: u64,
+        same: impl FnMut(&N) -> M,
+    ) -> Option<&N> {
+        find(self.table.array(&self.inside)?, hash, same).map(|place| place.get())
     }
 
     /// Returns all present entries. An entry that is present all the time occurs once.

@@ -44,6 +44,8 @@ fn check<X>(ring: &Ring<X>) {
         .iter()
         .map(|at| ring.slots[*at as usize].weight as u128);
     assert_eq!(weights.sum::<u128>(), ring.weight);
+    let visited = queue.iter().filter(|at| ring.slots[**at as usize].visited);
+    assert_eq!(visited.count(), ring.visited);
     assert!(ring.hand == NONE || queue.contains(&ring.hand));
     if ring.has_ages() {
         let mut ages = walk(ring.by_age, &|at| ring.ages[at as usize]);

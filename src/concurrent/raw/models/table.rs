@@ -1,13 +1,13 @@
 //! Models of the table.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 use std::boxed::Box;
 
-use super::super::{Entry, Put, RawTable, SweepPosition};
+use super::super::{Entry, Match, Put, RawTable, SweepPosition};
 use super::{end_in_place, spawn};
-use crate::sync::{Live, UnsafeCell, models};
+use crate::sync::{AtomicUsize, Live, UnsafeCell, models};
 
 pub(super) struct Node {
     hash: u64,
@@ -468,6 +468,31 @@ fn growth_and_replace() {
             [Some(0), None, Some(0)]
         );
         assert_eq!((table.raw.len(), table.ends()), (2, 2));
+    });
+}
+
+/// A search that finds an entry dead in a bucket that has moved finds the entry that has replaced
+/// the dead entry behind the move (R5).
+#[test]
+fn growth_and_a_dead_entry() {
+    let _long = models::long();
+    model(0, &[0, 1], |table| {
+        let dies = Arc::new(AtomicUsize::new(0));
+        let dead = Arc::clone(&dies);
+        let other = with(&table, 1, move |table| {
+            table.insert(2, 0);
+            table.insert(1, 7);
+            dies.store(1, Release);
+        });
+        let reader = table.raw.read();
+        let is_it = |node: &Node| match node.value() {
+            0 if dead.load(Relaxed) == 1 => Match::Dead,
+            _ => Match::Yes,
+        };
+        let found = reader.find(1, is_it).is_some();
+        assert!(found, "there is one all the time");
+        drop(reader);
+        other.join().unwrap();
     });
 }
 

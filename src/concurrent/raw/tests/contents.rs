@@ -123,6 +123,27 @@ fn thousands_of_equal_hashes() {
     assert_eq!(table.len(), 0);
 }
 
+/// An operation that finds thousands of entries of one hash dead looks at each of them once.
+#[test]
+fn thousands_of_dead_entries_of_one_hash() {
+    for many in if cfg!(miri) { [20, 40] } else { [500, 4_000] } {
+        let table = RawTable::<Node>::new();
+        (0..many).for_each(|key| _ = table.insert(Node::new(42, key, key)));
+        let (reader, writer) = (table.read(), table.write());
+        let dead = |_: &Node| Match::Dead;
+        let operations: [&dyn Fn() -> bool; 3] = [
+            &|| reader.find(42, dead).is_some(),
+            &|| writer.get(42, dead).is_some(),
+            &|| writer.remove_if(42, dead, |_| true).is_some(),
+        ];
+        for operation in operations {
+            LOOKS.set(0);
+            assert!(!operation());
+            assert_eq!(LOOKS.get(), many as usize);
+        }
+    }
+}
+
 /// Comparisons see only entries with the same hash.
 #[test]
 fn comparisons_see_equal_hashes_only() {

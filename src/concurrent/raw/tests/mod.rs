@@ -6,11 +6,17 @@ mod destruction;
 mod stress;
 mod sweep;
 
+use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::{Entry, Put, RawTable};
+use super::{Entry, Match, Put, RawTable};
+
+std::thread_local! {
+    /// The number of looks of this thread at an entry.
+    static LOOKS: Cell<usize> = const { Cell::new(0) };
+}
 
 /// An entry that counts its destruction.
 struct Node<const PROMPT: bool = true> {
@@ -66,6 +72,7 @@ impl<const PROMPT: bool> Entry for Node<PROMPT> {
     type Watch = ();
 
     fn hash(&self) -> u64 {
+        LOOKS.set(LOOKS.get() + 1);
         self.hash
     }
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::ptr::Recipient;
+use crate::sync::GAVE_WAY;
 
 /// Returns the hashes of the entries of a collection.
 fn hashes<T>(a: &Strong<Payload>, map: &Shared<T>) -> Vec<u32> {
@@ -105,4 +106,44 @@ fn two_read_a_list() {
         drop(a);
         assert_eq!(map.drain(), 1);
     });
+}
+
+/// The thread with the gate gives way only if another thread has marked the gate, and no mark
+/// outlasts the lock.
+#[test]
+fn only_a_gate_with_a_waiter_gives_way() {
+    let before = GAVE_WAY.get();
+    check_some(1, |maker| {
+        let a = maker.object();
+        let _others = Map::of(&[&a, &a, &a]);
+        let map = Shared::of(&[&a]);
+        let (b, there) = (a.clone(), map.lend());
+        both(
+            move || {
+                drop(registered(&b, there, 16));
+                drop(b);
+            },
+            || hashes(&a, &map),
+        );
+        let alone = GAVE_WAY.get();
+        hashes(&a, &map);
+        assert_eq!(GAVE_WAY.get(), alone, "nobody waits");
+        drop(a);
+        assert_eq!(map.drain(), 1);
+    });
+    assert_ne!(GAVE_WAY.get(), before, "a thread has waited");
+}
+
+#[test]
+fn a_death_gives_way_to_a_waiter() {
+    let before = GAVE_WAY.get();
+    check_some(1, |maker| {
+        let a = maker.object();
+        let _maps = Map::of(&[&a, &a, &a]);
+        let map = Shared::of(&[&a]);
+        let weak = Strong::downgrade(&a);
+        both(move || Weak::weak_count(&weak), || drop(a));
+        assert_eq!(map.drain(), 1);
+    });
+    assert_ne!(GAVE_WAY.get(), before, "a thread has waited");
 }
