@@ -100,7 +100,7 @@ fn a_value_changes_while_it_is_made() {
 /// A result that was computed before an invalidation is not found after it.
 #[test]
 fn a_computation_against_an_invalidation() {
-    check_few(1, |maker| {
+    check_some(1, |maker| {
         let memo = Arc::new(Memo::<Strong<Payload>, usize>::new());
         let (object, state) = (maker.object(), Arc::new(AtomicUsize::new(0)));
         let computes = {
