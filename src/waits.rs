@@ -238,3 +238,28 @@ impl Iterator for Woken {
         })
     }
 }
+
+#[cfg(all(test, not(weakly_loom)))]
+mod tests {
+    use super::*;
+
+    /// A task that goes takes its own waker out, also if another task has the place by now.
+    #[test]
+    fn a_place_is_that_of_a_round() {
+        let (waits, noop) = (Waits::new(()), Waker::noop());
+        let mut places = [None; 3];
+        let enter = |place: &mut Option<Place>| assert!(!waits.enter(place, noop, |()| false));
+        places[..2].iter_mut().for_each(enter);
+        let ((), woken) = waits.wake(Sleepers::All, |(), _| ());
+        assert_eq!(woken.count(), 2);
+        enter(&mut places[2]);
+        places[..2]
+            .iter()
+            .flatten()
+            .for_each(|place| waits.leave(*place));
+        assert!(waits.is_any());
+        enter(&mut places[2]);
+        let ((), woken) = waits.wake(Sleepers::All, |(), _| ());
+        assert_eq!((woken.count(), waits.is_any()), (1, false));
+    }
+}

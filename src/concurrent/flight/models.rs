@@ -3,7 +3,7 @@
 
 use core::future::Future;
 use core::pin::pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use loom::thread;
@@ -155,24 +155,28 @@ fn a_wait_that_is_over_closes_no_cycle() {
 fn edges_that_were_not_there_at_once_close_no_cycle() {
     models::check(|| {
         let [one, two, three] = [(); 3].map(|()| Reservation::new());
-        let other = thread::spawn({
-            let [one, two, three] = [&one, &two, &three].map(Arc::clone);
+        let waits = |of: &Arc<Reservation>, to| {
+            let _frame = Reservation::frame(of);
+            let mut wait = Wait::new(to);
+            assert!(poll(&mut wait, &Woken::new()).is_pending(), "no cycle");
+            wait
+        };
+        let first = waits(&one, &two);
+        let looks = thread::spawn({
+            let (one, three) = (Arc::clone(&one), Arc::clone(&three));
             move || {
-                let given_up = |of: &Arc<Reservation>, to: &Arc<Reservation>| {
-                    let _frame = Reservation::frame(of);
-                    let mut wait = Wait::new(to);
-                    let polled = pin!(&mut wait).poll(&mut Context::from_waker(Waker::noop()));
-                    assert!(polled.is_pending(), "no cycle");
-                };
-                given_up(&one, &two);
-                given_up(&two, &three);
+                let _frame = Reservation::frame(&three);
+                let polled = poll(&mut Wait::new(&one), &Woken::new());
+                assert!(polled.is_pending(), "no cycle");
             }
         });
-        let frame = Reservation::frame(&three);
-        let polled = poll(&mut Wait::new(&one), &Woken::new());
-        assert!(polled.is_pending(), "no cycle");
+        drop(first);
+        let frame = Reservation::frame(&two);
+        // No wait, which would look itself.
+        let second = Edge::of_leader(&three);
         drop(frame);
-        other.join().unwrap();
+        looks.join().unwrap();
+        drop(second);
     });
 }
 

@@ -44,7 +44,7 @@ fn gets(
 /// F3, F4: A leader is dropped while a task arrives. The task makes the value.
 #[test]
 fn a_dropped_leader_beside_an_arriving_waiter() {
-    check_few(1, |maker| {
+    check_some(1, |maker| {
         let (map, object, woken) = (Arc::new(Map::default()), maker.object(), Woken::new());
         let its = Arc::clone(&map);
         let mut leader: Asked<'_> =
