@@ -69,12 +69,6 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
-/// Calls a closure in a frame of the stack of its own: a frame on which a computation runs is small.
-#[inline(never)]
-pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
-    run()
-}
-
 /// Calls a closure with a weak handle, and drops the handle before the result is in its place (T5):
 /// the destructor of a user's handle may panic.
 pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R) -> R {
@@ -333,7 +327,7 @@ impl<S: Compare> Table<S> {
         S::Probe: Clone,
     {
         loop {
-            match apart(|| self.reserve(hash, key, &read, absent)) {
+            match self.reserve(hash, key, &read, absent) {
                 Ok(claimed) => return Ok(claimed),
                 Err(other) => {
                     Wait::new(&other).await?;
@@ -490,7 +484,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         let computed = leader.run(pauses, compute).await;
         let _frame = leader.frame();
         match split(computed) {
-            Ok(value) => Ok(apart(|| finish(leader, value))),
+            Ok(value) => Ok(finish(leader, value)),
             Err(error) => {
                 drop(leader);
                 Err(error)

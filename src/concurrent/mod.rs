@@ -62,7 +62,7 @@ pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
-pub(crate) use making::{Absent, Claimed, Failed, Leader, apart, cycle, made_by};
+pub(crate) use making::{Absent, Claimed, Failed, Leader, cycle, made_by};
 pub(crate) use operations::Race;
 pub(crate) use raw::Registered;
 pub(crate) use spawned::Load;

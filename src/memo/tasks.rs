@@ -12,7 +12,7 @@ use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    AnyWatch, Claimed, Gathered, Leader, Load, SharedKey, SharedWatchFor, WatchesOne, apart, cycle,
+    AnyWatch, Claimed, Gathered, Leader, Load, SharedKey, SharedWatchFor, WatchesOne, cycle,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -133,21 +133,22 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Claimed::There(value)
             }
             Ok(Claimed::Yours(leader)) => {
-                let (entry, weak) = apart(|| {
-                    self.misses.fetch_add(1, Relaxed);
-                    let (core, _frame) = (self.table.core(), leader.frame());
+                self.misses.fetch_add(1, Relaxed);
+                let core = self.table.core();
+                let (watches, weak) = {
+                    let _frame = leader.frame();
                     let watches = Q::watch(handles, hash, core);
                     let weak = K::weak(&key, &watches).expect("the caller has the objects");
-                    let further = Further(Arc::new(Mutex::new(Some(Gathered::default()))));
-                    let entry = Entry {
-                        key,
-                        watches,
-                        hash,
-                        core,
-                        further,
-                    };
-                    (entry, weak)
-                });
+                    (watches, weak)
+                };
+                let further = Further(Arc::new(Mutex::new(Some(Gathered::default()))));
+                let entry = Entry {
+                    key,
+                    watches,
+                    hash,
+                    core,
+                    further,
+                };
                 Claimed::Yours((entry, weak, leader))
             }
         }
