@@ -82,6 +82,7 @@ covariant! {
     <'m, 'x> reference_queue::Drain<'x, i32>;
     <'m, 'x> reference_queue::Next<'x, i32>;
     <'m, 'x> memo::Computation<'x>;
+    <'m, 'x> memo::Dependencies<'x>;
     <'m, 'x> cycles::Cycles<'x>;
     <'m, 'x> cycles::Tracer<'x>;
 }

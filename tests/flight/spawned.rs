@@ -13,6 +13,7 @@ use weakly::concurrent::WeakValueMap;
 use weakly::{Memo, Strong};
 
 use super::common::doomed::Doomed;
+use super::common::{heap, in_time};
 use super::tools::*;
 
 type Load = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -234,6 +235,40 @@ fn an_input_may_die_meanwhile() {
     assert_eq!(asks.0.statistics().invalidated, 1);
 }
 
+/// 460: A hit allocates nothing. A miss allocates five times more than awaited directly: the load, the way of its result, the
+/// reservation for which its caller waits, and two edges.
+#[test]
+fn a_load_costs_five_allocations() {
+    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
+    fn spawn_now(mut load: Load) {
+        assert!(
+            load.as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_ready()
+        );
+    }
+    let count = |run: &mut dyn FnMut()| {
+        let before = heap::allocations();
+        run();
+        heap::allocations() - before
+    };
+    let mut waker = Context::from_waker(Waker::noop());
+    let keys = [0, 1, 2].map(Strong::new);
+    let mut direct = |key| {
+        let mut asked = pin!(MEMO.get_or_compute_async(key, |_, _| ready(4)));
+        count(&mut || assert_eq!(asked.as_mut().poll(&mut waker), Poll::Ready(4)))
+    };
+    direct(&keys[0]);
+    let directly = direct(&keys[1]);
+    let mut spawned = |key| {
+        let asked = Memo::get_or_compute_spawned(&MEMO, key, |_, _| ready(4), spawn_now);
+        let mut asked = pin!(asked);
+        count(&mut || assert_eq!(asked.as_mut().poll(&mut waker), Poll::Ready(4)))
+    };
+    let miss = spawned(&keys[2]);
+    assert_eq!((miss, spawned(&keys[2])), (directly + 5, 0));
+}
+
 /// 462: A load that is dropped, before its first poll or after it, or whose `spawn` panics: its caller panics, the next caller's
 /// load makes the value, and nothing is left.
 #[test]
@@ -295,6 +330,45 @@ fn a_load_that_is_dropped_delays_nobody() {
     }
     body(Object::new());
     body(Name::new());
+}
+
+/// 462: A destructor in a load that is dropped asks for the key of the load: it is part of the computation, and panics.
+#[test]
+fn a_destructor_of_a_load_may_ask() {
+    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
+    for (polls, by_task) in [(false, false), (true, false), (false, true), (true, true)] {
+        in_time(move || {
+            let (key, loads) = (Strong::new(0), Loads::default());
+            let asks = key.clone();
+            let guard = Doomed::new(move || {
+                let panic = panic_of(|| match by_task {
+                    false => MEMO.get_or_compute(&asks, |_| 1),
+                    true => block_on(MEMO.get_or_compute_async(&asks, |_, _| ready(1))),
+                });
+                assert!(panic.starts_with("a cycle"), "{panic}");
+                panic_any("it has asked");
+            });
+            let mut caller = {
+                let (key, spawns) = (key.clone(), loads.clone());
+                Task::new(async move {
+                    let computing = async move {
+                        let _guard = guard;
+                        pending().await
+                    };
+                    let spawn = |load| spawns.spawn(load);
+                    Memo::get_or_compute_spawned(&MEMO, &key, |_, _| computing, spawn).await
+                })
+            };
+            assert!(caller.poll().is_pending());
+            let mut load = loads.take();
+            if polls {
+                assert!(load.poll().is_pending());
+            }
+            assert_eq!(panic_of(|| drop(load)), "it has asked");
+            assert_eq!(MEMO.get_or_compute(&key, |_| 2), 2);
+            assert!(panic_of(|| caller.poll()).contains(DROPPED));
+        });
+    }
 }
 
 /// 463: A panic of a load goes to its caller or, if the caller has gone, to the task of the load. So does an error, which nobody

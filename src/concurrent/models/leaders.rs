@@ -9,7 +9,7 @@ use std::panic::{catch_unwind, resume_unwind};
 
 use super::*;
 use crate::Memo;
-use crate::sync::{AtomicUsize, Ordering::*};
+use crate::sync::Mutex;
 
 type Asked<'m> = Pin<Box<dyn Future<Output = Strong<Payload>> + 'm>>;
 
@@ -97,18 +97,19 @@ fn a_value_changes_while_it_is_made() {
     }
 }
 
-/// A result that was computed before an invalidation is not found after it.
+/// A result that was computed before an invalidation is not found after it. The computation reads
+/// under the lock under which the object changes.
 #[test]
 fn a_computation_against_an_invalidation() {
     check_some(1, |maker| {
         let memo = Arc::new(Memo::<Strong<Payload>, usize>::new());
-        let (object, state) = (maker.object(), Arc::new(AtomicUsize::new(0)));
+        let (object, state) = (maker.object(), Arc::new(Mutex::new(0)));
         let computes = {
             let (memo, object, state) = (memo.clone(), object.clone(), state.clone());
-            move || memo.get_or_compute(&object, |_| state.load(Acquire))
+            move || memo.get_or_compute(&object, |_| *state.lock())
         };
         both(computes, || {
-            state.store(1, Release);
+            *state.lock() = 1;
             memo.invalidate(&object);
             assert_ne!(memo.get(&object), Some(0), "of the old state");
         });

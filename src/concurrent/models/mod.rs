@@ -4,6 +4,7 @@
 
 mod floors;
 mod leaders;
+mod loads;
 mod racing;
 mod reclaiming;
 mod replacing;

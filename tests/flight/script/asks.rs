@@ -1,5 +1,7 @@
 //! How the askers of a script ask.
 
+use std::ops::Deref;
+
 use super::*;
 
 /// How a flight has ended for its asker.
@@ -16,7 +18,14 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
             let (key, control) = (world.key(slot), plan.control);
             let work = world.work(plan, Some(&key));
             let (asker, id) = (work.asker, work.id);
-            if work.plan.end == End::Fail {
+            if work.spawns() {
+                let memo = MemoOf(Arc::clone(world));
+                let load = move |_, inside| work.run(Some(inside), World::made);
+                let spawn = |load| world.load(load);
+                let flight = Memo::try_get_or_compute_spawned(memo, &key, load, spawn);
+                let ended = follow(world, flight, control).await;
+                world.check(ended, |made| made.id == id, asker);
+            } else if work.plan.end == End::Fail {
                 let flight = world.memo.try_get_or_compute_async(&key, move |_, inside| {
                     work.run(Some(inside), World::made)
                 });
@@ -42,7 +51,13 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
                 }
                 thing.name == name
             };
-            if work.plan.end == End::Fail {
+            if work.spawns() {
+                let names = NamesOf(Arc::clone(world));
+                let load = move |_| work.run(None, named);
+                let spawn = |load| world.load(load);
+                let flight = WeakValueMap::try_get_or_insert_spawned(names, name, load, spawn);
+                world.check(follow(world, flight, control).await, is, asker);
+            } else if work.plan.end == End::Fail {
                 let flight =
                     (world.names).try_get_or_insert_async(name, move |_| work.run(None, named));
                 world.check(follow(world, flight, control).await, is, asker);
@@ -73,6 +88,47 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
             world.forgotten.fetch_add(1, SeqCst);
             world.forgotten_begun.fetch_add(begun, SeqCst);
         }),
+    }
+}
+
+/// A share of the memo, for a load.
+#[derive(Clone)]
+struct MemoOf(Arc<World>);
+
+impl Deref for MemoOf {
+    type Target = Memo<Strong<Key>, Value>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0.memo
+    }
+}
+
+/// A share of the names, for a load.
+#[derive(Clone)]
+struct NamesOf(Arc<World>);
+
+impl Deref for NamesOf {
+    type Target = WeakValueMap<usize, Strong<Thing>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0.names
+    }
+}
+
+impl Work {
+    /// Whether a load computes, for each second asker. (Nothing counts what the load of a forgotten caller leaves.)
+    fn spawns(&self) -> bool {
+        self.asker.number % 2 == 0 && !matches!(self.plan.control, Control::Forget(_))
+    }
+}
+
+impl World {
+    /// The panic of a load whose caller has gone ends the load.
+    fn load(&self, mut load: Task) {
+        drop(self.spawn(Box::pin(poll_fn(move |context| {
+            let polled = catch_unwind(AssertUnwindSafe(|| load.as_mut().poll(context)));
+            polled.unwrap_or(Poll::Ready(()))
+        }))));
     }
 }
 
