@@ -269,6 +269,42 @@ fn a_load_costs_five_allocations() {
     assert_eq!((miss, spawned(&keys[2])), (directly + 5, 0));
 }
 
+/// 255: A hit drops its closures before the value is in its place: the value of a closure whose drop panics does not leak.
+#[test]
+fn a_closure_that_a_hit_drops_may_panic() {
+    let (memo, names) = (Arc::new(Numbers::new()), Name::new().0);
+    let (key, value) = (Strong::new(0), Strong::new(1));
+    memo.insert(&key, value.clone());
+    names.insert(7, &value);
+    let guard = || Doomed::new(|| panic_any("a closure"));
+    let panics = |future: Pin<Box<dyn Future<Output = Strong<usize>> + '_>>| {
+        let mut task = Task::new(future);
+        assert_eq!(panic_of(|| task.poll().is_ready()), "a closure");
+        drop(task);
+        assert_eq!(Strong::strong_count(&value), 2, "ours and the memo's");
+    };
+    let [one, two, three, four] = [(); 4].map(|()| guard());
+    let never = |_: &Doomed| pending::<Strong<usize>>();
+    let refuse = |_| unreachable!("a hit");
+    panics(Box::pin(
+        memo.get_or_compute_async(&key, move |_, _| never(&one)),
+    ));
+    panics(Box::pin(names.get_or_insert_async(7, move |_| never(&two))));
+    let (memo, names) = (Arc::clone(&memo), Arc::clone(&names));
+    panics(Box::pin(Memo::get_or_compute_spawned(
+        memo,
+        &key,
+        move |_, _| never(&three),
+        refuse,
+    )));
+    panics(Box::pin(WeakValueMap::get_or_insert_spawned(
+        names,
+        7,
+        move |_| never(&four),
+        refuse,
+    )));
+}
+
 /// 462: A load that is dropped, before its first poll or after it, or whose `spawn` panics: its caller panics, the next caller's
 /// load makes the value, and nothing is left.
 #[test]
