@@ -1,7 +1,6 @@
 //! The spawned form: `get_or_compute_spawned`, `get_or_insert_spawned`. The test is the executor of the loads.
 
 use std::future::{pending, poll_fn, ready};
-use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,6 +14,9 @@ use weakly::{Memo, Strong};
 use super::common::doomed::Doomed;
 use super::common::{heap, in_time};
 use super::tools::*;
+
+#[path = "spawned/shares.rs"]
+mod shares;
 
 type Load = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Made = Result<Strong<usize>, &'static str>;
@@ -494,176 +496,6 @@ fn what_a_load_ends_with_may_panic() {
     assert!(memo.is_empty());
     drop(ask(Doomed::default(), None));
     assert_eq!(memo.len(), 1);
-}
-
-/// Leads to one memo, and then to another.
-#[derive(Default)]
-struct Liar {
-    memos: [Arc<Numbers>; 2],
-    clones_lie: bool,
-    derefs: AtomicUsize,
-    honest_derefs: usize,
-}
-
-impl Clone for Liar {
-    fn clone(&self) -> Self {
-        let [one, other] = self.memos.clone();
-        Liar {
-            memos: if self.clones_lie {
-                [other, one]
-            } else {
-                [one, other]
-            },
-            derefs: AtomicUsize::new(self.derefs.load(SeqCst)),
-            ..*self
-        }
-    }
-}
-
-impl Deref for Liar {
-    type Target = Numbers;
-
-    fn deref(&self) -> &Numbers {
-        let lies = self.derefs.fetch_add(1, SeqCst) >= self.honest_derefs;
-        &self.memos[usize::from(lies)]
-    }
-}
-
-/// 464: A pointer to a memo whose `Clone` or `Deref` leads to another memo: a panic says so, and nothing is left in either.
-#[test]
-fn a_pointer_may_lie() {
-    for (clones_lie, honest_derefs) in [(true, usize::MAX), (false, 0), (false, 1), (false, 2)] {
-        let memos = [Arc::<Numbers>::default(), Arc::default()];
-        let liar = Liar {
-            memos: memos.clone(),
-            clones_lie,
-            honest_derefs,
-            ..Liar::default()
-        };
-        let (key, loads, spawns) = (Strong::new(0), Loads::default(), Loads::default());
-        let mut caller = Task::new(Box::pin(Memo::get_or_compute_spawned(
-            liar,
-            &key,
-            |_, _| async { Strong::new(1) },
-            |load| spawns.spawn(load),
-        )));
-        let panic = panic_of(|| caller.poll());
-        if panic == "no panic" {
-            // The lie came too late, or first.
-            assert!(honest_derefs != 1 && !clones_lie);
-            assert!(spawns.take().poll().is_ready() && caller.poll().is_ready());
-        } else {
-            assert!(panic.contains("has led to another collection"), "{panic}");
-            assert!(spawns.is_empty());
-        }
-        drop(caller);
-        for memo in memos {
-            memo.clear();
-            let mut next = Object(memo, key.clone()).asks(&loads, ready(Ok(Strong::new(1))));
-            assert!(next.poll().is_pending() && loads.take().poll().is_ready());
-            made(next.poll());
-        }
-    }
-}
-
-/// 465: A result of a load goes with what it depends on. The [`Dependencies`](weakly::memo::Dependencies) outlive the load, and the
-/// memo, and do nothing then.
-#[test]
-fn a_load_has_dependencies() {
-    let (memo, loads) = (Arc::new(Numbers::new()), Loads::default());
-    let (key, further, late) = (Strong::new(0), Strong::new(1), Strong::new(2));
-    let (on, kept) = (further.clone(), Arc::new(Mutex::new(None)));
-    let mut caller = {
-        let (kept, spawns) = (Arc::clone(&kept), loads.clone());
-        let compute = |_, cx: weakly::memo::Dependencies<'static>| async move {
-            thread::spawn(move || {
-                cx.depends_on(&on);
-                *kept.lock().unwrap() = Some(cx);
-            })
-            .join()
-            .unwrap();
-            Strong::new(4)
-        };
-        let spawn = move |load| spawns.spawn(load);
-        let (memo, key) = (Arc::clone(&memo), key.clone());
-        Task::new(Box::pin(async move {
-            Memo::get_or_compute_spawned(memo, &key, compute, spawn).await
-        }))
-    };
-    assert!(caller.poll().is_pending() && loads.take().poll().is_ready());
-    assert!(caller.poll().is_ready());
-    drop(caller);
-    let cx = kept.lock().unwrap().take().unwrap();
-    cx.depends_on(&late);
-    drop(late);
-    assert_eq!(memo.len(), 1);
-    drop(further);
-    assert!(memo.is_empty());
-    let alone = Arc::into_inner(memo);
-    assert!(alone.is_some(), "the load is over, and has no share");
-    drop(alone);
-    cx.depends_on(&Strong::new(5));
-}
-
-/// 465: The drop of a load ends its dependencies, and with the last share the memo.
-#[test]
-fn a_load_may_have_the_last_share() {
-    for polls in [false, true] {
-        let (memo, loads) = (Arc::new(Numbers::new()), Loads::default());
-        let (key, on) = (Strong::new(0), Strong::new(1));
-        let kept = Arc::new(Mutex::new(None));
-        let mut caller = {
-            let (kept, on, spawns) = (Arc::clone(&kept), on.clone(), loads.clone());
-            let compute = |_, cx: weakly::memo::Dependencies<'static>| async move {
-                cx.depends_on(&on);
-                *kept.lock().unwrap() = Some(cx);
-                pending().await
-            };
-            let (memo, key) = (Arc::clone(&memo), key.clone());
-            Task::new(Box::pin(async move {
-                let spawn = |load| spawns.spawn(load);
-                Memo::get_or_compute_spawned(memo, &key, compute, spawn).await
-            }))
-        };
-        assert!(caller.poll().is_pending());
-        let mut load = loads.take();
-        if polls {
-            assert!(load.poll().is_pending());
-        }
-        drop(caller);
-        let weak = Arc::downgrade(&memo);
-        drop(memo);
-        assert!(weak.upgrade().is_some(), "the load has a share");
-        drop(load);
-        assert!(weak.upgrade().is_none());
-        let kept = kept.lock().unwrap().take();
-        if let Some(cx) = kept {
-            cx.depends_on(&on);
-        }
-    }
-}
-
-/// 465: Where the memo is borrowed, the drop of a computation ends its dependencies, too: they may be dropped after the memo.
-#[test]
-fn dependencies_may_be_dropped_after_the_memo() {
-    let on = Strong::new(1);
-    let kept;
-    let memo = Memo::<Strong<usize>, usize>::new();
-    let (mut slot, key) = (None, Strong::new(0));
-    {
-        let computing = memo.get_or_compute_async(&key, |_, cx| {
-            cx.depends_on(&on);
-            slot = Some(cx);
-            pending()
-        });
-        assert!(
-            pin!(computing)
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_pending()
-        );
-    }
-    kept = slot;
-    assert!(kept.is_some());
 }
 
 /// 466: A load that comes to need itself panics, also through other loads, and nobody waits for ever.
