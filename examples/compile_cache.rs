@@ -207,7 +207,7 @@ impl Compiler {
 
     fn counts(&self) -> [usize; 4] {
         let (graphs, counts) = (self.graphs.len(), self.graphs.statistics());
-        let (hits, misses) = (counts.hits, counts.misses);
+        let (hits, misses) = (counts.hits as usize, counts.misses as usize);
         [graphs, hits, misses, self.recompilations]
     }
 }

@@ -185,8 +185,8 @@ fn of_failures() {
         let levels = last.size + 1;
         let statistics = sizes.statistics();
         assert_eq!(
-            (statistics.misses, statistics.discarded),
-            (2 * levels, 2 * levels)
+            [statistics.misses, statistics.failures],
+            [2 * levels as u64; 2]
         );
         assert_eq!(sizes.get_or_compute(last, |_| sum(last)), sum(last));
         sum(last)

@@ -12,6 +12,8 @@ mod dependencies;
 mod destructors;
 #[path = "flight/ends.rs"]
 mod ends;
+#[path = "flight/failing.rs"]
+mod failing;
 #[path = "flight/names.rs"]
 mod names;
 #[path = "flight/numbers.rs"]

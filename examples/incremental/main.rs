@@ -63,8 +63,8 @@ impl Sizes {
     fn counts(&self, code: &Code) -> [usize; 4] {
         let sum = |count: fn(&SizesAt) -> usize| self.0.iter().map(count).sum();
         let sizes = sum(|memo| memo.len());
-        let computed = sum(|memo| memo.statistics().misses);
-        let invalidated = sum(|memo| memo.statistics().invalidated);
+        let computed = sum(|memo| memo.statistics().misses as usize);
+        let invalidated = sum(|memo| memo.statistics().invalidated as usize);
         [code.len(), sizes, computed, invalidated]
     }
 

@@ -27,7 +27,6 @@ pub(super) use crate::keep::shared::Stamp;
 use crate::keep::shared::{Listener, Round, SharedRing, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
-use crate::sync;
 
 /// All that a table has besides its entries: the kept keys and values of dead entries, and the
 /// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:
@@ -45,17 +44,17 @@ pub(crate) struct TableContext<S: Schema> {
 
 /// The counts of a table.
 #[derive(Default)]
-pub(super) struct Counts {
-    /// The number of invalidations.
-    pub(super) invalidations: sync::AtomicUsize,
-    /// The number of removed entries whose object had died, without entries that a death has
-    /// unlinked.
-    pub(super) dead: AtomicUsize,
-    /// The number of entries that were removed although no object had died, and of values that were
-    /// made and not kept.
-    pub(super) discarded: AtomicUsize,
-    /// The number of inserted entries.
-    pub(super) inserted: AtomicUsize,
+pub(crate) struct Counts {
+    /// The number of callers that have waited, and got no value.
+    pub(crate) unanswered: AtomicUsize,
+    /// The number of makings that failed, panicked or were dropped.
+    pub(crate) failures: AtomicUsize,
+    /// The number of entries that have ended, without entries that a death has unlinked; and of
+    /// made values that an entry would have had, if no object had died and no call had removed the
+    /// key meanwhile.
+    pub(crate) ended: AtomicUsize,
+    /// The number of entries that a ceiling has evicted. They have ended, too.
+    pub(crate) evicted: AtomicUsize,
 }
 
 impl<S: Schema> Default for TableContext<S> {

@@ -184,7 +184,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
         let watch = self.admit(hash, key);
-        self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade(), None)
+        self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade())
     }
 }
 

@@ -197,6 +197,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let unlinked = self.unlink_if(&pin, going.what, is_it, |_| is_gone());
             is_gone();
             if let Some(node) = unlinked {
+                self.count(|counts| &counts.evicted);
                 if let Some(entry) = node.bounded() {
                     entry.fate.set_gone(going.why);
                 }

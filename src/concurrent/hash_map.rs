@@ -8,6 +8,7 @@ use core::iter::FusedIterator;
 use super::common::{iterating, owned_values, showing, taking, with_hasher};
 use super::content::{Contents, without_key};
 use super::iter::{Iter, Keys};
+use super::making::{Errors, Way};
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::traits::collecting;
@@ -225,7 +226,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> V,
     ) -> V {
         let make = |key: &K::Weak| Ok::<_, Infallible>(make(key));
-        let Ok(value) = self.value_or_make(HashValue::fold(hash), key, false, make);
+        let Ok(value) = self.value_or_make(HashValue::fold(hash), key, Way::WAITS, make);
         value
     }
 
@@ -236,7 +237,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
-    /// value instead.
+    /// value instead: n threads that wait for a value which cannot be made try n times, one after
+    /// the other. [`try_get_or_insert_shared`](Self::try_get_or_insert_shared) tries once.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -248,16 +250,37 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        self.value_or_make(hash, key, false, make)
+        self.value_or_make(hash, key, Way::WAITS, make)
+    }
+
+    /// Returns the value of the live key with equal content; if there is none, makes a value for
+    /// this key, and may fail. The threads that wait share the error. O(1) amortised. See
+    /// [`WeakMap::try_get_or_insert_shared`](super::WeakMap::try_get_or_insert_shared).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the making for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let hash = HashValue::of(&self.hasher, K::content(key));
+        self.value_or_make(hash, key, Way::SHARES, make)
     }
 
     #[inline]
     #[track_caller]
-    fn value_or_make<E>(
+    fn value_or_make<E, Es: Errors<E>>(
         &self,
         hash: HashValue,
         key: &K,
-        races: bool,
+        way: Way<Es>,
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         if let Some(value) = self.look_up_first(hash, key) {
@@ -265,7 +288,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             return Ok(value);
         }
         let weak = K::downgrade(key);
-        let made = self.table.value_or_make((hash, &weak), key, races, make);
+        let made = self.table.value_or_make((hash, &weak), key, way, make);
         // T5
         drop(weak);
         made
@@ -292,7 +315,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let hash = HashValue::of(&self.hasher, K::content(key));
-        self.value_or_make(hash, key, true, make)
+        self.value_or_make(hash, key, Way::RACES, make)
     }
 
     /// Returns the value of the content. If there is none, destroys the dead entries of this hash,

@@ -1,6 +1,7 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
+use core::marker::PhantomData;
 use core::mem;
 use core::pin::{self, pin};
 use core::task::Poll;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Edge, Frame, Reservation, Wait, WaitError};
+use super::flight::{Claim, Edge, Frame, Part, Reservation, Wait, WaitError};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
@@ -41,6 +42,78 @@ pub(crate) enum Failed<E> {
 impl<E> From<WaitError> for Failed<E> {
     fn from(error: WaitError) -> Self {
         Failed::Wait(error)
+    }
+}
+
+/// How a caller waits for a value that another caller makes, and what both do with its error.
+pub(crate) struct Way<Es> {
+    /// Whether the caller does not wait, but makes a value, too.
+    races: bool,
+    /// The end of the wait.
+    until: Option<Instant>,
+    errors: PhantomData<Es>,
+}
+
+impl<Es> Way<Es> {
+    const WAITS_ANYHOW: Self = Way {
+        races: false,
+        until: None,
+        errors: PhantomData,
+    };
+}
+
+impl Way<OwnErrors> {
+    pub(crate) const WAITS: Self = Way::WAITS_ANYHOW;
+    pub(crate) const RACES: Self = Way {
+        races: true,
+        ..Way::WAITS
+    };
+
+    pub(crate) fn until(until: Option<Instant>) -> Self {
+        Way {
+            until,
+            ..Way::WAITS
+        }
+    }
+}
+
+impl Way<SharedErrors> {
+    pub(crate) const SHARES: Self = Way::WAITS_ANYHOW;
+}
+
+/// What becomes of the error of a making, besides that its caller gets the error.
+pub(crate) trait Errors<E> {
+    /// Leaves the error to the callers that wait.
+    fn leave(error: &E, to: &Reservation);
+    /// The error that has been left to a caller.
+    fn left(by: &Reservation) -> Option<E>;
+}
+
+/// The callers that wait do not get the error: one of them makes the value instead.
+pub(crate) struct OwnErrors;
+
+impl<E> Errors<E> for OwnErrors {
+    fn leave(_: &E, _: &Reservation) {}
+
+    fn left(_: &Reservation) -> Option<E> {
+        None
+    }
+}
+
+/// The callers that wait get clones of the error, if they share errors of its type.
+pub(crate) struct SharedErrors;
+
+/// An error that is left. (The type of an error may be the type of a value.)
+#[derive(Clone)]
+struct Shared<E>(E);
+
+impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
+    fn leave(error: &E, to: &Reservation) {
+        to.leave(Shared(error.clone()));
+    }
+
+    fn left(by: &Reservation) -> Option<E> {
+        by.left().map(|Shared(error)| error)
     }
 }
 
@@ -97,20 +170,20 @@ impl<S: Schema<Watch: WatchesOne>> Table<S> {
 
 /// For values that the table owns.
 impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
-    /// The value of a key, by identity or content; `make` makes a missing value. If the threads
-    /// race, see [`get_or_make`](Self::get_or_make).
+    /// The value of a key, by identity or content; `make` makes a missing value. See
+    /// [`get_or_make`](Self::get_or_make).
     #[inline]
     #[track_caller]
-    pub(crate) fn value_or_make<E>(
+    pub(crate) fn value_or_make<E, Es: Errors<E>>(
         &self,
         (hash, by): (HashValue, &S::Probe),
         key: &KeyOf<S>,
-        races: bool,
+        way: Way<Es>,
         make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
     ) -> Result<S::Value, E> {
         let made = self.get_or_make(
             (hash, by),
-            races,
+            way,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
             |value, core| (S::Watch::registered(key, hash, core), value.clone()),
@@ -143,14 +216,12 @@ impl<S: Compare> Table<S> {
     /// Returns the present value, or else the result of `make`. `read` returns the result for an
     /// entry, `None` if the entry is of no use; `entry` turns the made value into an entry.
     ///
-    /// At most one thread makes the value at a time, unless the threads `race`: then any number of
-    /// threads do, none of them waits, no thread waits for them, and the first inserted value
-    /// stays.
+    /// At most one thread makes the value at a time, and racers beside the thread: see [`Way`].
     #[inline]
-    pub(crate) fn get_or_make<'t, V, E>(
+    pub(crate) fn get_or_make<'t, V, E, Es: Errors<E>>(
         &'t self,
         (hash, key): (HashValue, &S::Probe),
-        races: bool,
+        way: Way<Es>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
         make: impl FnOnce() -> Result<V, E>,
         entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
@@ -164,10 +235,7 @@ impl<S: Compare> Table<S> {
                 drop(make);
                 Ok(made)
             }
-            Err(_) if races => self
-                .race((hash, key), read, make, entry)
-                .map_err(Failed::Error),
-            Err(absent) => self.make((hash, key), read, absent, make, entry),
+            Err(absent) => self.make((hash, key), way, read, absent, make, entry),
         }
     }
 
@@ -183,34 +251,10 @@ impl<S: Compare> Table<S> {
 
     #[cold]
     #[inline(never)]
-    fn race<'t, V, E>(
+    fn make<'t, V, E, Es: Errors<E>>(
         &'t self,
         (hash, key): (HashValue, &S::Probe),
-        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
-        make: impl FnOnce() -> Result<V, E>,
-        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
-    ) -> Result<V, E>
-    where
-        S::Probe: Clone,
-    {
-        let made = make()?;
-        let (watch, value) = entry(&made, self.core());
-        let first = self.put_unless(hash, S::key(key), watch, value, read, None);
-        // T5
-        Ok(match first {
-            Some(first) => {
-                drop(made);
-                first
-            }
-            None => made,
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make<'t, V, E>(
-        &'t self,
-        (hash, key): (HashValue, &S::Probe),
+        way: Way<Es>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
         absent: Absent,
         make: impl FnOnce() -> Result<V, E>,
@@ -219,7 +263,7 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        match self.lead(hash, key, read, absent, None)? {
+        match self.lead(hash, key, &read, absent, &way)? {
             Claimed::There(made) => {
                 // T5
                 drop(make);
@@ -228,14 +272,14 @@ impl<S: Compare> Table<S> {
             Claimed::Yours(leader) => {
                 let _frame = leader.frame();
                 match make() {
-                    Ok(made) => Ok(leader.finish_apart(|| {
+                    Ok(made) => Ok(leader.finish_apart(read, || {
                         let (watch, value) = entry(&made, self.core());
                         (S::key(key), watch, value, made)
                     })),
                     Err(error) => {
                         // The end of the leader's pin may destroy entries removed by other threads,
                         // and a destructor may panic.
-                        drop(leader);
+                        leader.fail::<E, Es>(&error);
                         Err(Failed::Error(error))
                     }
                 }
@@ -287,55 +331,63 @@ impl<S: Compare> Table<S> {
     /// inlined, `lead` among them: nothing of their frames is left while user code runs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lead<R>(
+    pub(crate) fn lead<R, E, Es: Errors<E>>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
-        until: Option<Instant>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
+        way: &Way<Es>,
+    ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
     where
         S::Probe: Clone,
     {
-        let mut waited = None;
+        let (unanswered, mut waited) = (Unanswered(self), None);
         loop {
-            let claimed = self.reserve(hash, key, &read, absent);
-            // The end of what the leader has left may run user code (T5).
+            let claimed = self.reserve(hash, key, &read, absent, way.races);
+            // The end of what the owner has left may run user code (T5).
             drop(waited.take());
             match claimed {
-                Ok(claimed) => return Ok(claimed),
+                Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
-                    Reservation::wait(&other, until)?;
+                    Reservation::wait(&other, way.until)?;
+                    if let Some(error) = Es::left(&other) {
+                        return Err(Failed::Error(error));
+                    }
                     (absent, waited) = (None, Some(other));
                 }
             }
         }
     }
 
-    /// As [`lead`](Self::lead), for a task. `left` returns the result that a leader has
-    /// [left](Leader::leave) to the task.
-    pub(crate) async fn lead_in_task<R>(
+    /// As [`lead`](Self::lead), for a task. `left` returns the result that an owner has left to the
+    /// task.
+    pub(crate) async fn lead_in_task<R, E, Es: Errors<E>>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         left: impl Fn(&Reservation) -> Option<R>,
         mut absent: Absent,
-    ) -> Result<Claimed<R, Leader<'_, S>>, WaitError>
+        way: &Way<Es>,
+    ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
     where
         S::Probe: Clone,
     {
+        let unanswered = Unanswered(self);
         loop {
-            match self.reserve(hash, key, &read, absent) {
-                Ok(claimed) => return Ok(claimed),
+            match self.reserve(hash, key, &read, absent, way.races) {
+                Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
                     Wait::new(&other).await?;
-                    let made = left(&other);
+                    let (made, error) = (left(&other), Es::left(&other));
                     // T5
                     drop(other);
                     if let Some(made) = made {
-                        return Ok(Claimed::There(made));
+                        return Ok(unanswered.answered(Claimed::There(made)));
+                    }
+                    if let Some(error) = error {
+                        return Err(Failed::Error(error));
                     }
                     absent = None;
                 }
@@ -343,9 +395,9 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// Reserves the value of a key for the caller, unless the value is there: the caller makes the
-    /// value. The error is a reservation that is in the way: the caller has to wait for its end.
-    /// `absent` is the outcome of a lookup.
+    /// Claims the value of a key for the caller, unless the value is there: the caller makes the
+    /// value. The error is a reservation whose owner makes the value: the caller has to wait for
+    /// its end. `absent` is the outcome of a lookup.
     // Always: as a call, `reserve` would copy the leader once more.
     #[inline(always)]
     pub(super) fn reserve<R>(
@@ -354,20 +406,37 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         mut absent: Absent,
+        races: bool,
     ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
         loop {
-            if let Some(reservation) = absent.filter(|there| !there.is_complete()) {
-                return Err(reservation);
+            if let Some(reservation) = absent {
+                match Reservation::claim(&reservation, races) {
+                    Claim::Yours(part) => {
+                        let leader = Leader::new(self, hash, reservation, part);
+                        return Ok(Claimed::Yours(leader.begun()));
+                    }
+                    Claim::Taken(other) => return Err(other),
+                    Claim::Closed => self.withdraw(&self.pin(), hash, &reservation),
+                }
             }
             // No search before the insertion: with an `Eq` that changes its answers, the search may
             // find an entry, and the insertion may not, and the caller would try for ever.
-            absent = match self.put_reservation(hash, key, &read) {
+            absent = match self.put_reservation(hash, key, &read, races) {
                 Ok(claimed) => return Ok(claimed),
                 Err(absent) => absent,
             };
+        }
+    }
+
+    /// Unlinks the node of a reservation, if the node is still linked.
+    #[cold]
+    fn withdraw(&self, pin: &Pin<'_, S>, hash: HashValue, reservation: &Arc<Reservation>) {
+        let own = |node: &Node<S>| node.is_reserved_by(reservation);
+        if let Some(node) = self.unlink_if(pin, hash, own, |_| true) {
+            self.end(node);
         }
     }
 
@@ -383,11 +452,12 @@ impl<S: Compare> Table<S> {
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        races: bool,
     ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
     where
         S::Probe: Clone,
     {
-        let (reservation, mut leader) = (Reservation::new(), None);
+        let (reservation, mut leader) = (Reservation::by(races), None);
         let found = self.change(Upkeep::Reserving, |change, found| {
             let mut node = change.pin.entry(|| Node::Reserved {
                 hash,
@@ -408,24 +478,18 @@ impl<S: Compare> Table<S> {
                 },
                 |_| {
                     change.pin.leave_quietly();
-                    leader = Some(Leader {
-                        table: self,
-                        hash,
-                        reservation,
-                        stage: Stage::Begun,
-                        edge: None,
-                    });
+                    let part = if races { Part::Racer } else { Part::Owner };
+                    leader = Some(Leader::new(self, hash, reservation, part));
                 },
             );
             if let Some(useless) = useless.filter(|_| put.is_none()) {
                 self.unlink(change.pin, useless);
             }
         });
-        let Some(mut leader) = leader else {
-            return found.unwrap_or(Err(None)).map(Claimed::There);
-        };
-        leader.edge = Edge::of_leader(&leader.reservation);
-        Ok(Claimed::Yours(leader))
+        match leader {
+            Some(leader) => Ok(Claimed::Yours(leader.begun())),
+            None => found.unwrap_or(Err(None)).map(Claimed::There),
+        }
     }
 }
 
@@ -437,43 +501,72 @@ type Made<'a, S, R> = (
     R,
 );
 
-/// The owner of a reservation: the thread or the task that makes the value. The end of the leader,
-/// also by a panic or by a drop of the task, completes the reservation; if there is no value, the
-/// end unlinks the node of the reservation. The first waiter that is polled, or wakes, or another
-/// caller that arrives makes a reservation of its own then.
+/// A maker of the value of a key, a thread or a task: the owner of a reservation, or a racer. The
+/// end of the leader, also by a panic or by a drop of the task, leaves the reservation; if the
+/// leader is the last maker, and there is no value, the end unlinks the node of the reservation.
+/// The first waiter that is polled, or wakes, or another caller that arrives makes the value then.
 pub(crate) struct Leader<'a, S: Compare> {
     pub(super) table: &'a Table<S>,
     pub(super) hash: HashValue,
     pub(super) reservation: Arc<Reservation>,
+    pub(super) part: Part,
     pub(super) stage: Stage,
     /// From the computation within which the caller leads.
     pub(super) edge: Option<Edge>,
 }
 
-/// The stage of a reservation.
+/// The stage of a making.
+#[derive(PartialEq)]
 pub(super) enum Stage {
     /// The computation has begun, and its outcome is not counted yet. The node of the reservation
     /// may be in the table.
     Begun,
     /// As `Begun`, and the outcome is counted.
     Counted,
-    /// The node of the reservation has left the table.
-    Unlinked,
+    /// The value has taken the place of the node.
+    Landed,
     /// Another leader has the reservation.
     HandedOver,
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
-    /// Sets a frame around user code that runs while the value is reserved.
-    pub(crate) fn frame(&self) -> Frame {
-        Reservation::frame(&self.reservation)
+    pub(super) fn new(
+        table: &'a Table<S>,
+        hash: HashValue,
+        reservation: Arc<Reservation>,
+        part: Part,
+    ) -> Self {
+        Leader {
+            table,
+            hash,
+            reservation,
+            part,
+            stage: Stage::Begun,
+            edge: None,
+        }
+    }
+
+    pub(super) fn begun(mut self) -> Self {
+        self.edge = self.own().and_then(Edge::of_leader);
+        self
+    }
+
+    /// The reservation for which callers wait.
+    pub(super) fn own(&self) -> Option<&Arc<Reservation>> {
+        self.part.own(&self.reservation)
+    }
+
+    /// Sets a frame around user code for which callers wait.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        self.own().map(Reservation::frame)
     }
 
     /// Runs the computation of a task, and ends with `finish`, or with the error. `split` tells the
     /// value from the error. A load `pauses` in its first poll, before the first poll of the
     /// computation.
-    pub(crate) async fn make<F: Future, V, E>(
+    pub(crate) async fn make<F: Future, V, E, Es: Errors<E>>(
         self,
+        _: Way<Es>,
         pauses: bool,
         compute: impl FnOnce() -> F,
         split: impl FnOnce(F::Output) -> Result<V, E>,
@@ -486,18 +579,25 @@ impl<'a, S: Compare> Leader<'a, S> {
         match split(computed) {
             Ok(value) => Ok(finish(leader, value)),
             Err(error) => {
-                drop(leader);
+                leader.fail::<E, Es>(&error);
                 Err(error)
             }
         }
     }
 
+    /// Leaves without a value, and leaves the error to the callers that wait.
+    pub(crate) fn fail<E, Es: Errors<E>>(self, error: &E) {
+        if let Some(own) = self.own() {
+            Es::leave(error, own);
+        }
+    }
+
     async fn run<F: Future>(&mut self, mut pauses: bool, compute: impl FnOnce() -> F) -> F::Output {
         /// Drops the computation in its frame.
-        struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, &'r Arc<Reservation>);
+        struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, Option<&'r Arc<Reservation>>);
         impl<F> Drop for Running<'_, F> {
             fn drop(&mut self) {
-                let _frame = Reservation::frame(self.1);
+                let _frame = self.1.map(Reservation::frame);
                 self.0.set(None);
             }
         }
@@ -505,14 +605,16 @@ impl<'a, S: Compare> Leader<'a, S> {
             let _frame = self.frame();
             Some(compute())
         };
-        let (reservation, edge) = (&self.reservation, &mut self.edge);
-        let mut running = Running(pin!(computing), reservation);
+        let (own, edge) = (self.part.own(&self.reservation), &mut self.edge);
+        let mut running = Running(pin!(computing), own);
         let computed = poll_fn(|context| {
             if mem::take(&mut pauses) {
                 return Poll::Pending;
             }
-            Edge::renew_of_leader(edge, reservation);
-            let _frame = Reservation::frame(reservation);
+            let _frame = own.map(|own| {
+                Edge::renew_of_leader(edge, own);
+                Reservation::frame(own)
+            });
             match running.0.as_mut().as_pin_mut() {
                 Some(computing) => computing.poll(context),
                 None => unreachable!("it is dropped last"),
@@ -524,25 +626,44 @@ impl<'a, S: Compare> Leader<'a, S> {
         computed
     }
 
-    /// Leaves something to the waiters: see [`Reservation::leave`].
-    pub(crate) fn leave<L: Send + Sync + 'static>(&self, make: impl FnOnce() -> L) {
-        self.reservation.leave(make);
+    /// Publishes the value, and returns the result that comes with the value; or, if another maker
+    /// of the same reservation was faster, what `read` returns for that maker's value. The table
+    /// does not keep the value either if the node of the reservation was removed or replaced
+    /// meanwhile, nor if an object has died that the caller did not keep alive.
+    pub(crate) fn finish<R>(
+        self,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        made: impl FnOnce() -> Made<'a, S, R>,
+    ) -> R {
+        self.finish_and_leave(read, made, |_, _| ())
     }
 
-    /// Publishes the value. The table does not keep the value if the node of the reservation was
-    /// removed or replaced meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(mut self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
+    /// As `finish`. If the table keeps the value, `leave` may leave the result to the callers that
+    /// wait.
+    pub(crate) fn finish_and_leave<R>(
+        mut self,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        made: impl FnOnce() -> Made<'a, S, R>,
+        leave: impl FnOnce(&Reservation, &R),
+    ) -> R {
         // Until the destructors have run that the end of the pin runs.
         let _edge = self.edge.take();
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is
-            // dropped last, when the reservation is complete (T4).
-            let (mut node, mut leader) = (None, self);
+            // dropped last, when the leader has left (T4).
+            let (mut node, _spare);
+            let mut leader = self;
             let (key, watch, value, made) = made();
-            let node = node.insert(table.ready(None, leader.hash, key, watch, value));
-            leader.put(change, node);
-            *ended = Some(made);
+            node = table.ready(None, leader.hash, key, watch, value);
+            let there = leader.put(change, &mut node, read);
+            if let (Stage::Landed, Some(own)) = (&leader.stage, leader.own()) {
+                leave(own, &made);
+            }
+            (*ended, _spare) = match there {
+                None => (Some(made), None),
+                there => (there, Some(made)),
+            };
         });
         match ended {
             Some(ended) => ended,
@@ -550,41 +671,44 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    /// The same, in a frame of its own.
+    /// `finish`, in a frame of its own.
     #[inline(never)]
-    fn finish_apart<R>(self, made: impl FnOnce() -> Made<'a, S, R>) -> R {
-        self.finish(made)
+    fn finish_apart<R>(
+        self,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        made: impl FnOnce() -> Made<'a, S, R>,
+    ) -> R {
+        self.finish(read, made)
     }
 
-    /// Puts a node in the place of the node of the reservation.
-    fn put(&mut self, change: &Change<'_, '_, S>, node: &mut NewNode<'_, S>) {
-        let table = self.table;
-        // Whether an object has died that the caller did not keep alive, here and below. The table
-        // asks objects that are not polled.
-        let is_dead = table.is_swept() && node.is_stale();
-        if !is_dead {
-            let own = |now: Option<&Node<_>>| {
-                now.is_some_and(|now| now.is_reserved_by(&self.reservation))
+    /// Puts a node in the place of the node of the reservation. If another maker was faster,
+    /// returns what `read` returns for the present value.
+    fn put<R>(
+        &mut self,
+        change: &Change<'_, '_, S>,
+        node: &mut NewNode<'_, S>,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+    ) -> Option<R> {
+        let (table, mut there) = (self.table, None);
+        // Whether an object has died that the caller did not keep alive. The table asks objects
+        // that are not polled.
+        if !(table.is_swept() && node.is_stale()) {
+            let (reservation, stage) = (&self.reservation, &mut self.stage);
+            let is_own = |now: Option<&Node<_>>| {
+                let live = now.and_then(Node::live).filter(|_| reservation.is_raced());
+                there = live.and_then(|(watch, value)| read(watch, value));
+                now.is_some_and(|now| now.is_reserved_by(reservation))
             };
-            let stage = &mut self.stage;
-            let is_linked = |_: Option<&_>| *stage = Stage::Unlinked;
-            if change.put(node, own, is_linked).is_some() {
-                return;
+            let is_linked = |_: Option<&_>| *stage = Stage::Landed;
+            if change.put(node, is_own, is_linked).is_some() {
+                return None;
             }
         }
-        if is_dead || node.is_expired() {
-            table.count(|counts| &counts.dead);
-            self.stage = Stage::Counted;
+        self.stage = Stage::Counted;
+        if there.is_none() {
+            table.count(|counts| &counts.ended);
         }
-    }
-
-    /// Unlinks the node of the reservation, if the node is still linked.
-    #[cold]
-    fn withdraw(&self, pin: &Pin<'_, S>) {
-        let own = |node: &Node<S>| node.is_reserved_by(&self.reservation);
-        if let Some(node) = self.table.unlink_if(pin, self.hash, own, |_| true) {
-            self.table.end(node);
-        }
+        there
     }
 }
 
@@ -592,17 +716,35 @@ impl<S: Compare> Drop for Leader<'_, S> {
     fn drop(&mut self) {
         match self.stage {
             Stage::HandedOver => return,
-            Stage::Unlinked => return self.reservation.complete(),
+            Stage::Landed => return self.reservation.land(),
             Stage::Counted => {}
-            Stage::Begun => self.table.count(|counts| &counts.discarded),
+            Stage::Begun => self.table.count(|counts| &counts.failures),
         }
-        let mut panics = FirstPanic::default();
-        let pin = self.table.pin();
-        panics.catch(|| self.withdraw(&pin));
-        panics.catch(|| self.reservation.complete());
+        let (table, mut panics) = (self.table, FirstPanic::default());
+        let pin = self.reservation.close_if_last().then(|| table.pin());
+        if let Some(pin) = &pin {
+            panics.catch(|| table.withdraw(pin, self.hash, &self.reservation));
+        }
+        panics.catch(|| self.reservation.quit(&self.part));
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // reservation.
         panics.catch(|| drop(pin));
         panics.resume();
+    }
+}
+
+/// A caller that has got no answer yet. The drop counts the caller.
+struct Unanswered<'t, S: Schema<Watch: Watches>>(&'t Table<S>);
+
+impl<S: Schema<Watch: Watches>> Unanswered<'_, S> {
+    fn answered<R>(self, answer: R) -> R {
+        mem::forget(self);
+        answer
+    }
+}
+
+impl<S: Schema<Watch: Watches>> Drop for Unanswered<'_, S> {
+    fn drop(&mut self) {
+        self.0.count(|counts| &counts.unanswered);
     }
 }

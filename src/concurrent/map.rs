@@ -8,6 +8,7 @@ use super::common::{iterating, owned_values, showing, taking, without_hasher};
 use super::identity::{Address, ByAddress, stays};
 use super::iter::{Iter, Keys};
 use super::limits::ceiling;
+use super::making::Way;
 use super::table::Table;
 use super::watch::{SharedKey, SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::collections::traits::collecting;
@@ -216,7 +217,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
-    /// value instead.
+    /// value instead: n threads that wait for a value which cannot be made try n times, one after
+    /// the other. [`try_get_or_insert_shared`](Self::try_get_or_insert_shared) tries once.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -238,7 +240,40 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.value_or_make((hash, &address), key, false, make)
+        self.table
+            .value_or_make((hash, &address), key, Way::WAITS, make)
+    }
+
+    /// Returns the value of a key; makes the value if there is none, and may fail. If the making
+    /// fails, all threads and tasks that wait for it, by a method that shares errors of this type,
+    /// get a clone of the error. The next call makes the value anew. O(1) amortised. Otherwise as
+    /// [`try_get_or_insert_with`](Self::try_get_or_insert_with).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the making for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let parsed = WeakMap::new();
+    /// let text = Strong::new(String::from("seven"));
+    /// assert!(parsed.try_get_or_insert_shared(&text, |_| text.parse::<u32>()).is_err());
+    /// assert_eq!(parsed.try_get_or_insert_shared(&text, |_| "7".parse()), Ok(7));
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K::Weak) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let (hash, address) = Address::of(WeakKey::addr(key));
+        self.table
+            .value_or_make((hash, &address), key, Way::SHARES, make)
     }
 
     /// Returns the value of a key; makes the value if there is none, and never waits. Threads that
@@ -247,11 +282,10 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     ///
     /// Use the method where a waiting thread could hold up the thread for which it waits: where the
     /// closure waits for a work-stealing pool, or takes a lock that callers hold. If another thread
-    /// makes the value under the reservation of [`get_or_insert_with`](Self::get_or_insert_with),
-    /// this call's value is inserted in place of the reserved value: the waiting threads get this
-    /// call's value, and only the other making thread gets the reserved value. No cycle is
-    /// detected: a closure that asks for its own key recurses without end. If the key is removed
-    /// while the value is made, the value is inserted after the removal.
+    /// makes the value by [`get_or_insert_with`](Self::get_or_insert_with), the value that is made
+    /// first goes to both calls, and to the waiting threads. No cycle is detected: a closure that
+    /// asks for its own key recurses without end. If the key is removed while the value is made,
+    /// the value is returned, and not kept.
     ///
     /// ```
     /// use weakly::{Strong, concurrent::WeakMap};
@@ -283,7 +317,8 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
-        self.table.value_or_make((hash, &address), key, true, make)
+        self.table
+            .value_or_make((hash, &address), key, Way::RACES, make)
     }
 
     /// Changes the value of a key: the closure gets the present value, if any, and returns the new

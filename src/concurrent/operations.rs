@@ -1,6 +1,5 @@
 //! The operations on one entry that change a table, each within a [change](super::change).
 
-use core::mem;
 use core::ptr;
 
 use super::change::Upkeep;
@@ -10,21 +9,6 @@ use super::schema::Schema;
 use super::table::Table;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
-use crate::sync::barrier;
-
-/// The making of a value without a reservation. A value that is not inserted counts as discarded.
-pub(crate) struct Race<'t, S: Schema<Watch: Watches>> {
-    table: &'t Table<S>,
-    /// The number of invalidations at the beginning of the race: before the race reads anything
-    /// that an invalidation could be about.
-    begun: usize,
-}
-
-impl<S: Schema<Watch: Watches>> Drop for Race<'_, S> {
-    fn drop(&mut self) {
-        self.table.count(|counts| &counts.discarded);
-    }
-}
 
 impl<S: Compare> Table<S> {
     /// Inserts an entry, or replaces the entry with its key. T6: `hold` is asked about the present
@@ -49,33 +33,16 @@ impl<S: Compare> Table<S> {
                 held = ready.and_then(|(watch, value)| hold(watch, value));
                 true
             };
-            let linked = |old: Option<&_>| {
-                self.count(|counts| &counts.inserted);
-                change.overtake(old);
-            };
-            if let Some(old) = change.put(&mut node, expected, linked) {
+            let overtakes = |old: Option<&_>| change.overtake(old);
+            if let Some(old) = change.put(&mut node, expected, overtakes) {
                 let entry = held.zip(old.and_then(Node::ready));
                 *shown = entry.map(|(held, (_, value))| show(held, value));
             }
         })
     }
 
-    /// Begins to make a value without a reservation, for [`put_unless`](Self::put_unless).
-    pub(crate) fn begin_race(&self) -> Race<'_, S> {
-        // An invalidation that finds no array has counted itself before, or has found no counts:
-        // this barrier pairs with the barriers in `begin_invalidation`.
-        self.nodes.make_room_for(1);
-        _ = self.context();
-        barrier();
-        Race {
-            table: self,
-            begun: self.invalidations(),
-        }
-    }
-
     /// Inserts an entry, unless there is an entry for which `read` returns a result, and then
-    /// returns the result. Inserts no entry either if there was an
-    /// [invalidation](Self::begin_invalidation) since the beginning of the race.
+    /// returns the result.
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -83,13 +50,9 @@ impl<S: Compare> Table<S> {
         watch: Unplaced<'_, S::Watch>,
         value: S::Value,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        race: Option<Race<'_, S>>,
     ) -> Option<R> {
         self.change(Upkeep::All, |change, there| {
             let mut node = self.ready(Some(change.pin), hash, key, watch, value);
-            if let Some(race) = &race {
-                node.unless_changed(&self.context().counts.invalidations, race.begun);
-            }
             let expected = |now: Option<&Node<S>>| {
                 let of_use = now
                     .and_then(Node::live)
@@ -97,15 +60,7 @@ impl<S: Compare> Table<S> {
                 *there = of_use;
                 there.is_none()
             };
-            if change
-                .put(&mut node, expected, |old| change.overtake(old))
-                .is_some()
-            {
-                mem::forget(race);
-            } else if node.is_expired() {
-                mem::forget(race);
-                self.count(|counts| &counts.dead);
-            }
+            change.put(&mut node, expected, |old| change.overtake(old));
         })
     }
 

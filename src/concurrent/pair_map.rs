@@ -8,7 +8,7 @@ use super::common::{iterating, showing, without_hasher};
 use super::identity::Address;
 use super::iter::PairIter;
 use super::key::ByKey;
-use super::making::made_by;
+use super::making::{Errors, Way, made_by};
 use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
@@ -114,7 +114,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
-    /// value instead.
+    /// value instead: n threads that wait for a value which cannot be made try n times, one after
+    /// the other. [`try_get_or_insert_shared`](Self::try_get_or_insert_shared) tries once.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -125,16 +126,41 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
-        self.make(key, false, make)
+        self.make(key, Way::WAITS, make)
+    }
+
+    /// Returns the live value of a key; makes the value if there is none, and may fail. The threads
+    /// that wait share the error. O(1) amortised. See
+    /// [`WeakMap::try_get_or_insert_shared`](super::WeakMap::try_get_or_insert_shared).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the making for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: &K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.make(key, Way::SHARES, make)
     }
 
     #[inline]
     #[track_caller]
-    fn make<E>(&self, key: &K, races: bool, make: impl FnOnce(&K) -> Result<V, E>) -> Result<V, E> {
+    fn make<E, Es: Errors<E>>(
+        &self,
+        key: &K,
+        way: Way<Es>,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let made = self.table.get_or_make(
             (hash, &address),
-            races,
+            way,
             value_of,
             || make(key),
             |value, _| (self.watch(hash, key, value), ()),
@@ -163,7 +189,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         key: &K,
         make: impl FnOnce(&K) -> Result<V, E>,
     ) -> Result<V, E> {
-        self.make(key, true, make)
+        self.make(key, Way::RACES, make)
     }
 
     /// Changes the value of a key: the closure gets the live value, if any, and returns the new

@@ -109,7 +109,6 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Removes all entries, dead or alive. The table will not keep a value in the making.
     pub(crate) fn clear(&self) {
-        self.begin_invalidation(|| None::<[HashValue; 0]>);
         if self.nodes.is_new() {
             return;
         }

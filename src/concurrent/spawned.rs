@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::flight::{Edge, Reservation, Wait};
-use super::making::{Leader, Stage, cycle};
+use super::making::{Errors, Leader, Stage, Way, cycle};
 use super::node::Compare;
 use super::table::Table;
 use crate::sync::{Exclusive, Mutex};
@@ -107,8 +107,9 @@ where
     /// Makes a load that leads in the place of this leader, and passes the load to `spawn`. The
     /// load has a share of the collection, whose table is `table`, runs the computation, and ends
     /// with `finish`.
-    pub(crate) fn spawn<M, F, V, E>(
+    pub(crate) fn spawn<M, F, V, E, Es: Errors<E> + Send + 'static>(
         mut self,
+        way: Way<Es>,
         share: M,
         table: impl FnOnce(&M) -> &Table<S> + Send + 'static,
         computing: F,
@@ -128,6 +129,7 @@ where
         });
         let ends = Ends(Arc::clone(&loading));
         let (end, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
+        let part = self.part.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
         // L1: pauses in the first poll.
         let load = async move {
@@ -139,14 +141,8 @@ where
                 ptr::from_ref(table).addr() == known,
                 "a clone of the pointer to a collection has led to another collection"
             );
-            let leader = Leader {
-                table,
-                hash,
-                reservation,
-                stage: Stage::Begun,
-                edge: None,
-            };
-            leader.make(true, || computing, split, finish).await
+            let leader = Leader::new(table, hash, reservation, part);
+            leader.make(way, true, || computing, split, finish).await
         };
         let mut load: Load = Box::pin(async move { ends.with(caught(end, load).await) });
         let first = {

@@ -32,7 +32,7 @@ use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::sync::{barrier, const_fn};
+use crate::sync::const_fn;
 
 /// Access to the nodes. Nodes unlinked with a pin are destroyed after the end of the pin, when no
 /// thread looks at them any more.
@@ -148,73 +148,19 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
-    fn counted(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) -> usize {
+    /// A count of a table whose watches are [counted](Watches::COUNTED).
+    pub(crate) fn counted(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) -> u64 {
         let context = self.nodes.known_context();
-        context.map_or(0, |context| which(&context.counts).load(Relaxed))
+        // Relaxed: a count.
+        context.map_or(0, |context| which(&context.counts).load(Relaxed)) as u64
     }
 
-    /// The number of entries removed because an object had died. For a table whose watches are
-    /// [counted](Watches::COUNTED).
-    pub(crate) fn dead(&self) -> usize {
-        self.counted(|counts| &counts.dead)
-            .wrapping_add(self.nodes.unlinked())
-    }
-
-    /// The number of entries that were removed although no object had died, or were not kept.
-    pub(crate) fn discarded(&self) -> usize {
-        self.counted(|counts| &counts.discarded)
-    }
-
-    /// The number of inserted entries.
-    pub(crate) fn inserted(&self) -> usize {
-        self.counted(|counts| &counts.inserted)
-    }
-
-    /// The number of invalidations.
-    pub(super) fn invalidations(&self) -> usize {
-        // Acquire: pairs with `begin_invalidation`, for all changes of the invalidating caller
-        // before the invalidation.
-        let context = self.nodes.known_context();
-        context.map_or(0, |context| context.counts.invalidations.load(Acquire))
-    }
-
-    /// Begins to invalidate the entries with the given hashes, or all entries: the caller then
-    /// removes the present entries. If the making of a value without a reservation began before the
-    /// invalidation, the value is not inserted later: the inserting thread looks at the number of
-    /// invalidations under the lock of the bucket, and the invalidation passes the lock. So the
-    /// inserting thread sees the invalidation, or the caller finds the entry.
-    ///
-    /// `hashes` is called after the count. If an object is registered for a further hash then, the
-    /// registration came before a barrier of the making thread, which enters the table to insert
-    /// the value: so the making thread sees the invalidation.
-    pub(crate) fn begin_invalidation<H: AsRef<[HashValue]>>(
-        &self,
-        hashes: impl FnOnce() -> Option<H>,
-    ) -> Option<H> {
-        if self.nodes.known_context().is_none() {
-            // Pairs with the barrier of `begin_race`. If there are still no counts after the
-            // barrier, each race begins after the invalidation.
-            barrier();
-        }
-        if let Some(context) = self.nodes.known_context() {
-            // Release: pairs with `invalidations`.
-            context.counts.invalidations.fetch_add(1, Release);
-            barrier();
-        }
-        let hashes = hashes();
-        self.pass(hashes.as_ref().map(AsRef::as_ref));
-        hashes
-    }
-
-    fn pass(&self, hashes: Option<&[HashValue]>) {
-        if self.nodes.is_new() {
-            return;
-        }
-        let pin = self.pin();
-        match hashes {
-            Some(hashes) => hashes.iter().for_each(|hash| pin.pass(hash.bits())),
-            None => pin.pass_all(),
-        }
+    /// The number of entries that have ended, and of values that were made and not kept, because an
+    /// object had died, or because of a removal.
+    pub(crate) fn ended(&self) -> u64 {
+        let unlinked = self.nodes.unlinked() as u64;
+        let evicted = self.counted(|counts| &counts.evicted);
+        (self.counted(|counts| &counts.ended) + unlinked).saturating_sub(evicted)
     }
 
     /// Visits all entries that are not stale, in no order.
@@ -268,13 +214,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             node.keep();
         }
         if node.ready().is_some() {
-            self.count(|counts| {
-                if stale {
-                    &counts.dead
-                } else {
-                    &counts.discarded
-                }
-            });
+            self.count(|counts| &counts.ended);
         }
         if let (Some(bound), Some(entry)) = (self.bound(), node.bounded()) {
             // The object may die because its entry leaves the bound.

@@ -12,7 +12,7 @@ use super::flight::Reservation;
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
-use super::making::{Claimed, Leader, cycle, made_by};
+use super::making::{Claimed, Errors, Failed, Leader, Way, cycle, made_by};
 use super::spawned::Load;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
@@ -272,7 +272,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and one of the waiting threads makes the
-    /// value instead.
+    /// value instead: n threads that wait for a value which cannot be made try n times, one after
+    /// the other. [`try_get_or_insert_shared`](Self::try_get_or_insert_shared) tries once.
     ///
     /// # Panics
     /// As [`get_or_insert_with`](Self::get_or_insert_with).
@@ -295,20 +296,48 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        self.make(key, false, make)
+        self.make(key, Way::WAITS, make)
+    }
+
+    /// Returns the live value of a key; makes the value if there is none, and may fail. The threads
+    /// and tasks that wait share the error. O(1) amortised. See
+    /// [`WeakMap::try_get_or_insert_shared`](super::WeakMap::try_get_or_insert_shared).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the making for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_insert_with`](Self::get_or_insert_with).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_insert_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: K,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+    {
+        self.make(key, Way::SHARES, make)
     }
 
     // Computations nest: as a call, `make` would take a third more of the stack.
     #[inline]
     #[track_caller]
-    fn make<E>(&self, key: K, races: bool, make: impl FnOnce(&K) -> Result<V, E>) -> Result<V, E>
+    fn make<E, Es: Errors<E>>(
+        &self,
+        key: K,
+        way: Way<Es>,
+        make: impl FnOnce(&K) -> Result<V, E>,
+    ) -> Result<V, E>
     where
         K: Clone,
     {
         let hash = HashValue::of(&self.hasher, &key);
         let made = self.table.get_or_make(
             (hash, &key),
-            races,
+            way,
             |watch, ()| watch.upgrade(),
             || make(&key),
             |value, core| (SharedWatchFor::<V>::registered(value, hash, core), ()),
@@ -345,7 +374,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     where
         K: Clone,
     {
-        self.make(key, true, make)
+        self.make(key, Way::RACES, make)
     }
 
     /// Returns a future of the live value of a key. The value is made if there is none and no other
@@ -389,7 +418,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
         Fut: Future<Output = V>,
     {
-        let Ok(value) = self.task(key, make, Ok::<_, Infallible>).await;
+        let Ok(value) = self.task(key, Way::WAITS, make, Ok::<_, Infallible>).await;
         value
     }
 
@@ -397,8 +426,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// [`get_or_insert_async`](Self::get_or_insert_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
-    /// is kept, and a waiting task or thread makes the value itself.
+    /// The error of the closure's future. Then nothing is kept, and a waiting task or thread makes
+    /// the value itself: n tasks that wait for a value which cannot be made try n times, one after
+    /// the other. [`try_get_or_insert_shared_async`](Self::try_get_or_insert_shared_async) tries
+    /// once.
     pub async fn try_get_or_insert_async<Fut, E>(
         &self,
         key: K,
@@ -409,13 +440,68 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
         Fut: Future<Output = Result<V, E>>,
     {
-        self.task(key, make, identity).await
+        self.task(key, Way::WAITS, make, identity).await
+    }
+
+    /// Returns a future of the live value of a key; the making may fail, and the tasks and threads
+    /// that wait share the error. See [`get_or_insert_async`](Self::get_or_insert_async), and
+    /// [`WeakMap::try_get_or_insert_shared`](super::WeakMap::try_get_or_insert_shared).
+    ///
+    /// # Errors
+    /// The error of the closure's future, or a clone of the error of the making for which the task
+    /// has waited. Then nothing is kept.
+    pub async fn try_get_or_insert_shared_async<Fut, E>(
+        &self,
+        key: K,
+        make: impl FnOnce(K) -> Fut,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+        V: Clone + 'static,
+        E: Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<V, E>>,
+    {
+        self.task(key, Way::SHARES, make, identity).await
+    }
+
+    /// Returns a future of the live value of a key. The future makes the value if there is none, and
+    /// never waits for another caller: no task that is not polled delays it. O(1) amortised. See
+    /// [`WeakMap::get_or_insert_racing`](super::WeakMap::get_or_insert_racing), and
+    /// [`get_or_insert_async`](Self::get_or_insert_async).
+    pub async fn get_or_insert_racing_async<Fut>(&self, key: K, make: impl FnOnce(K) -> Fut) -> V
+    where
+        K: Clone,
+        V: Clone + 'static,
+        Fut: Future<Output = V>,
+    {
+        let task = self.task(key, Way::RACES, make, Ok::<_, Infallible>);
+        let Ok(value) = task.await;
+        value
+    }
+
+    /// Returns a future of the live value of a key; the making may fail. See
+    /// [`get_or_insert_racing_async`](Self::get_or_insert_racing_async).
+    ///
+    /// # Errors
+    /// The error of the closure's future. Then nothing is kept.
+    pub async fn try_get_or_insert_racing_async<Fut, E>(
+        &self,
+        key: K,
+        make: impl FnOnce(K) -> Fut,
+    ) -> Result<V, E>
+    where
+        K: Clone,
+        V: Clone + 'static,
+        Fut: Future<Output = Result<V, E>>,
+    {
+        self.task(key, Way::RACES, make, identity).await
     }
 
     /// `split` tells the value from an error.
-    async fn task<F: Future, E>(
+    async fn task<F: Future, E, Es: Errors<E>>(
         &self,
         key: K,
+        way: Way<Es>,
         make: impl FnOnce(K) -> F,
         split: impl FnOnce(F::Output) -> Result<V, E>,
     ) -> Result<V, E>
@@ -423,7 +509,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         K: Clone,
         V: Clone + 'static,
     {
-        match self.claim(key).await {
+        match self.claim(key, &way).await? {
             Claimed::There(value) => {
                 // T5 of the table, also below.
                 drop(make);
@@ -435,7 +521,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     key.clone()
                 };
                 let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.make(false, || make(name), split, finish).await
+                leader.make(way, false, || make(name), split, finish).await
             }
         }
     }
@@ -495,7 +581,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         S: 'static,
         Fut: Future<Output = V> + Send + 'static,
     {
-        let Ok(value) = Self::load(map, key, make, Ok::<_, Infallible>, spawn).await;
+        let Ok(value) = Self::load(map, key, Way::WAITS, make, Ok::<_, Infallible>, spawn).await;
         value
     }
 
@@ -503,8 +589,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// [`get_or_insert_spawned`](Self::get_or_insert_spawned).
     ///
     /// # Errors
-    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
-    /// is kept, and a waiting task or thread makes the value itself.
+    /// The error of the closure's future. Then nothing is kept, and a waiting task or thread makes
+    /// the value itself.
     ///
     /// # Panics
     /// As [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
@@ -522,12 +608,40 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
-        Self::load(map, key, make, identity, spawn).await
+        Self::load(map, key, Way::WAITS, make, identity, spawn).await
     }
 
-    async fn load<M, F, E>(
+    /// Returns a future of the live value of a key; the making may fail, and the tasks and threads
+    /// that wait share the error. See [`get_or_insert_spawned`](Self::get_or_insert_spawned), and
+    /// [`WeakMap::try_get_or_insert_shared`](super::WeakMap::try_get_or_insert_shared).
+    ///
+    /// # Errors
+    /// The error of the closure's future, or a clone of the error of the making for which the task
+    /// has waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`Memo::get_or_compute_spawned`](crate::Memo::get_or_compute_spawned).
+    pub async fn try_get_or_insert_shared_spawned<M, Fut, E>(
         map: M,
         key: K,
+        make: impl FnOnce(K) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        K: Clone + Send + Sync + 'static,
+        V: Clone + 'static,
+        S: 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Clone + Send + Sync + 'static,
+    {
+        Self::load(map, key, Way::SHARES, make, identity, spawn).await
+    }
+
+    async fn load<M, F, E, Es: Errors<E> + Send + 'static>(
+        map: M,
+        key: K,
+        way: Way<Es>,
         make: impl FnOnce(K) -> F,
         split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
         spawn: impl FnOnce(Load),
@@ -540,7 +654,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         F: Future + Send + 'static,
         E: Send + 'static,
     {
-        let loading = match map.claim(key).await {
+        let loading = match map.claim(key, &way).await? {
             Claimed::There(value) => {
                 drop((make, spawn));
                 return Ok(value);
@@ -551,37 +665,48 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     (map.clone(), make(key.clone()))
                 };
                 let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.spawn(share, |map| &map.table, making, split, finish, spawn)
+                leader.spawn(way, share, |map| &map.table, making, split, finish, spawn)
             }
         };
         loading.result::<K, V>().await
     }
 
     /// Returns the live value of a key, if it is there by now, or a leader that makes the value.
-    async fn claim(&self, key: K) -> Claimed<V, (K, Leader<'_, Named<K, V>>)>
+    async fn claim<E, Es: Errors<E>>(
+        &self,
+        key: K,
+        way: &Way<Es>,
+    ) -> Result<Claimed<V, (K, Leader<'_, Named<K, V>>)>, E>
     where
         K: Clone,
         V: Clone + 'static,
     {
         let hash = HashValue::of(&self.hasher, &key);
-        let read = |watch: &SharedWatchFor<V>, (): &()| watch.upgrade();
-        let absent = match self.table.look(hash, &key, read) {
+        let absent = match self.table.look(hash, &key, Self::read) {
             Ok(value) => {
                 drop(key);
-                return Claimed::There(value);
+                return Ok(Claimed::There(value));
             }
             Err(absent) => absent,
         };
         let left = Reservation::left::<V>;
-        let claimed = self.table.lead_in_task(hash, &key, read, left, absent);
+        let claimed = (self.table).lead_in_task(hash, &key, Self::read, left, absent, way);
         match claimed.await {
-            Err(_) => cycle::<K, V>(),
+            Err(Failed::Error(error)) => {
+                drop(key);
+                Err(error)
+            }
+            Err(Failed::Wait(_)) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
                 drop(key);
-                Claimed::There(value)
+                Ok(Claimed::There(value))
             }
-            Ok(Claimed::Yours(leader)) => Claimed::Yours((key, leader)),
+            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours((key, leader))),
         }
+    }
+
+    fn read(watch: &SharedWatchFor<V>, (): &()) -> Option<V> {
+        watch.upgrade()
     }
 
     fn finish(leader: Leader<'_, Named<K, V>>, key: K, value: V) -> V
@@ -589,11 +714,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         V: Clone + 'static,
     {
         let (hash, core) = (leader.hash, leader.table.core());
-        // The map does not keep the value alive: the waiting tasks do.
-        leader.leave(|| value.clone());
-        leader.finish(|| {
+        let made = || {
             let watch = SharedWatchFor::<V>::registered(&value, hash, core);
             (key, watch, (), value)
+        };
+        // The map does not keep the value alive: the waiting tasks do.
+        leader.finish_and_leave(Self::read, made, |to, value| {
+            if to.is_awaited() {
+                to.leave(value.clone());
+            }
         })
     }
 

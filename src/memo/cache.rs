@@ -15,8 +15,8 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Failed, Frame, Gathered, Leader, SharedKey, SharedWatchFor, Table, WaitError,
-    Watches, ceiling, made_by, shared_housekeeping, taking,
+    Absent, Claimed, Errors, Failed, Frame, Gathered, Leader, SharedKey, SharedWatchFor, Table,
+    WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -125,7 +125,7 @@ pub struct Memo<K: MemoKey, V> {
     /// Hashes keys with plain parts. The seeds are drawn for the memo's first entry.
     hasher: OnceLock<DefaultHashBuilder>,
     pub(super) hits: Striped,
-    pub(super) misses: AtomicUsize,
+    pub(super) loads: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -146,7 +146,7 @@ impl<K: MemoKey, V> Memo<K, V> {
                 table: Table::new(),
                 hasher: OnceLock::new(),
                 hits: Striped::new(),
-                misses: AtomicUsize::new(0),
+                loads: AtomicUsize::new(0),
             }
         }
     }
@@ -177,7 +177,6 @@ impl<K: MemoKey, V> Memo<K, V> {
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
         let remove = |hash: HashValue| {
-            self.table.begin_invalidation(|| Some([hash]));
             self.table.remove_where(
                 hash,
                 |node| key.is(node.key()),
@@ -199,7 +198,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// computing thread gets its result, and the result is not [kept](Self). The method is for
     /// objects that change in place, under a lock: the thread that has changed an object calls
     /// `invalidate`. Then no later lookup finds a result of the old state, if each computation
-    /// declares an object before it reads the object.
+    /// declares an object before it reads the object, under the same lock.
     ///
     /// A result B, computed from a removed result A, stays, except in two cases: B itself depends
     /// on the object, or B depends on A, and A is an object that only the memo kept alive.
@@ -231,8 +230,7 @@ impl<K: MemoKey, V> Memo<K, V> {
             watches.objects(&mut |there| found |= there == addr);
             found
         };
-        let hashes = || self.table.hashes_of::<SharedWatchFor<P>>(object);
-        let hashes = self.table.begin_invalidation(hashes);
+        let hashes = self.table.hashes_of::<SharedWatchFor<P>>(object);
         // A reservation does not record the objects on which its computation depends. But the
         // object is registered for the hash of the computation's key, so a reservation with this
         // hash is a reservation of a dependent computation, unless two of 2^31 hashes are equal by
@@ -299,15 +297,18 @@ impl<K: MemoKey, V> Memo<K, V> {
         }
     }
 
-    /// Returns the counts of hits, misses and results.
+    /// Returns the counts of calls, computations and results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
+        let (table, loads) = (&self.table, self.loads.load(Relaxed) as u64);
         Statistics {
             hits: self.hits.sum(),
-            misses: self.misses.load(Relaxed),
-            inserted: self.table.inserted(),
-            invalidated: self.table.dead(),
-            discarded: self.table.discarded(),
+            misses: loads + table.counted(|counts| &counts.unanswered),
+            loads,
+            failures: table.counted(|counts| &counts.failures),
+            evicted: table.counted(|counts| &counts.evicted),
+            invalidated: table.ended(),
+            live: table.len() as u64,
         }
     }
 }
@@ -394,7 +395,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     ///
     /// # Errors
     /// The error of the closure. Then nothing is kept, and a waiting thread computes the result
-    /// itself.
+    /// itself: n threads that wait for a result which cannot be computed try n times, one after the
+    /// other. [`try_get_or_compute_shared`](Self::try_get_or_compute_shared) tries once.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).
@@ -405,20 +407,64 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: impl MemoQuery<K>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
+        self.compute_by(key, || Way::WAITS, compute)
+    }
+
+    /// Returns the result for a key; computes the result if there is none, and may fail. If the
+    /// computation fails, the threads and tasks that wait for it get clones of the error, if they
+    /// ask by a method that shares errors of this type. The next call computes anew. Otherwise as
+    /// [`try_get_or_compute`](Self::try_get_or_compute).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the computation for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_compute`](Self::get_or_compute).
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let memo = Memo::<Strong<str>, u32>::new();
+    /// let text = Strong::from("seven");
+    /// let parse = || memo.try_get_or_compute_shared(&text, |_| text.parse::<u32>());
+    /// assert!(std::thread::scope(|scope| {
+    ///     let other = scope.spawn(parse); // computes, or gets the error of this thread
+    ///     parse().is_err() && other.join().unwrap().is_err()
+    /// }));
+    /// assert_eq!(memo.try_get_or_compute_shared(&text, |_| "7".parse::<u32>()), Ok(7));
+    /// ```
+    #[track_caller]
+    pub fn try_get_or_compute_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
+        self.compute_by(key, || Way::SHARES, compute)
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(super) fn compute_by<E, Es: Errors<E>>(
+        &self,
+        key: impl MemoQuery<K>,
+        way: impl FnOnce() -> Way<Es>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, E> {
         let absent = match self.find(&key) {
             Ok(value) => {
                 drop((key, compute));
                 return Ok(value);
             }
-            Err(found) => found,
+            Err(absent) => absent,
         };
-        made_by::<K, V, E>(self.compute(key, absent, || None, compute))
+        made_by::<K, V, E>(self.compute(key, absent, way, compute))
     }
 
     /// Returns the result for a key; computes the result if there is none. If another thread is
     /// computing the result, the call waits for at most `timeout`. The timeout does not limit the
-    /// call's own computation. A call that timed out counts neither as a hit nor as a miss. The
-    /// call blocks its thread: do not make it on the only thread of an executor. Otherwise as
+    /// call's own computation. A call that timed out counts as a miss. The call blocks its thread: do
+    /// not make it on the only thread of an executor. Otherwise as
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors
@@ -460,7 +506,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         // `None`: the timeout is longer than the clock can represent.
         let until = Instant::now().checked_add(timeout);
         let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
-        let computed = self.compute(key, absent, || until, compute);
+        let computed = self.compute(key, absent, || Way::until(until), compute);
         if let Err(Failed::Wait(WaitError::TimedOut)) = computed {
             return Err(TimedOut);
         }
@@ -482,24 +528,24 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found.map_err(|absent| (hash, absent))
     }
 
-    /// The only frame of the library on the stack while the user's computation runs. `until` is a
+    /// The only frame of the library on the stack while the user's computation runs. `way` is a
     /// closure because a closure that captures nothing takes no room in this frame.
     #[cold]
     #[inline(never)]
-    fn compute<E>(
+    fn compute<E, Es: Errors<E>>(
         &self,
         key: impl MemoQuery<K>,
         absent: (HashValue, Absent),
-        until: impl FnOnce() -> Option<Instant>,
+        way: impl FnOnce() -> Way<Es>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
-        match self.begin(key, absent, until)? {
+        match self.begin(key, absent, way)? {
             Claimed::Yours(begun) => match compute(begun.computation()) {
                 Ok(value) => Ok(Self::finish(begun, value)),
                 Err(error) => {
-                    // The drop unpins, which may destroy entries removed by other threads, and
+                    // The end of the leader's pin may destroy entries removed by other threads, and
                     // their destructors may panic.
-                    drop(begun);
+                    Self::fail::<E, Es>(begun, &error);
                     Err(Failed::Error(error))
                 }
             },
@@ -514,21 +560,29 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
         let ((leader, _frame), key, watches) = begun.end();
-        leader.finish(|| (key, watches(), value.clone(), value))
+        leader.finish(Self::read, || (key, watches(), value.clone(), value))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {
+        let ((leader, _frame), key, watches) = begun.end();
+        leader.fail::<E, Es>(error);
+        drop((watches, key));
     }
 
     /// Returns the result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
-    fn begin<Q: MemoQuery<K>>(
+    fn begin<Q: MemoQuery<K>, E, Es: Errors<E>>(
         &self,
         key: Q,
         (hash, absent): (HashValue, Absent),
-        until: impl FnOnce() -> Option<Instant>,
-    ) -> Result<Claimed<V, Leads<'_, K, V>>, WaitError> {
+        way: impl FnOnce() -> Way<Es>,
+    ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
         let handles = key.handles();
         let key = key.into_stored();
-        let claimed = self.table.lead(hash, &key, Self::read, absent, until())?;
+        let claimed = self.table.lead(hash, &key, Self::read, absent, &way())?;
         Ok(match claimed {
             Claimed::There(value) => {
                 self.hits.add();
@@ -536,32 +590,17 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Claimed::There(value)
             }
             Claimed::Yours(leader) => {
-                let frame = leader.frame();
-                Claimed::Yours(self.begun::<Q, _>(hash, handles, key, (leader, frame)))
+                self.loads.fetch_add(1, Relaxed);
+                let (frame, core) = (leader.frame(), self.table.core());
+                let watches = Q::watch(handles, hash, core);
+                Claimed::Yours(Begun::new(core, hash, (key, watches), (leader, frame)))
             }
         })
     }
 }
 
-impl<K: MemoKey, V> Memo<K, V> {
-    /// A computation that begins.
-    #[inline]
-    pub(super) fn begun<Q: MemoQuery<K>, W>(
-        &self,
-        hash: HashValue,
-        handles: Q::Handles,
-        key: K::Stored,
-        way: W,
-    ) -> Box<Begun<'_, K, W>> {
-        self.misses.fetch_add(1, Relaxed);
-        let core = self.table.core();
-        let watches = Q::watch(handles, hash, core);
-        Begun::new(core, hash, (key, watches), way)
-    }
-}
-
 /// A computation under a reservation. Its drop completes the reservation.
-type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<'m, Results<K, V>>, Frame)>>;
+type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<'m, Results<K, V>>, Option<Frame>)>>;
 
 impl<K: MemoKey, V> Default for Memo<K, V> {
     fn default() -> Self {

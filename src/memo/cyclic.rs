@@ -32,7 +32,7 @@ fn show<K: TraceKey, V: Trace>(key: &K::Stored, value: &V, tracer: &mut Tracer<'
 
 impl<K: MemoKey, V> Memo<K, V> {
     /// Removes the results that keep themselves alive: each result that leads to one of its inputs,
-    /// if only results of this kind keep the input alive. The removed results count as discarded.
+    /// if only results of this kind keep the input alive. The removed results count as invalidated.
     /// See [`WeakMap::purge_cycles`](crate::concurrent::WeakMap::purge_cycles).
     ///
     /// An object on which a result [depends](crate::memo::Computation::depends_on) is an input,

@@ -1,36 +1,29 @@
-//! Computations without a reservation: when several threads ask for one result, each of the threads
-//! computes it.
+//! Races: when several callers ask for one result, each of the callers computes it.
 
-use core::convert::Infallible;
-use std::boxed::Box;
+use core::convert::{Infallible, identity};
+use core::future::Future;
 
 use super::cache::Memo;
-use super::computation::{Begun, Computation};
+use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::Results;
-use crate::concurrent::Race;
-use crate::hash::HashValue;
+use super::tasks::Dependencies;
+use crate::concurrent::Way;
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
-    /// Returns the result for a key; computes the result if there is none, and never waits. Threads
+    /// Returns the result for a key; computes the result if there is none, and never waits. Callers
     /// that ask for the same key at once each compute a result, and all get the result that is
-    /// inserted first. O(inputs); lock-free if there is a result.
+    /// computed first. O(inputs); lock-free if there is a result.
     ///
     /// Use the method where a waiting thread could hold up the computation for which the thread
     /// waits: where the computation waits for a work-stealing pool, takes a lock that callers hold,
     /// or needs the lock of an interpreter. The chapter
     /// [`memo`](crate::guide::memo#computations-that-wait) has an example of each.
     ///
-    /// The call makes no reservation. If another call [computes](Self::get_or_compute) the result
-    /// under a reservation, this call's result is inserted in place of the reserved result: the
-    /// waiting threads get this call's result, and only the other computing thread gets the
-    /// reserved result. If a result of this key is [removed](Self::remove), an object of the key
-    /// [invalidated](Self::invalidate), or the memo [cleared](Self::clear) while this call
-    /// computes, the computed result is returned, and not kept. Without reservations, the memo does
-    /// not know which results are being computed. So the computed result is also not kept if
-    /// [`remove`](Self::remove) or [`invalidate`](Self::invalidate) is called for any other key or
-    /// object meanwhile, even if the call removes nothing. Deaths of other objects, and evictions
-    /// by a ceiling, do no harm.
+    /// No caller waits for a race. A call of [`get_or_compute`](Self::get_or_compute) beside a race
+    /// computes, too, and other callers may wait for that call: the result that is computed first,
+    /// in the race or beside it, is kept, and goes to the racing calls, the computing call and the
+    /// waiting callers. In the [three cases](Self) in which a computed result is not kept, the
+    /// result of a race is not kept either.
     ///
     /// # Panics
     /// No cycle is detected, and none panics. A computation that asks for its own key by this
@@ -69,41 +62,54 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: impl MemoQuery<K>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        let hash = match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                return Ok(value);
-            }
-            Err((hash, _)) => hash,
-        };
-        let begun = self.begin_race(key, hash);
-        let value = compute(begun.computation())?;
-        Ok(self.end_race(begun, hash, value))
+        self.compute_by(key, || Way::RACES, compute)
     }
 
-    #[inline(never)]
-    fn begin_race<Q: MemoQuery<K>>(&self, key: Q, hash: HashValue) -> Racing<'_, K, V> {
-        let race = self.table.begin_race();
-        let handles = key.handles();
-        self.begun::<Q, _>(hash, handles, key.into_stored(), race)
+    /// Returns a future of the result for a key. The future computes the result if there is none,
+    /// and never waits for another caller: no task that is not polled delays it. See
+    /// [`get_or_compute_racing`](Self::get_or_compute_racing) for races, and
+    /// [`get_or_compute_async`](Self::get_or_compute_async) for the closure. O(inputs).
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+    ///
+    /// async fn length(text: &Strong<str>) -> usize {
+    ///     LENGTHS.get_or_compute_racing_async(text, async |_, _| text.len()).await
+    /// }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let text = Strong::from("text");
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # assert_eq!(std::pin::pin!(length(&text)).poll(&mut context), Poll::Ready(4));
+    /// # assert_eq!(LENGTHS.get(&text), Some(4));
+    /// ```
+    pub async fn get_or_compute_racing_async<'m, Fut>(
+        &'m self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
+    ) -> V
+    where
+        Fut: Future<Output = V>,
+    {
+        let task = self.task(key, Way::RACES, compute, Ok::<_, Infallible>);
+        let Ok(value) = task.await;
+        value
     }
 
-    /// Keeps the result, unless the memo has a result by now, or there was an invalidation
-    /// meanwhile. Returns a clone of the memo's result, or else the computed result.
-    #[inline(never)]
-    fn end_race(&self, begun: Racing<'_, K, V>, hash: HashValue, value: V) -> V {
-        let (race, key, watches) = begun.end();
-        let (watches, kept, race) = (watches(), value.clone(), Some(race));
-        // T5 of the table.
-        match (self.table).put_unless(hash, key, watches, kept, Self::read, race) {
-            Some(first) => {
-                drop(value);
-                first
-            }
-            None => value,
-        }
+    /// Returns a future of the result for a key; the computation may fail. See
+    /// [`get_or_compute_racing_async`](Self::get_or_compute_racing_async).
+    ///
+    /// # Errors
+    /// The error of the closure's future. Then nothing is kept.
+    pub async fn try_get_or_compute_racing_async<'m, Fut, E>(
+        &'m self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
+    ) -> Result<V, E>
+    where
+        Fut: Future<Output = Result<V, E>>,
+    {
+        self.task(key, Way::RACES, compute, identity).await
     }
 }
-
-/// A computation without a reservation.
-type Racing<'m, K, V> = Box<Begun<'m, K, Race<'m, Results<K, V>>>>;

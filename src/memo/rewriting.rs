@@ -5,6 +5,7 @@ use core::convert::Infallible;
 use super::cache::Memo;
 use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
+use crate::concurrent::{Errors, Way};
 use crate::reference::{StrongRef, WeakKey};
 
 /// The kept form of a rewriting's result in a [`Memo`]: the place of an input, or a result that is
@@ -133,7 +134,8 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         key: impl MemoQuery<K>,
         rewrite: impl FnOnce(&Computation<'_>) -> R,
     ) -> R {
-        let Ok(result) = self.rewrite(key, |cx| Ok::<_, Infallible>(rewrite(cx)));
+        let rewrite = |cx: &Computation<'_>| Ok::<_, Infallible>(rewrite(cx));
+        let Ok(result) = self.rewrite(key, || Way::WAITS, rewrite);
         result
     }
 
@@ -153,19 +155,40 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         key: impl MemoQuery<K>,
         rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        self.rewrite(key, rewrite)
+        self.rewrite(key, || Way::WAITS, rewrite)
+    }
+
+    /// Returns the result for a key as [`get_or_rewrite`](Self::get_or_rewrite) does; the
+    /// computation may fail, and the threads that wait share the error. See
+    /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared).
+    ///
+    /// # Errors
+    /// The error of the closure, or a clone of the error of the computation for which the call has
+    /// waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_rewrite`](Self::get_or_rewrite).
+    #[inline]
+    #[track_caller]
+    pub fn try_get_or_rewrite_shared<E: Clone + Send + Sync + 'static>(
+        &self,
+        key: impl MemoQuery<K>,
+        rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.rewrite(key, || Way::SHARES, rewrite)
     }
 
     #[inline]
     #[track_caller]
-    fn rewrite<Q: MemoQuery<K>, E>(
+    fn rewrite<Q: MemoQuery<K>, E, Es: Errors<E>>(
         &self,
         key: Q,
+        way: impl FnOnce() -> Way<Es>,
         rewrite: impl FnOnce(&Computation<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let inputs = key.handles();
         let rewrite = move |cx: &Computation<'_>| Ok(Rewritten::of::<K, Q>(inputs, rewrite(cx)?));
-        let rewritten = self.try_get_or_compute(key, rewrite)?;
+        let rewritten = self.compute_by(key, way, rewrite)?;
         Ok(rewritten.of_key::<K, Q>(inputs))
     }
 

@@ -12,7 +12,8 @@ use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    AnyWatch, Claimed, Gathered, Leader, Load, SharedKey, SharedWatchFor, WatchesOne, cycle,
+    AnyWatch, Claimed, Errors, Failed, Gathered, Leader, Load, SharedKey, SharedWatchFor,
+    WatchesOne, Way, cycle,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -67,7 +68,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     where
         Fut: Future<Output = V>,
     {
-        let Ok(value) = self.task(key, compute, Ok::<_, Infallible>).await;
+        let Ok(value) = self
+            .task(key, Way::WAITS, compute, Ok::<_, Infallible>)
+            .await;
         value
     }
 
@@ -75,8 +78,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// [`get_or_compute_async`](Self::get_or_compute_async).
     ///
     /// # Errors
-    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
-    /// is kept, and a waiting task or thread computes the result itself.
+    /// The error of the closure's future. Then nothing is kept, and a waiting task or thread
+    /// computes the result itself: n tasks that wait for a result which cannot be computed try n
+    /// times, one after the other.
+    /// [`try_get_or_compute_shared_async`](Self::try_get_or_compute_shared_async) tries once.
     pub async fn try_get_or_compute_async<'m, Fut, E>(
         &'m self,
         key: impl MemoQuery<K>,
@@ -85,17 +90,38 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     where
         Fut: Future<Output = Result<V, E>>,
     {
-        self.task(key, compute, identity).await
+        self.task(key, Way::WAITS, compute, identity).await
+    }
+
+    /// Returns a future of the result for a key; the computation may fail, and the tasks and threads
+    /// that wait share the error. See
+    /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared), and
+    /// [`get_or_compute_async`](Self::get_or_compute_async).
+    ///
+    /// # Errors
+    /// The error of the closure's future, or a clone of the error of the computation for which the
+    /// task has waited. Then nothing is kept.
+    pub async fn try_get_or_compute_shared_async<'m, Fut, E>(
+        &'m self,
+        key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
+    ) -> Result<V, E>
+    where
+        E: Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<V, E>>,
+    {
+        self.task(key, Way::SHARES, compute, identity).await
     }
 
     /// `split` tells the result from an error.
-    async fn task<'m, F: Future, E>(
+    pub(super) async fn task<'m, F: Future, E, Es: Errors<E>>(
         &'m self,
         key: impl MemoQuery<K>,
+        way: Way<Es>,
         compute: impl FnOnce(K::Weak, Dependencies<'m>) -> F,
         split: impl FnOnce(F::Output) -> Result<V, E>,
     ) -> Result<V, E> {
-        match self.claim(key).await {
+        match self.claim(key, &way).await? {
             Claimed::There(value) => {
                 // T5 of the table, also below.
                 drop(compute);
@@ -104,36 +130,40 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             Claimed::Yours((entry, weak, leader)) => {
                 let dependencies = entry.dependencies();
                 let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
-                leader
-                    .make(false, || compute(weak, dependencies), split, finish)
-                    .await
+                let compute = || compute(weak, dependencies);
+                leader.make(way, false, compute, split, finish).await
             }
         }
     }
 
     /// Returns the result, if it is there by now, or what the caller needs to compute the result.
-    async fn claim<Q: MemoQuery<K>>(&self, key: Q) -> Claimed<V, Begun<'_, K, V>> {
+    async fn claim<Q: MemoQuery<K>, E, Es: Errors<E>>(
+        &self,
+        key: Q,
+        way: &Way<Es>,
+    ) -> Result<Claimed<V, Begun<'_, K, V>>, E> {
         let (hash, absent) = match self.find(&key) {
             Ok(value) => {
                 drop(key);
-                return Claimed::There(value);
+                return Ok(Claimed::There(value));
             }
             Err(absent) => absent,
         };
         let (handles, key) = (key.handles(), key.into_stored());
-        match self
-            .table
-            .lead_in_task(hash, &key, Self::read, |_| None, absent)
-            .await
-        {
-            Err(_) => cycle::<K, V>(),
+        let claimed = (self.table).lead_in_task(hash, &key, Self::read, |_| None, absent, way);
+        match claimed.await {
+            Err(Failed::Error(error)) => {
+                drop(key);
+                Err(error)
+            }
+            Err(Failed::Wait(_)) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
                 self.hits.add();
                 drop(key);
-                Claimed::There(value)
+                Ok(Claimed::There(value))
             }
             Ok(Claimed::Yours(leader)) => {
-                self.misses.fetch_add(1, Relaxed);
+                self.loads.fetch_add(1, Relaxed);
                 let core = self.table.core();
                 let (watches, weak) = {
                     let _frame = leader.frame();
@@ -149,7 +179,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     core,
                     further,
                 };
-                Claimed::Yours((entry, weak, leader))
+                Ok(Claimed::Yours((entry, weak, leader)))
             }
         }
     }
@@ -223,7 +253,7 @@ where
         Fut: Future<Output = V> + Send + 'static,
     {
         let split = Ok::<_, Infallible>;
-        let Ok(value) = Self::load(memo, key, compute, split, spawn).await;
+        let Ok(value) = Self::load(memo, key, Way::WAITS, compute, split, spawn).await;
         value
     }
 
@@ -231,8 +261,8 @@ where
     /// [`get_or_compute_spawned`](Self::get_or_compute_spawned).
     ///
     /// # Errors
-    /// The error of the closure's future, for the caller that has passed the closure. Then nothing
-    /// is kept, and a waiting task or thread computes the result itself.
+    /// The error of the closure's future. Then nothing is kept, and a waiting task or thread
+    /// computes the result itself.
     ///
     /// # Panics
     /// As [`get_or_compute_spawned`](Self::get_or_compute_spawned).
@@ -247,12 +277,37 @@ where
         Fut: Future<Output = Result<V, E>> + Send + 'static,
         E: Send + 'static,
     {
-        Self::load(memo, key, compute, identity, spawn).await
+        Self::load(memo, key, Way::WAITS, compute, identity, spawn).await
     }
 
-    async fn load<M, F, E>(
+    /// Returns a future of the result for a key; the computation may fail, and the tasks and threads
+    /// that wait share the error. See [`get_or_compute_spawned`](Self::get_or_compute_spawned), and
+    /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared).
+    ///
+    /// # Errors
+    /// The error of the closure's future, or a clone of the error of the computation for which the
+    /// task has waited. Then nothing is kept.
+    ///
+    /// # Panics
+    /// As [`get_or_compute_spawned`](Self::get_or_compute_spawned).
+    pub async fn try_get_or_compute_shared_spawned<M, Fut, E>(
         memo: M,
         key: impl MemoQuery<K>,
+        compute: impl FnOnce(K::Weak, Dependencies<'static>) -> Fut,
+        spawn: impl FnOnce(Load),
+    ) -> Result<V, E>
+    where
+        M: Deref<Target = Self> + Clone + Send + 'static,
+        Fut: Future<Output = Result<V, E>> + Send + 'static,
+        E: Clone + Send + Sync + 'static,
+    {
+        Self::load(memo, key, Way::SHARES, compute, identity, spawn).await
+    }
+
+    async fn load<M, F, E, Es: Errors<E> + Send + 'static>(
+        memo: M,
+        key: impl MemoQuery<K>,
+        way: Way<Es>,
         compute: impl FnOnce(K::Weak, Dependencies<'static>) -> F,
         split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
         spawn: impl FnOnce(Load),
@@ -262,7 +317,7 @@ where
         F: Future + Send + 'static,
         E: Send + 'static,
     {
-        let loading = match memo.claim(key).await {
+        let loading = match memo.claim(key, &way).await? {
             Claimed::There(value) => {
                 drop((compute, spawn));
                 return Ok(value);
@@ -273,7 +328,15 @@ where
                     (memo.clone(), compute(weak, entry.dependencies()))
                 };
                 let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
-                leader.spawn(share, |memo| &memo.table, computing, split, finish, spawn)
+                leader.spawn(
+                    way,
+                    share,
+                    |memo| &memo.table,
+                    computing,
+                    split,
+                    finish,
+                    spawn,
+                )
             }
         };
         loading.result::<K, V>().await
@@ -305,7 +368,7 @@ impl<K: MemoKey> Entry<K> {
     }
 
     fn finish<V: Clone>(self, leader: Leader<'_, Results<K, V>>, value: V) -> V {
-        leader.finish(|| {
+        leader.finish(Memo::<K, V>::read, || {
             let watches = EntryWatches::new(self.watches, self.further.close());
             (self.key, watches, value.clone(), value)
         })

@@ -13,6 +13,9 @@ use crate::faces::{self, Handle, Known, Owned, owned, quietly};
 type Failure = Box<dyn Any>;
 type Making<'m> = &'m mut dyn FnMut() -> Result<usize, Failure>;
 
+/// An error that threads share: the same object.
+pub(crate) type Shared = Arc<&'static str>;
+
 const ONCE: &str = "a closure is called once";
 
 fn erased<V, E: 'static>(
@@ -73,6 +76,12 @@ pub(crate) trait GetOrInsert: Sync {
     fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
     /// The same, where threads do not wait for each other.
     fn race_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
+    /// The same, where the threads that wait share the error.
+    fn share_for(
+        &self,
+        key: usize,
+        make: &mut dyn FnMut() -> Result<usize, Shared>,
+    ) -> Result<Value, Shared>;
     fn get(&self, key: usize) -> Option<Value>;
     /// Sets it; returns whether there was none.
     fn set(&self, key: usize, value: &Value) -> bool;
@@ -143,6 +152,15 @@ macro_rules! maps {
             fn race_for(&self, $key: usize, make: Making<'_>) -> Result<Value, Failure> {
                 let $all = self;
                 let made = $all.map.try_get_or_insert_racing($at, |_: &_| make().map($new));
+                made.map($shown)
+            }
+            fn share_for(
+                &self,
+                $key: usize,
+                make: &mut dyn FnMut() -> Result<usize, Shared>,
+            ) -> Result<Value, Shared> {
+                let $all = self;
+                let made = $all.map.try_get_or_insert_shared($at, |_: &_| make().map($new));
                 made.map($shown)
             }
             fn get(&self, $key: usize) -> Option<Value> {

@@ -248,5 +248,8 @@ fn attributes_and_memos() {
     }
     drop(keys);
     assert_eq!(panicking(&destroyed, || _ = memo.purge()), MANY);
-    assert_eq!((memo.len(), memo.statistics().invalidated), (0, MANY));
+    assert_eq!(
+        (memo.len(), memo.statistics().invalidated),
+        (0, MANY as u64)
+    );
 }

@@ -20,7 +20,10 @@ for_each_making!(
     small_waiters_get_what_is_raced_beside_a_reservation,
     what_fails_or_panics_keeps_nothing,
     a_value_whose_own_making_is_asked_for,
-    what_is_removed_meanwhile_is_inserted_after_that,
+    what_is_removed_meanwhile_is_not_kept,
+    what_is_made_beside_a_race_is_the_same,
+    others_may_be_changed_meanwhile,
+    who_leaves_last_leaves_nothing,
 );
 
 fn race(map: &dyn GetOrInsert, key: usize, make: impl FnOnce() -> usize) -> Value {
@@ -63,8 +66,7 @@ fn small_all_make_a_value_and_get_the_first(new: New) {
     }
 }
 
-/// 280: The waiter goes on while the other value is still being made. That goes to the thread that makes it, and is not
-/// kept.
+/// 280, 470: The waiter goes on while the other value is still being made. The thread that makes that gets the first.
 fn small_waiters_get_what_is_raced_beside_a_reservation(new: New) {
     let _watched = watchdog::watched("a waiter waits for the value that was overtaken");
     for _ in 0..scaled(20, 2) {
@@ -87,7 +89,7 @@ fn small_waiters_get_what_is_raced_beside_a_reservation(new: New) {
             assert_eq!(raced.number(), 8);
             assert!(waiter.join().unwrap().is(&raced));
             drop(go);
-            assert_eq!(leader.join().unwrap().number(), 7);
+            assert!(leader.join().unwrap().is(&raced));
             assert!(map.get(1).is_some_and(|there| there.is(&raced)));
             assert_eq!(map.len(), 1);
         });
@@ -117,17 +119,103 @@ fn a_value_whose_own_making_is_asked_for(new: New) {
         inner = Some(race(&*map, 2, || 7));
         8
     });
-    assert_eq!((reserved.number(), map.len()), (8, 2));
-    assert!(map.get(2).unwrap().is(&inner.unwrap()));
+    assert!(reserved.is(&inner.unwrap()) && reserved.number() == 7);
+    assert_eq!(map.len(), 2);
 }
 
-fn what_is_removed_meanwhile_is_inserted_after_that(new: New) {
+/// 471
+fn what_is_removed_meanwhile_is_not_kept(new: New) {
     let map = new();
     let made = race(&*map, 1, || {
         assert!(!map.remove(1));
         7
     });
+    assert_eq!((made.number(), map.get(1).is_none()), (7, true));
+    // Nor is what another makes who has joined before.
+    let mut inner = None;
+    let outer = race(&*map, 1, || {
+        inner = Some(race(&*map, 1, || {
+            assert!(!map.remove(1));
+            8
+        }));
+        9
+    });
+    assert_eq!((inner.unwrap().number(), outer.number()), (8, 9));
+    assert_eq!((map.len(), race(&*map, 1, || 10).number()), (0, 10));
+}
+
+/// 470: By a thread that comes while others race.
+fn what_is_made_beside_a_race_is_the_same(new: New) {
+    // The race is first.
+    let map = new();
+    let mut raced = None;
+    let asked = {
+        let mut ask = || {
+            map.ask(1, || {
+                raced = Some(race(&*map, 1, || 7));
+                8
+            })
+        };
+        let mut asked = None;
+        let outer = race(&*map, 1, || {
+            asked = Some(ask());
+            9
+        });
+        let asked = asked.unwrap();
+        assert!(outer.is(&asked));
+        asked
+    };
+    assert!(asked.is(&raced.unwrap()) && asked.number() == 7);
+    // The thread is first.
+    let mut asked = None;
+    let outer = race(&*map, 2, || {
+        asked = Some(map.ask(2, || 7));
+        8
+    });
+    assert!(outer.is(&asked.unwrap()) && outer.number() == 7);
+    assert_eq!(map.len(), 2);
+}
+
+/// 471: The key of the race counts, and no other.
+fn others_may_be_changed_meanwhile(new: New) {
+    let map = new();
+    let other = race(&*map, 2, || 6);
+    let made = race(&*map, 1, || {
+        assert!(map.remove(2) && !map.remove(2));
+        7
+    });
+    drop(other);
     assert!(map.get(1).is_some_and(|there| there.is(&made)));
+}
+
+/// 472: Whoever fails or panics, in a race or beside it: the others go on, and the next begins anew.
+fn who_leaves_last_leaves_nothing(new: New) {
+    let map = new();
+    for fails in 0..8_u8 {
+        let end = |bit: u8, number| match fails & bit {
+            0 => Ok(number),
+            _ => Err("no"),
+        };
+        let (mut inner, mut asked) = (None, None);
+        let outer = map.race(1, || {
+            inner = Some(map.race(1, || end(1, 7)));
+            asked = Some(map.try_ask(1, || end(2, 8)));
+            assert!(panics(|| _ = map.race::<()>(3, || quiet_panic())));
+            end(4, 9)
+        });
+        let ends = [inner.unwrap(), asked.unwrap(), outer].map(Result::ok);
+        let first = ends.iter().flatten().next();
+        match (first, map.get(1)) {
+            (Some(first), Some(there)) => {
+                assert!(there.is(first) && ends.iter().flatten().all(|end| end.is(first)));
+            }
+            (None, None) => assert_eq!(fails, 7),
+            _ => panic!("the first is kept"),
+        }
+        drop(ends);
+        map.remove(1);
+        assert_eq!((race(&*map, 1, || 10).number(), map.remove(1)), (10, true));
+    }
 }
 
 /// 280: The operation that inserts the value panics when the value is in its place: a listener does.

@@ -12,7 +12,7 @@ use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::dynamic::*;
 use crate::faces::Count;
-use crate::get_or_insert::{GetOrInsert, New, Value, for_each_making};
+use crate::get_or_insert::{GetOrInsert, New, Shared, Value, for_each_making};
 
 for_each_making!(
     a_value_is_computed_once,
@@ -20,6 +20,7 @@ for_each_making!(
     small_a_panic_lets_another_try,
     an_error_is_returned_and_nothing_kept,
     small_an_error_lets_another_try,
+    small_waiters_share_an_error,
     an_error_that_panics_when_it_is_dropped,
     all_may_panic_but_the_last,
     to_ask_for_a_value_while_computing_it_is_an_error,
@@ -125,6 +126,37 @@ fn small_an_error_lets_another_try(new: New) {
         assert_eq!((value.number(), map.len()), (8, 1));
         assert_eq!(first.join().unwrap(), Err("no value"));
     });
+}
+
+/// 473: Each caller gets the error of the making for which it has waited, or its own: the same object, made once. Nothing is
+/// kept, and who comes later makes the value anew.
+fn small_waiters_share_an_error(new: New) {
+    let (threads, rounds, mut shared) = (scaled(8, 3), scaled(50, 1), 0);
+    for _ in 0..rounds {
+        let (map, made, barrier) = (new(), Count::default(), Barrier::new(threads));
+        let got: Vec<Shared> = thread::scope(|scope| {
+            let ask = || {
+                barrier.wait();
+                let fail = &mut || {
+                    made.add();
+                    thread::yield_now();
+                    Err(Shared::new("no"))
+                };
+                map.share_for(1, fail).map(|_| ()).unwrap_err()
+            };
+            let askers: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
+            askers.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        let mut errors: Vec<_> = got.iter().map(Arc::as_ptr).collect();
+        errors.sort_unstable();
+        errors.dedup();
+        assert_eq!(errors.len(), made.get());
+        shared += threads - made.get();
+        assert_eq!((map.len(), map.get(1).is_none()), (0, true));
+        let made = map.share_for(1, &mut || Ok(7)).unwrap();
+        assert!(map.get(1).is_some_and(|there| there.is(&made)));
+    }
+    assert!(shared != 0 || rounds == 1, "no caller has waited");
 }
 
 /// The caller drops it: nothing is being made by then.

@@ -369,7 +369,7 @@ fn memos() {
     assert_eq!(memo.purge_cycles().removed, 0);
     drop(term);
     assert_eq!((memo.purge_cycles().removed, memo.len()), (1, 0));
-    assert_eq!(memo.statistics().discarded, 1);
+    assert_eq!(memo.statistics().invalidated, 1);
 
     // Lives as long as the shorter-lived of its inputs: one of them held is not enough.
     let pairs = Memo::<(Strong<Shared>, Arc<u8>), (Option<Strong<Shared>>, Arc<u8>)>::new();

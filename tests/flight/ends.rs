@@ -34,7 +34,7 @@ fn a_panic_goes_to_who_computes() {
     assert_eq!(second.poll(), Poll::Ready(3));
     let statistics = memo.statistics();
     assert_eq!(
-        (statistics.misses, statistics.discarded, memo.len()),
+        (statistics.misses, statistics.failures, memo.len()),
         (2, 1, 1)
     );
 
@@ -68,7 +68,7 @@ fn an_error_goes_to_who_computes() {
     assert_eq!(first.poll(), Poll::Ready(Err("no")));
     assert_eq!(second.poll(), Poll::Ready(Err(5)));
     assert_eq!(third.poll(), Poll::Ready(3));
-    assert_eq!((memo.get(&text), memo.statistics().discarded), (Some(3), 2));
+    assert_eq!((memo.get(&text), memo.statistics().failures), (Some(3), 2));
     let ask = memo.try_get_or_compute_async(&text, |_, _| async { Err(()) });
     assert_eq!(block_on(ask), Ok(3));
 }
@@ -99,7 +99,7 @@ fn what_changes_meanwhile_is_not_kept() {
         assert_eq!(leads.poll(), Poll::Ready(4));
         assert_eq!((waits.woken(), waits.poll()), (1, Poll::Ready(9)));
         assert_eq!(memo.get(&text), Some(9));
-        assert_eq!(memo.statistics().discarded, 1);
+        assert_eq!(memo.statistics().invalidated, 1);
     }
 }
 
@@ -208,7 +208,7 @@ fn a_weight_that_panics_goes_to_who_computes() {
     assert_eq!((second.woken(), second.poll()), (1, Poll::Ready(5)));
     assert_eq!((memo.get(&text), memo.retained_weight()), (Some(5), 5));
     let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.discarded), (2, 1));
+    assert_eq!((statistics.misses, statistics.failures), (2, 1));
 }
 
 /// 204, 255: A waker that panics at the end of a computation, of a thread or of a task: the entry is in the ceiling by then.

@@ -75,12 +75,12 @@ fn a_stale_result_panics() {
         (
             statistics.misses,
             statistics.invalidated,
-            statistics.discarded
+            statistics.failures
         ),
-        (1, 1, 0)
+        (2, 1, 0)
     );
     drop(memo.get_or_compute(&input, |_| Doomed::default()));
-    assert_eq!((memo.len(), memo.statistics().misses), (1, 2));
+    assert_eq!((memo.len(), memo.statistics().loads), (1, 2));
 }
 
 /// 174: The memo's copy of a result that is not stored, because a dependency has died meanwhile, asks for the
@@ -163,7 +163,8 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
     });
     assert_eq!((end.get(), memo.len()), (1, 2));
     let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.discarded), (4, 2));
+    assert_eq!((statistics.misses, statistics.failures), (4, 1));
+    assert_eq!(statistics.invalidated, 1);
 }
 
 /// 185: Results of dead inputs stay until they are requested, also those found by a caller that needs a new one;
@@ -189,7 +190,7 @@ fn results_of_the_dead_are_kept_on_request() {
     assert_eq!(destroyed.get(), 0);
     let last = memo.statistics();
     assert_eq!(
-        (last.misses, last.discarded, memo.len()),
+        (last.misses, last.failures, last.live),
         (103, 0, 103 - last.invalidated)
     );
     memo.purge();

@@ -32,7 +32,7 @@ impl<K: MemoKey, R: Clone, F> Cached<K, R, F> {
 fn info<K: MemoKey, R: Clone, F>(cached: &Cached<K, R, F>) -> [usize; 3] {
     cached.1.purge(); // for the sake of `Arc`
     let (statistics, size) = cached.cache_info();
-    [statistics.hits, statistics.misses, size]
+    [statistics.hits as usize, statistics.misses as usize, size]
 }
 
 for_each_pointer!(

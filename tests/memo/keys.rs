@@ -102,7 +102,7 @@ fn retain_sees_each_once<P: Pointer>() {
     assert_eq!(seen, [0, 1, 2, 10, 11, 12, 20, 21, 22]);
     assert_eq!(memo.len(), 3);
     assert!(memo.contains_key((&all[1], &all[1])) && !memo.contains_key((&all[1], &all[0])));
-    assert_eq!(memo.statistics().discarded, 6);
+    assert_eq!(memo.statistics().invalidated, 6);
     // It may use the memo.
     memo.retain(|_, _| {
         memo.insert((&all[0], &all[1]), Doomed::default());

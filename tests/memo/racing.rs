@@ -49,11 +49,14 @@ fn all_compute_and_get_the_first<P: Pointer>() {
     });
     assert!(got.iter().all(|it| *it == got[0]), "of the first: {got:?}");
     assert_eq!((memo.get(&all[0]), memo.len()), (Some(got[0]), 1));
-    assert_eq!(memo.statistics().misses, threads);
+    let statistics = memo.statistics();
+    assert_eq!([statistics.misses, statistics.loads], [threads as u64; 2]);
+    // Who loses has not failed, and nothing was invalidated.
+    assert_eq!([statistics.failures, statistics.invalidated], [0, 0]);
     assert_eq!(race(&memo, &all[0], |_| quiet_panic()), got[0]);
 }
 
-/// 280: The waiter goes on while the other result is still being computed.
+/// 280, 470: The waiter goes on while the other result is still being computed. Who computes that gets the first.
 fn waiters_get_what_is_raced<P: Pointer>() {
     let _watched = watchdog::watched("a waiter waits for the result that was overtaken");
     let (memo, all) = (&Memo::<P, usize>::new(), objects::<P>(1));
@@ -72,7 +75,7 @@ fn waiters_get_what_is_raced<P: Pointer>() {
         assert_eq!(race(memo, key, |_| 8), 8);
         assert_eq!(waiter.join().unwrap(), 8);
         drop(go);
-        assert_eq!(leader.join().unwrap(), 7);
+        assert_eq!(leader.join().unwrap(), 8);
     });
     assert_eq!((memo.get(key), memo.len()), (Some(8), 1));
 }
@@ -90,7 +93,7 @@ fn it_depends_on_what_it_declares<P: Pointer>() {
     assert_eq!(memo.get(&all[0]), None);
 }
 
-/// 280: By the key, by what was declared, by a removal, by clearing.
+/// 280, 471: By the key, by what was declared, by a removal, by clearing.
 fn what_is_invalidated_meanwhile_is_not_kept<P: Pointer>() {
     type Key<P> = (P, Value<usize>);
     let (memo, all) = (Memo::<Key<P>, usize>::new(), objects::<P>(2));
@@ -108,6 +111,16 @@ fn what_is_invalidated_meanwhile_is_not_kept<P: Pointer>() {
             number
         });
         assert_eq!((got, memo.get((key, &1))), (number, None));
+    }
+    if P::NOTIFIES {
+        // Of other keys, it may be anything.
+        let other = &objects::<P>(1)[0];
+        let got = memo.get_or_compute_racing((key, &2), |_| {
+            memo.insert((other, &1), 7);
+            assert_eq!((memo.invalidate(other), memo.remove((key, &3))), (1, false));
+            8
+        });
+        assert_eq!((got, memo.get((key, &2))), (8, Some(8)));
     }
     // What begins after that is kept.
     assert_eq!(memo.get_or_compute_racing((key, &1), |_| 9), 9);

@@ -1,18 +1,20 @@
 //! A server of tenants on tokio and hyper, and its clients, in one process. Tenants are loaded by name, once for all
-//! requests that wait, also if some of these hang up; kept while somebody uses them, and the latest of them longer; and
+//! requests that wait, also if some of these hang up or the load fails; kept while somebody uses them, and the latest of them longer; and
 //! closed by four tasks. It checks itself: `cargo run -p weakly-tenants`
 
 mod clients;
 mod server;
 mod tenant;
 
-use std::{panic, process, sync::Arc, time::Duration};
+use std::future::{Future, poll_fn};
+use std::{panic, process, sync::Arc, task::Poll, time::Duration};
 
+use hyper::StatusCode;
 use tokio::time::sleep;
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
 
 use server::{BYTES, CLOSERS, ENTRIES, GENERATIONS, Server};
-use tenant::notes;
+use tenant::{HANGING, notes};
 
 const ROUNDS: u64 = 6;
 const CLIENTS: u64 = 16;
@@ -87,7 +89,29 @@ async fn run() {
     watches.shutdown().await;
     rest(&server, &mut watches).await;
     compare(&server, "shut down");
+    fail_together(&server).await;
     assert!(server.tenants.is_empty(), "something is open");
+}
+
+/// 64 requests for a tenant whose query hangs: the first loads, and all get its answer when its time is up.
+async fn fail_together(server: &Server) {
+    let mut requests: Vec<_> = (0..64).map(|_| Box::pin(server.tenant(HANGING))).collect();
+    poll_fn(|cx| {
+        requests.retain_mut(|request| match request.as_mut().poll(cx) {
+            Poll::Ready(answer) => {
+                assert_eq!(answer.err(), Some(StatusCode::GATEWAY_TIMEOUT));
+                false
+            }
+            Poll::Pending => true,
+        });
+        if requests.is_empty() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    assert_eq!(notes().timed_out, 1, "one query for all");
 }
 
 /// Panics when nothing has happened for a minute, however long the whole takes.

@@ -51,20 +51,23 @@ impl Server {
     }
 
     /// Returns the tenant of a name. All who have it at the same time have the same one.
-    async fn tenant(&self, name: &str) -> Result<Strong<Tenant>, StatusCode> {
+    /// If the load fails, all who wait for it get its answer.
+    pub(crate) async fn tenant(&self, name: &str) -> Result<Strong<Tenant>, StatusCode> {
         if let Some(tenant) = self.tenants.get(name) {
             notes().hits += 1;
             return Ok(tenant);
         }
         let closing = self.closing.clone();
         let load = |name: String| async move {
-            let tenant = Tenant::load(name).await.ok_or(StatusCode::NOT_FOUND)?;
+            let tenant = Tenant::load(name).await?;
             Ok(Strong::new_returning(tenant, &closing))
         };
         let spawn = |load| _ = tokio::spawn(load);
         let tenants = Arc::clone(&self.tenants);
-        let loaded = WeakValueMap::try_get_or_insert_spawned(tenants, name.to_owned(), load, spawn);
-        loaded.await.inspect(|_| notes().waits += 1)
+        let name = name.to_owned();
+        let loaded = WeakValueMap::try_get_or_insert_shared_spawned(tenants, name, load, spawn);
+        let loaded = loaded.await.inspect(|_| notes().waits += 1);
+        loaded.inspect_err(|_| notes().refused += 1)
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Result<String, StatusCode> {

@@ -1,13 +1,19 @@
 //! A tenant stands for a connection to a database, and for what has been read there. What happens to it is noted, apart
 //! from the library.
 
+use std::future::pending;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::{sync::Notify, task, time::sleep};
+use hyper::StatusCode;
+use tokio::time::{sleep, timeout};
+use tokio::{sync::Notify, task};
 
 /// How many there are. Their names are numbers.
 pub(crate) const TENANTS: usize = 500;
+
+/// The tenant whose query hangs.
+pub(crate) const HANGING: &str = "hanging";
 
 #[derive(Default)]
 pub(crate) struct Notes {
@@ -16,8 +22,9 @@ pub(crate) struct Notes {
     pub(crate) answers: usize,
     pub(crate) hits: usize,
     pub(crate) waits: usize,
-    /// Loads that have made a tenant, and those that were refused.
+    /// Loads that have made a tenant; queries whose time was up; and requests that were refused.
     pub(crate) loads: usize,
+    pub(crate) timed_out: usize,
     pub(crate) refused: usize,
     pub(crate) evicted: usize,
     pub(crate) closed: usize,
@@ -76,16 +83,24 @@ pub(crate) struct Tenant {
 }
 
 impl Tenant {
-    pub(crate) async fn load(name: String) -> Option<Self> {
+    pub(crate) async fn load(name: String) -> Result<Self, StatusCode> {
         let number = name.parse::<usize>().ok().filter(|it| *it < TENANTS);
         let _loading = Use::begin(&name, 0);
-        sleep(Duration::from_millis(3)).await; // the query
+        let query = async {
+            sleep(Duration::from_millis(3)).await;
+            if name == HANGING {
+                pending::<()>().await;
+            }
+        };
+        let ended = timeout(Duration::from_millis(50), query).await;
         let mut now = notes();
-        now.refused += usize::from(number.is_none());
-        let data = vec![b'.'; 1_000 + number? * 977 % 4_000];
+        now.timed_out += usize::from(ended.is_err());
+        ended.map_err(|_| StatusCode::GATEWAY_TIMEOUT)?;
+        let number = number.ok_or(StatusCode::NOT_FOUND)?;
+        let data = vec![b'.'; 1_000 + number * 977 % 4_000];
         now.loads += 1;
         now.bytes += data.len();
-        Some(Tenant {
+        Ok(Tenant {
             data,
             changed: Notify::new(),
             load: now.loads,

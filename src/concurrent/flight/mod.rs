@@ -1,5 +1,5 @@
 //! Single flight: of all threads and tasks that want the same value at once, one makes the value,
-//! and the others wait.
+//! and the others wait. In a *race*, callers make the value besides, and wait for nobody.
 //!
 //! A *reservation* stands for a value that is being made. The reservation has one owner, its
 //! *leader*: a thread or a task. Threads and tasks that wait for the end of the reservation are its
@@ -11,6 +11,8 @@
 //! wakers included. All shared state is under locks: no load could hide a second load from loom
 //! (see `sync`). None of the files knows the table.
 
+mod claim;
+
 mod reservation;
 
 mod frame;
@@ -18,6 +20,8 @@ mod frame;
 mod graph;
 
 mod wait;
+
+pub(super) use claim::{Claim, Part};
 
 #[cfg(all(test, weakly_loom))]
 mod models;

@@ -2,12 +2,12 @@
 //!
 //! * **F3** A leader unlinks or replaces the node of its reservation first, and completes the
 //!   reservation afterwards. So a waiter that goes on finds the value, or no node, or another
-//!   reservation.
+//!   reservation, or a reservation that only racers have (J1 of [`claim`](super::claim)).
 //! * **F4** All waiters of a complete reservation are woken. One chosen waiter might have been
 //!   dropped, or might never be polled again, and then nobody would make the value.
 //! * **F5** A caller may insert a value in the place of a reservation's node. The reservation is
 //!   complete for its waiters then: the waiters find the inserted value. The leader goes on, and
-//!   only the leader gets its own value.
+//!   only the leader gets its own value, unless the inserted value is a racer's.
 
 use core::any::Any;
 use core::cell::Cell;
@@ -15,8 +15,9 @@ use core::mem;
 use std::sync::Arc;
 use std::vec::Vec;
 
+use super::claim::Makers;
 use crate::panics::wake_all;
-use crate::waits::{Sleepers, Waits};
+use crate::waits::{Sleepers, Waits, Woken};
 
 /// A value that its leader makes, a thread or a task.
 pub(crate) struct Reservation(pub(super) Waits<State>);
@@ -25,8 +26,9 @@ pub(crate) struct Reservation(pub(super) Waits<State>);
 pub(super) struct State {
     /// No caller waits for the reservation any more.
     pub(super) complete: bool,
+    pub(super) makers: Makers,
     /// What the leader leaves to the waiters.
-    left: Option<Arc<dyn Any + Send + Sync>>,
+    pub(super) left: Option<Arc<dyn Any + Send + Sync>>,
     /// The edges of the graph that lead from the computation to other reservations.
     pub(super) edges: Vec<Outgoing>,
     /// The number of edges so far.
@@ -53,29 +55,46 @@ pub(crate) enum WaitError {
 }
 
 impl Reservation {
+    /// A reservation of an owner.
     pub(in super::super) fn new() -> Arc<Self> {
-        Arc::new(Reservation(Waits::new(State::default())))
+        Reservation::by(false)
     }
 
-    /// Ends the reservation: the value is there, or there will be none. All waiters go on.
+    /// A reservation of its first maker, which races or owns the reservation.
+    pub(in super::super) fn by(races: bool) -> Arc<Self> {
+        Arc::new(Reservation(Waits::new(State::of(races))))
+    }
+
+    /// Ends the reservation: its owner has left. All waiters go on.
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
     pub(in super::super) fn complete(&self) {
-        let ((), woken) = (self.0).wake(Sleepers::All, |state, _| state.complete = true);
-        wake_all(woken);
+        wake_all(self.end());
     }
 
-    /// Leaves something to the waiters, if there are any: they keep it until they are gone. The
-    /// leader completes the reservation afterwards.
-    pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) {
-        if self.0.is_any() {
-            let left: Arc<dyn Any + Send + Sync> = Arc::new(make());
-            self.0.with(|state| state.left = Some(left));
-        }
+    /// As `complete`, but leaves the wakers to the caller.
+    #[must_use]
+    pub(super) fn end(&self) -> Woken {
+        let ((), woken) = (self.0).wake(Sleepers::All, |state, _| {
+            (state.complete, state.makers.owned) = (true, false);
+        });
+        woken
     }
 
-    /// A clone of what the leader has left, if it has this type.
+    /// Whether a caller waits.
+    pub(in super::super) fn is_awaited(&self) -> bool {
+        self.0.is_any()
+    }
+
+    /// Leaves something to the waiters: they keep it until they are gone. The owner completes the
+    /// reservation afterwards.
+    pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, left: T) {
+        let left: Arc<dyn Any + Send + Sync> = Arc::new(left);
+        self.0.with(|state| state.left = Some(left));
+    }
+
+    /// A clone of what the owner has left, if it has this type.
     pub(in super::super) fn left<T: Clone + 'static>(&self) -> Option<T> {
         let left = self.0.with(|state| state.left.clone())?;
         left.downcast_ref().cloned()
@@ -105,7 +124,7 @@ impl Overtaken {
         let reservation = self.0.take();
         mem::forget(self);
         if let Some(reservation) = reservation {
-            reservation.complete();
+            reservation.land();
         }
     }
 }
@@ -113,7 +132,7 @@ impl Overtaken {
 impl Drop for Overtaken {
     fn drop(&mut self) {
         if let Some(reservation) = self.0.take() {
-            reservation.complete();
+            reservation.land();
         }
     }
 }

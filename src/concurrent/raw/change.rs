@@ -87,8 +87,8 @@ impl<N: Entry> Writer<'_, N> {
     /// Inserts an entry, or replaces the entry with the same hash for which `same` is true, if
     /// `expected` accepts the present entry or its absence. Both closures may be called again when
     /// other threads change the same entry. If the entry is not inserted, the caller keeps the
-    /// entry and decides when to destroy it. Reasons are a panic of a closure, and a [condition of
-    /// the entry](Registered::may_be_linked).
+    /// entry and decides when to destroy it. Reasons are a panic of a closure, and the [death of
+    /// an object](Registered::may_be_linked).
     #[inline]
     pub(in super::super) fn put<'g>(
         &'g self,
@@ -97,7 +97,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let mut may_be_first = N::BY_ADDRESS && !node.is_conditional();
+        let mut may_be_first = N::BY_ADDRESS;
         let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
@@ -140,7 +140,7 @@ impl<N: Entry> Writer<'_, N> {
                 continue;
             };
             match found {
-                _ if !node.may_be_linked() => return Put::Refused,
+                _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
                     if let Some((watch, there)) = inherits {
                         watch.inherit(there);
@@ -213,31 +213,6 @@ impl<N: Entry> Writer<'_, N> {
         self.inside.count(true, 1);
         // SAFETY: as in `find`.
         Some(unsafe { &*new })
-    }
-
-    /// Waits for the writer holding the lock of the bucket of `hash`. From now on the caller finds
-    /// the entries linked by the writer, and a later writer sees the caller's earlier stores.
-    pub(in super::super) fn pass(&self, hash: u64) {
-        while let Some(array) = self.array_for(hash) {
-            let home = array.home(hash);
-            if home.lock(first_load(Meta::EMPTY, || home.meta())).is_some() {
-                return;
-            }
-        }
-    }
-
-    /// Does the same for all buckets.
-    pub(in super::super) fn pass_all(&self) {
-        while let Some(array) = self.array() {
-            for hash in 0..array.len() as u64 {
-                self.pass(hash);
-            }
-            // If there is a next array, a bucket may have become two buckets, of which only one was
-            // passed.
-            if array.next().is_none() {
-                return;
-            }
-        }
     }
 
     /// Unlinks the entry with this hash for which `same` is true, if the entry is `wanted`. Both

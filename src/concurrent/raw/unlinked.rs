@@ -5,15 +5,12 @@ use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
 
-use super::entry::{Entry, Registered};
-use crate::sync::{AtomicUsize, Ordering::Relaxed};
+use super::entry::Entry;
 
 /// An entry that is not linked yet. The pointer is null once the entry is linked.
 pub(in super::super) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
-    /// A word and a value: the entry may not be linked if the word has changed by then.
-    unless_changed: Option<(&'t AtomicUsize, usize)>,
 }
 
 impl<'t, N: Entry> Unlinked<'t, N> {
@@ -28,29 +25,7 @@ impl<'t, N: Entry> Unlinked<'t, N> {
         Unlinked {
             node: Box::into_raw(place).cast(),
             context,
-            unless_changed: None,
         }
-    }
-
-    /// Forbids linking the entry once `word` no longer has this value.
-    pub(in super::super) fn unless_changed(&mut self, word: &'t AtomicUsize, value: usize) {
-        self.unless_changed = Some((word, value));
-    }
-
-    /// Returns whether the entry has a condition for its linking.
-    #[inline]
-    pub(super) fn is_conditional(&self) -> bool {
-        self.unless_changed.is_some()
-    }
-
-    /// Returns whether the entry may be linked, under the lock of its bucket. See
-    /// [`Registered::may_be_linked`].
-    #[inline]
-    pub(super) fn may_be_linked(&self) -> bool {
-        // Relaxed: a thread that changes the word then passes the lock of the bucket.
-        let is_changed = |(word, value): (&AtomicUsize, usize)| word.load(Relaxed) != value;
-        !self.unless_changed.is_some_and(is_changed)
-            && self.watch().is_none_or(Registered::may_be_linked)
     }
 
     #[inline]

@@ -71,22 +71,18 @@ pub(super) fn ask<'a>(world: &'a Arc<World>, plan: Plan) -> Boxed<'a, ()> {
         }),
         Of::Own => Box::pin(async move {
             let key = world.new_key();
-            let (token, begun) = (Token::new(&world.live), Arc::<AtomicUsize>::default());
+            let token = Token::new(&world.live);
             let flight = {
-                let begun = Arc::clone(&begun);
                 world
                     .memo
                     .get_or_compute_async(&key, move |_, _| async move {
                         let _token = token;
-                        begun.fetch_add(1, SeqCst);
                         yields(2).await;
                         std::future::pending().await
                     })
             };
             follow(world, flight, plan.control).await;
-            let begun = begun.load(SeqCst);
             world.forgotten.fetch_add(1, SeqCst);
-            world.forgotten_begun.fetch_add(begun, SeqCst);
         }),
     }
 }

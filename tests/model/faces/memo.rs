@@ -86,8 +86,8 @@ type WeakTo<P> = <Key<P> as WeakKey>::Weak;
 pub struct Asked<I: Inputs<P, V>, P: Kind, V: Kind> {
     memo: Memo<I::Key, SharedValue>,
     asked: Vec<(WeakTo<P>, WeakTo<V>)>,
-    /// How many computations failed, and results were removed.
-    discarded: Cell<usize>,
+    /// How many computations failed.
+    failed: Cell<u64>,
 }
 
 /// Whether it is a weak handle to this object.
@@ -101,7 +101,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Default for Asked<I, P, V> {
         Asked {
             memo: Memo::new(),
             asked: Vec::new(),
-            discarded: Cell::default(),
+            failed: Cell::default(),
         }
     }
 }
@@ -123,14 +123,8 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
         self.memo.get(I::key(first, second)?)
     }
 
-    fn discard(&self, results: usize) {
-        self.discarded.set(self.discarded.get() + results);
-    }
-
     fn remove(&self, first: &Key<P>, second: Option<&Key<V>>) -> bool {
-        let removed = I::key(first, second).is_some_and(|key| self.memo.remove(key));
-        self.discard(usize::from(removed));
-        removed
+        I::key(first, second).is_some_and(|key| self.memo.remove(key))
     }
 
     /// Asks, and declares.
@@ -144,9 +138,9 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
         self.memo.try_get_or_compute(key, |computation| {
             I::declare(computation, second);
             // Unless it fails or panics.
-            self.discard(1);
+            self.failed.set(self.failed.get() + 1);
             let made = make(computation)?;
-            self.discarded.set(self.discarded.get() - 1);
+            self.failed.set(self.failed.get() - 1);
             Ok(made)
         })
     }
@@ -197,9 +191,8 @@ where
 {
     fn len(&self) -> usize {
         let statistics = self.memo.statistics();
-        let ended = statistics.invalidated + statistics.discarded;
-        assert_eq!(statistics.misses, self.memo.len() + ended);
-        assert_eq!(statistics.discarded, self.discarded.get());
+        assert_eq!(statistics.live, self.memo.len() as u64);
+        assert_eq!(statistics.failures, self.failed.get());
         self.memo.len()
     }
 
@@ -209,8 +202,7 @@ where
 
     fn clear(&mut self) {
         // Held until then: the looks at them may sweep, and what goes with that may have owned the last other handle to one.
-        let rows = self.rows();
-        self.discard(rows.len());
+        let _rows = self.rows();
         self.memo.clear();
     }
 
@@ -287,9 +279,7 @@ where
         let value = self.get(key, second.as_ref());
         let removed = if let Remove::Entry(_) = how {
             // An object has one result at most.
-            let removed = self.memo.invalidate(key);
-            self.discard(removed);
-            removed == 1
+            self.memo.invalidate(key) == 1
         } else {
             Asked::remove(self, key, second.as_ref())
         };

@@ -1,0 +1,162 @@
+//! Who makes the value of a reservation: an owner, racers, or both.
+//!
+//! * **J1** Callers that wait, wait for the owner. Racers wait for nobody, and delay nobody. An
+//!   owner that comes to a reservation of racers *joins* it: the node stays, and the owner has a
+//!   reservation of its own, for its waiters and for the graph.
+//! * **J2** The first value takes the place of the node, and closes the reservation. If there is no
+//!   value, the last maker closes the reservation, unlinks the node, and leaves afterwards. Joining
+//!   and closing are under one lock, and nobody joins a closed reservation: a value that nobody has
+//!   removed is kept. A caller that finds a closed reservation unlinks the node itself, if the node
+//!   is still linked.
+//! * **J3** A removal or an invalidation unlinks the node, and the makers do not keep their values.
+//!   A caller that comes afterwards finds no node.
+
+use core::mem;
+use std::sync::Arc;
+
+use super::reservation::{Reservation, State};
+use crate::panics::wake_all;
+use crate::waits::Sleepers;
+
+/// The part of a maker.
+#[derive(Clone)]
+pub(in super::super) enum Part {
+    Owner,
+    /// An owner that has joined racers, and its own reservation.
+    Joined(Arc<Reservation>),
+    Racer,
+}
+
+impl Part {
+    /// The reservation for which callers wait, if the maker has claimed `reservation`. Nobody waits
+    /// for a racer.
+    pub(in super::super) fn own<'r>(
+        &'r self,
+        reservation: &'r Arc<Reservation>,
+    ) -> Option<&'r Arc<Reservation>> {
+        match self {
+            Part::Owner => Some(reservation),
+            Part::Joined(own) => Some(own),
+            Part::Racer => None,
+        }
+    }
+}
+
+/// The answer to a caller that wants to make the value.
+pub(in super::super) enum Claim {
+    Yours(Part),
+    /// The owner of this reservation makes the value.
+    Taken(Arc<Reservation>),
+    Closed,
+}
+
+/// The makers of the value.
+#[derive(Default)]
+pub(super) struct Makers {
+    /// Whether the first maker is the owner, and has not left.
+    pub(super) owned: bool,
+    /// The reservation of an owner that has joined.
+    joined: Option<Arc<Reservation>>,
+    racers: usize,
+    /// Whether a racer has ever come.
+    raced: bool,
+    /// J2
+    closed: bool,
+}
+
+impl State {
+    /// The state of a reservation with its first maker.
+    pub(super) fn of(races: bool) -> Self {
+        State {
+            complete: races,
+            makers: Makers {
+                owned: !races,
+                racers: usize::from(races),
+                raced: races,
+                ..Makers::default()
+            },
+            ..State::default()
+        }
+    }
+
+    /// J1, J2. `None` if the owner needs a reservation of its own.
+    fn claim(
+        &mut self,
+        this: &Arc<Reservation>,
+        races: bool,
+        own: &mut Option<Arc<Reservation>>,
+    ) -> Option<Claim> {
+        let makers = &mut self.makers;
+        Some(match &makers.joined {
+            _ if races && !makers.closed => {
+                (makers.racers, makers.raced) = (makers.racers + 1, true);
+                Claim::Yours(Part::Racer)
+            }
+            _ if makers.owned && !self.complete && !races => Claim::Taken(Arc::clone(this)),
+            Some(other) if !races => Claim::Taken(Arc::clone(other)),
+            _ if makers.closed => Claim::Closed,
+            _ => {
+                let own = own.take()?;
+                makers.joined = Some(Arc::clone(&own));
+                Claim::Yours(Part::Joined(own))
+            }
+        })
+    }
+}
+
+impl Reservation {
+    /// Claims the value for a caller that has found the node of the reservation. The caller leaves
+    /// whatever happens.
+    pub(in super::super) fn claim(this: &Arc<Self>, races: bool) -> Claim {
+        let mut own = None;
+        loop {
+            match this.0.with(|state| state.claim(this, races, &mut own)) {
+                Some(claim) => return claim,
+                None => own = Some(Reservation::new()),
+            }
+        }
+    }
+
+    /// J2: whether the caller is the last maker, and has to unlink the node before it leaves.
+    pub(in super::super) fn close_if_last(&self) -> bool {
+        self.0.with(|State { makers, .. }| {
+            let owners = usize::from(makers.owned) + usize::from(makers.joined.is_some());
+            owners + makers.racers == 1 && !mem::replace(&mut makers.closed, true)
+        })
+    }
+
+    /// Whether a value in the place of the node may be the value of another maker.
+    pub(in super::super) fn is_raced(&self) -> bool {
+        self.0.with(|state| state.makers.raced)
+    }
+
+    /// A maker leaves without having put a value in the place of the node. If the maker is an
+    /// owner, the callers that wait for it go on.
+    ///
+    /// # Panics
+    /// If a waker does, unless the thread is panicking.
+    pub(in super::super) fn quit(&self, part: &Part) {
+        match part {
+            Part::Racer => self.0.with(|state| state.makers.racers -= 1),
+            Part::Owner => self.complete(),
+            Part::Joined(own) => {
+                drop(self.0.with(|state| state.makers.joined.take()));
+                own.complete();
+            }
+        }
+    }
+
+    /// J2: a value has taken the place of the node. All callers that wait go on. The maker of the
+    /// value need not leave.
+    ///
+    /// # Panics
+    /// If a waker does, unless the thread is panicking.
+    pub(in super::super) fn land(&self) {
+        let (joined, woken) = self.0.wake(Sleepers::All, |state, _| {
+            (state.complete, state.makers.closed) = (true, true);
+            state.makers.joined.clone()
+        });
+        let others = joined.map(|own| own.end());
+        wake_all(woken.chain(others.into_iter().flatten()));
+    }
+}

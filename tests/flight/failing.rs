@@ -1,0 +1,418 @@
+//! Errors that callers share, races of tasks, and the statistics of tasks, threads, races and loads.
+
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use weakly::concurrent::WeakValueMap;
+use weakly::memo::Statistics;
+use weakly::{Memo, Strong};
+
+use super::common::panics;
+use super::tools::*;
+
+/// What callers share: the same object.
+type No = Arc<&'static str>;
+type Numbers = Memo<Strong<usize>, usize>;
+type Made = Pin<Box<dyn Future<Output = Result<usize, No>> + Send>>;
+
+/// The ways to ask for one key, by which the same error is shared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    Memo,
+    Map,
+    SpawnedMemo,
+    SpawnedMap,
+}
+
+const WAYS: [Way; 4] = [Way::Memo, Way::Map, Way::SpawnedMemo, Way::SpawnedMap];
+
+/// A memo and a map, and how often their values are computed.
+struct World {
+    memo: &'static Numbers,
+    map: &'static WeakValueMap<usize, Strong<usize>>,
+    key: Strong<usize>,
+    computed: AtomicUsize,
+    event: Arc<Event>,
+}
+
+impl World {
+    fn new() -> &'static Self {
+        Box::leak(Box::new(World {
+            memo: Box::leak(Box::default()),
+            map: Box::leak(Box::default()),
+            key: Strong::new(7),
+            computed: AtomicUsize::new(0),
+            event: Event::new(),
+        }))
+    }
+
+    fn computed(&self) -> usize {
+        self.computed.load(SeqCst)
+    }
+
+    async fn fails<V>(&'static self) -> Result<V, No> {
+        self.computed.fetch_add(1, SeqCst);
+        self.event.wait().await;
+        Err(No::new("no"))
+    }
+
+    /// Asks, and fails if it has to compute.
+    fn ask(&'static self, way: Way) -> Task<Made> {
+        // The executor of the loads: each has a thread.
+        let spawn = |load: Pin<Box<dyn Future<Output = ()> + Send>>| {
+            _ = thread::spawn(|| block_on(load));
+        };
+        let (memo, map, key) = (self.memo, self.map, &self.key);
+        Task::new(Box::pin(async move {
+            match way {
+                Way::Memo => {
+                    let make = |_, _| self.fails();
+                    memo.try_get_or_compute_shared_async(key, make).await
+                }
+                Way::SpawnedMemo => {
+                    let make = |_, _| self.fails();
+                    Memo::try_get_or_compute_shared_spawned(memo, key, make, spawn).await
+                }
+                Way::Map => {
+                    let make = |_| self.fails();
+                    let made = map.try_get_or_insert_shared_async(7, make).await;
+                    made.map(|made| *made)
+                }
+                Way::SpawnedMap => {
+                    let make = |_| self.fails();
+                    let made =
+                        WeakValueMap::try_get_or_insert_shared_spawned(map, 7, make, spawn).await;
+                    made.map(|made| *made)
+                }
+            }
+        }))
+    }
+}
+
+/// The error of a task that goes on when it is woken.
+fn error(mut task: Task<Made>) -> No {
+    let polled = std::future::poll_fn(|context| task.poll_by(context));
+    block_on(polled).expect_err("nobody makes it")
+}
+
+/// 473: 64 tasks ask, one computes, and all get its error: one object. The next begins anew.
+#[test]
+fn a_failure_is_computed_once() {
+    for way in WAYS {
+        let world = World::new();
+        let mut tasks: Vec<_> = (0..64).map(|_| world.ask(way)).collect();
+        assert!(tasks.iter_mut().all(|task| task.poll().is_pending()));
+        world.event.happen();
+        let errors: Vec<_> = tasks.into_iter().map(error).collect();
+        assert!(errors.iter().all(|error| Arc::ptr_eq(error, &errors[0])));
+        assert_eq!(world.computed(), 1, "{way:?}");
+        world.event.happen();
+        let next = error(world.ask(way));
+        assert!(!Arc::ptr_eq(&next, &errors[0]));
+        assert_eq!(world.computed(), 2, "{way:?}");
+        let Statistics {
+            hits,
+            misses,
+            loads,
+            failures,
+            ..
+        } = world.memo.statistics();
+        if matches!(way, Way::Memo | Way::SpawnedMemo) {
+            assert_eq!([hits, misses, loads, failures], [0, 65, 2, 2]);
+        }
+    }
+}
+
+/// 473: A thread waits for a task, and a task for a thread.
+#[test]
+fn threads_and_tasks_share_errors() {
+    let world = World::new();
+    let mut task = world.ask(Way::Memo);
+    assert!(task.poll().is_pending());
+    thread::scope(|scope| {
+        let asks = || {
+            world
+                .memo
+                .try_get_or_compute_shared(&world.key, |_| Err(No::new("late")))
+        };
+        let thread = scope.spawn(asks);
+        thread::sleep(Duration::from_millis(5));
+        world.event.happen();
+        let error = error(task);
+        let own = thread.join().unwrap().unwrap_err();
+        // (Or it has come too late to wait.)
+        assert!(Arc::ptr_eq(&own, &error) || *own == "late");
+    });
+    let mut waiting = None;
+    let asked = world.memo.try_get_or_compute_shared(&world.key, |_| {
+        let waits = thread::spawn(|| {
+            let mut task = world.ask(Way::Memo);
+            assert!(task.poll().is_pending());
+            task
+        });
+        let task = waits.join().unwrap();
+        waiting = Some(task);
+        Err(No::new("no"))
+    });
+    assert!(Arc::ptr_eq(&error(waiting.unwrap()), &asked.unwrap_err()));
+    assert_eq!(world.computed(), 1);
+}
+
+/// 473: An error of another type, or by a method that does not share: the caller computes itself. A shared error is not of use
+/// to who has not waited for it, and neither is a panic, nor a computation that was dropped.
+#[test]
+fn only_what_is_shared_is_shared() {
+    let world = World::new();
+    let mut first = world.ask(Way::Memo);
+    assert!(first.poll().is_pending());
+    let other = |_, _| async { Err::<usize, u8>(3) };
+    let mut of_another_type = Task::pending(Box::pin(
+        world
+            .memo
+            .try_get_or_compute_shared_async(&world.key, other),
+    ));
+    let own = |_, _| async { Err::<usize, No>(No::new("own")) };
+    let mut of_its_own = Task::pending(Box::pin(
+        world.memo.try_get_or_compute_async(&world.key, own),
+    ));
+    world.event.happen();
+    assert!(matches!(first.poll(), Poll::Ready(Err(no)) if *no == "no"));
+    assert_eq!(of_another_type.poll(), Poll::Ready(Err(3)));
+    assert!(matches!(of_its_own.poll(), Poll::Ready(Err(own)) if *own == "own"));
+
+    // A failure that is not shared, and one that nobody has: the next that waits computes.
+    let fails = |_, _| async {
+        world.event.wait().await;
+        Err::<usize, No>(No::new("mine"))
+    };
+    let mut first = Task::pending(Box::pin(
+        world.memo.try_get_or_compute_async(&world.key, fails),
+    ));
+    let mut second = world.ask(Way::Memo);
+    assert!(second.poll().is_pending());
+    world.event.happen();
+    assert!(matches!(first.poll(), Poll::Ready(Err(no)) if *no == "mine"));
+    assert_eq!(world.computed(), 1);
+    assert!(second.poll().is_pending());
+    assert_eq!(world.computed(), 2, "it waits for its own");
+    let mut third = world.ask(Way::Memo);
+    assert!(third.poll().is_pending());
+    drop(second);
+    assert!(third.poll().is_pending());
+    assert_eq!(world.computed(), 3, "the second has given up");
+    let quits = |_, _| async { super::common::quiet_panic() };
+    let mut fourth = Task::pending(Box::pin(
+        world
+            .memo
+            .try_get_or_compute_shared_async::<_, No>(&world.key, quits),
+    ));
+    drop(third);
+    assert!(panics(|| _ = fourth.poll()));
+    world.event.happen();
+    assert_eq!(*error(world.ask(Way::Memo)), "no");
+}
+
+/// 471, 474: A task that races is delayed by nobody, and its result is not kept if its key is touched during its `await`.
+#[test]
+fn tasks_race() {
+    let (memo, key, other) = (&Numbers::new(), &Strong::new(1), &Strong::new(2));
+    let (event, later) = (&Event::new(), &Event::new());
+    let after = |event: &Arc<Event>, number| {
+        let event = Arc::clone(event);
+        move |_, _| async move {
+            event.wait().await;
+            number
+        }
+    };
+    let race = |event, number| memo.get_or_compute_racing_async(key, after(event, number));
+    // Nobody polls the owner, whose waiter gets the first.
+    let mut owner = Task::pending(memo.get_or_compute_async(key, after(later, 1)));
+    let mut waiter = Task::pending(memo.get_or_compute_async(key, after(later, 2)));
+    let mut slow = Task::pending(race(later, 3));
+    let mut first = Task::pending(race(event, 4));
+    event.happen();
+    assert_eq!(first.poll(), Poll::Ready(4));
+    assert_eq!(waiter.woken(), 1);
+    assert_eq!(waiter.poll(), Poll::Ready(4));
+    assert_eq!(memo.get(key), Some(4));
+    later.happen();
+    later.happen();
+    assert_eq!(
+        (slow.poll(), owner.poll()),
+        (Poll::Ready(4), Poll::Ready(4))
+    );
+    let statistics = memo.statistics();
+    assert_eq!(
+        [statistics.hits, statistics.misses, statistics.loads],
+        [1, 3, 3]
+    );
+    assert_eq!([statistics.failures, statistics.invalidated], [0, 0]);
+
+    memo.remove(key);
+    type Touch<'t> = &'t dyn Fn();
+    let touches: [(Touch<'_>, bool); 5] = [
+        (&|| assert_eq!(memo.invalidate(key), 0), false),
+        (&|| assert!(!memo.remove(key)), false),
+        (&|| memo.clear(), false),
+        (
+            &|| assert!(memo.insert(key, 7).is_none() && memo.remove(key)),
+            false,
+        ),
+        (
+            &|| assert!(memo.insert(other, 7).is_none() && memo.invalidate(other) == 1),
+            true,
+        ),
+    ];
+    for (touch, kept) in touches {
+        let mut one = Task::pending(race(event, 5));
+        touch();
+        // The race that begins afterwards is another.
+        let mut next = Task::pending(race(later, 6));
+        event.happen();
+        assert_eq!(one.poll(), Poll::Ready(5));
+        assert_eq!(memo.get(key), kept.then_some(5));
+        later.happen();
+        assert_eq!(next.poll(), Poll::Ready(if kept { 5 } else { 6 }));
+        assert!(memo.remove(key));
+    }
+}
+
+/// 472: Who drops a race leaves nothing, and does not end what others make.
+#[test]
+fn races_are_dropped() {
+    let (map, event) = (&WeakValueMap::<u8, Strong<u8>>::new(), &Event::new());
+    let made = |number| {
+        let event = Arc::clone(event);
+        move |_| async move {
+            event.wait().await;
+            Strong::new(number)
+        }
+    };
+    let race = || Task::pending(map.get_or_insert_racing_async(1, made(1)));
+    let owner = || Task::pending(map.get_or_insert_async(1, made(2)));
+    drop(race());
+    drop((race(), owner()));
+    drop((owner(), race()));
+    // The owner leaves racers, its waiter is the next owner, and racers leave the owner.
+    let (first, mut waiter, one, other) = (owner(), owner(), race(), race());
+    drop(first);
+    assert!(waiter.poll().is_pending());
+    drop((one, other));
+    event.happen();
+    let Poll::Ready(two) = waiter.poll() else {
+        panic!("it is there")
+    };
+    assert_eq!((*two, map.len()), (2, 1));
+    drop(two);
+    let (first, mut one) = (owner(), race());
+    drop(first);
+    event.happen();
+    assert!(matches!(one.poll(), Poll::Ready(one) if *one == 1));
+    assert!(map.is_empty());
+    // Nothing is left: the next begins anew.
+    let mut last = owner();
+    event.happen();
+    assert!(matches!(last.poll(), Poll::Ready(two) if *two == 2));
+}
+
+/// 475: Each of these counts once, at all ways: a computation that fails, one that is dropped, a caller that gives up, one
+/// that waits, a race that loses.
+#[test]
+fn each_counts_once() {
+    let (memo, keys) = (&Numbers::new(), &[0, 1, 2].map(Strong::new));
+    let key = &keys[0];
+    let mut before = [0; 4];
+    let mut counts = |added: [u64; 4], what| {
+        let now = memo.statistics();
+        let now = [now.hits, now.misses, now.loads, now.failures];
+        let difference = std::array::from_fn(|at| now[at] - before[at]);
+        assert_eq!(added, difference, "{what}");
+        before = now;
+    };
+    // Hits, misses, loads, failures.
+    assert!(memo.try_get_or_compute(key, |_| Err(())).is_err());
+    counts([0, 1, 1, 1], "a thread whose computation fails");
+    assert!(memo.try_get_or_compute_racing(key, |_| Err(())).is_err());
+    counts([0, 1, 1, 1], "a race that fails");
+    let fails = |_, _| async { Err::<usize, ()>(()) };
+    assert!(block_on(memo.try_get_or_compute_async(key, fails)).is_err());
+    counts([0, 1, 1, 1], "a task whose computation fails");
+    assert!(panics(
+        || _ = memo.get_or_compute(key, |_| super::common::quiet_panic())
+    ));
+    counts([0, 1, 1, 1], "a panic");
+
+    let never = |_, _| pending::<usize>();
+    let owner = Task::pending(memo.get_or_compute_async(key, never));
+    let waiter = Task::pending(memo.get_or_compute_async(key, never));
+    let race = Task::pending(memo.get_or_compute_racing_async(key, never));
+    drop((waiter, race, owner));
+    counts(
+        [0, 3, 2, 2],
+        "a computation, a wait and a race that are dropped",
+    );
+    let owner = Task::pending(memo.get_or_compute_async(key, never));
+    let soon = Duration::from_millis(1);
+    assert!(memo.get_or_compute_timeout(key, soon, |_| 1).is_err());
+    drop(owner);
+    counts([0, 2, 1, 1], "a thread whose time is up");
+
+    let event = Event::new();
+    let after = |_, _| async {
+        event.wait().await;
+        5
+    };
+    let mut owner = Task::pending(memo.get_or_compute_async(key, after));
+    let mut waiter = Task::pending(memo.get_or_compute_async(key, after));
+    let mut race = Task::pending(memo.get_or_compute_racing_async(key, after));
+    event.happen();
+    assert_eq!(
+        (owner.poll(), waiter.poll()),
+        (Poll::Ready(5), Poll::Ready(5))
+    );
+    event.happen();
+    assert_eq!(race.poll(), Poll::Ready(5));
+    counts([1, 2, 2, 0], "one that waits, and a race that loses");
+    assert_eq!(memo.get_or_compute_racing(key, |_| 6), 5);
+    counts([1, 0, 0, 0], "a hit");
+    assert_eq!((memo.get(key), memo.contains_key(key)), (Some(5), true));
+    counts([0; 4], "a call that computes nothing");
+
+    // Results that end.
+    let ends = |[evicted, invalidated, live]: [u64; 3], what| {
+        let now = memo.statistics();
+        assert_eq!(
+            [now.evicted, now.invalidated, now.live],
+            [evicted, invalidated, live],
+            "{what}"
+        );
+    };
+    ends([0, 0, 1], "what was computed");
+    memo.get_or_compute(&keys[1], |_| usize::from(memo.remove(&keys[1])));
+    ends([0, 1, 1], "what was removed meanwhile");
+    memo.get_or_compute_racing(&keys[1], |cx| {
+        cx.depends_on(&Strong::new(9));
+        1
+    });
+    ends([0, 2, 1], "an input has died meanwhile");
+    memo.insert(key, 7);
+    ends([0, 3, 1], "what was replaced");
+    assert_eq!(memo.invalidate(key), 1);
+    ends([0, 4, 0], "what was invalidated");
+    memo.set_ceiling(weakly::keep::Limit::entries(1), |_| 1);
+    keys.iter()
+        .for_each(|key| _ = memo.get_or_compute(key, |_| 1));
+    ends([2, 4, 1], "what the ceiling has evicted");
+    memo.clear();
+    ends([2, 5, 0], "what was cleared");
+    let shown = memo.statistics().to_string();
+    assert!(
+        shown.ends_with("2 evicted, 5 invalidated, 0 live"),
+        "{shown}"
+    );
+}
