@@ -196,8 +196,8 @@ where
     /// executor. The caller waits for the load. O(inputs); a hit is lock-free, allocates nothing
     /// and spawns nothing.
     ///
-    /// The load goes on when its caller is dropped, or is not polled any more: no caller delays
-    /// another caller, and the next caller finds the result. `memo` is a `&'static Memo`, an
+    /// The load goes on when its caller is dropped, or is not polled any more: no caller in this form
+    /// delays another caller, and the next caller finds the result. `memo` is a `&'static Memo`, an
     /// [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of `memo`, and keeps
     /// the memo alive. The caller calls both closures in a poll of its own, so the closures may
     /// borrow, and only the computation has to be `Send + 'static`. `spawn` must not wait for the
