@@ -1,15 +1,19 @@
 //! The frame of a thread: which computation the thread runs now.
 
+use core::cell::Cell;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use super::reservation::Reservation;
-use crate::sync::{Exclusive, Own, thread_local};
+use crate::sync::thread_local;
+
+type Current = ManuallyDrop<Cell<Option<Arc<Reservation>>>>;
 
 thread_local! {
-    /// The innermost computation whose code the current thread runs. Outside of computations the
-    /// thread-local owns nothing.
-    static CURRENT: Own<Option<Arc<Reservation>>> = const { Own::new(None) };
+    /// The innermost computation whose code the current thread runs. Without a destructor, so that
+    /// the destructors of other thread-locals can ask: outside of computations it owns nothing.
+    static CURRENT: Current = const { ManuallyDrop::new(Cell::new(None)) };
 }
 
 /// Runs code of a computation: until the drop of the frame, the computation is the
@@ -22,38 +26,54 @@ pub(crate) struct Frame {
 }
 
 impl Reservation {
+    #[inline]
     pub(in super::super) fn frame(this: &Arc<Self>) -> Frame {
+        let current = Some(Arc::clone(this));
         Frame {
             own: Arc::as_ptr(this),
-            before: CURRENT.with(|current| current.replace(Some(Arc::clone(this)))),
+            before: CURRENT.with(|place| place.replace(current)),
             here: PhantomData,
         }
     }
 
     /// The computation whose code the current thread runs.
+    #[inline]
     pub(in super::super) fn current() -> Option<Arc<Self>> {
-        CURRENT.with(|current| current.enter().clone())
+        CURRENT.with(|place| {
+            let current = place.take();
+            place.set(current.clone());
+            current
+        })
     }
 
     /// Whether the current thread runs code of this computation, and of none inside it.
+    #[inline]
     pub(super) fn is_current(this: Option<&Arc<Self>>) -> bool {
-        CURRENT.with(|current| current.enter().as_ref().map(Arc::as_ptr) == this.map(Arc::as_ptr))
+        CURRENT.with(|place| {
+            let current = place.take();
+            let is_current = current.as_ref().map(Arc::as_ptr) == this.map(Arc::as_ptr);
+            place.set(current);
+            is_current
+        })
     }
 }
 
 impl Drop for Frame {
+    #[inline]
     fn drop(&mut self) {
         let before = self.before.take();
-        let ended = CURRENT.with(|current| {
-            let mut current = current.enter();
-            // Coroutines end their frames in any order: an inner frame stays.
-            match current
-                .as_ref()
-                .is_some_and(|current| Arc::as_ptr(current) == self.own)
-            {
-                true => core::mem::replace(&mut *current, before),
-                false => before,
-            }
+        let ended = CURRENT.with(|place| {
+            let current = place.take();
+            // Coroutines end their frames in any order. An inner frame stays. Its end may leave an
+            // ended computation behind, for which nobody waits.
+            let is_own = current.as_ref().map(Arc::as_ptr) == Some(self.own);
+            let (stays, ended) = if is_own {
+                (before, current)
+            } else {
+                (current, before)
+            };
+            place.set(stays);
+            ended
         });
         drop(ended);
     }
