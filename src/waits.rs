@@ -133,13 +133,15 @@ impl<D> Waits<D> {
         inside.sleepers != 0 || inside.tasks.waiting != 0
     }
 
-    /// Sleeps until `is_over`, or until a point in time. Returns whether it is over.
+    /// Sleeps until `is_over`, or until a point in time. Returns whether it is over, and whether a
+    /// [wake](Self::wake) has counted the thread.
     pub(crate) fn sleep(
         &self,
         until: Option<Instant>,
         mut is_over: impl FnMut(&mut D) -> bool,
-    ) -> bool {
+    ) -> (bool, bool) {
         let mut inside = self.inside.lock();
+        let round = inside.tasks.round;
         inside.sleepers += 1;
         // A loop, since a wait may end spuriously. (Waits of loom never do.)
         let over = loop {
@@ -154,7 +156,7 @@ impl<D> Waits<D> {
             inside = self.wakeup.wait(inside, left);
         };
         inside.sleepers -= 1;
-        over
+        (over, inside.tasks.round != round)
     }
 
     /// Leaves the waker of a task, in the place that the task has, or in a new place, unless
@@ -189,9 +191,9 @@ impl<D> Waits<D> {
         over
     }
 
-    /// Takes the waker of a task out, if the task has not been woken. (If the task has been woken,
-    /// so have all other tasks: no wakeup is lost.)
-    pub(crate) fn leave(&self, place: Place) {
+    /// Takes the waker of a task out, unless the task has been woken; returns whether it has. (Then
+    /// all other tasks have been woken, too: no wakeup is lost.)
+    pub(crate) fn leave(&self, place: Place) -> bool {
         let mut inside = self.inside.lock();
         let tasks = &mut inside.tasks;
         let free = State::Free(tasks.free);
@@ -203,24 +205,25 @@ impl<D> Waits<D> {
             tasks.waiting -= 1;
         }
         drop(inside);
-        drop(gone);
+        gone.is_none()
     }
 
-    /// Changes the data, and wakes sleeping threads. The closure also gets whether a thread sleeps.
-    /// The caller calls the wakers of all tasks, which are returned.
+    /// Changes the data, and wakes sleeping threads. The closure also gets the numbers of sleeping
+    /// threads and of waiting tasks. The caller calls the wakers of all tasks, which are returned.
     pub(crate) fn wake<R>(
         &self,
         which: Sleepers,
-        change: impl FnOnce(&mut D, bool) -> R,
+        change: impl FnOnce(&mut D, (usize, usize)) -> R,
     ) -> (R, Woken) {
         let mut inside = self.inside.lock();
-        let (sleeps, tasks) = (inside.sleepers != 0, &mut inside.tasks);
+        let (sleepers, tasks) = (inside.sleepers, &mut inside.tasks);
+        let waiting = (sleepers, tasks.waiting);
         (tasks.free, tasks.waiting, tasks.round) = (NONE, 0, tasks.round + 1);
         let woken = Woken(mem::take(&mut tasks.places).into_iter());
-        let changed = change(&mut inside.data, sleeps);
+        let changed = change(&mut inside.data, waiting);
         drop(inside);
         match which {
-            _ if !sleeps => {}
+            _ if sleepers == 0 => {}
             Sleepers::One => self.wakeup.notify_one(),
             Sleepers::All => self.wakeup.notify_all(),
         }
@@ -256,7 +259,7 @@ mod tests {
         places[..2]
             .iter()
             .flatten()
-            .for_each(|place| waits.leave(*place));
+            .for_each(|place| assert!(waits.leave(*place)));
         assert!(waits.is_any());
         enter(&mut places[2]);
         let ((), woken) = waits.wake(Sleepers::All, |(), _| ());

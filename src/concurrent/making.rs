@@ -350,11 +350,12 @@ impl<S: Compare> Table<S> {
             match claimed {
                 Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
-                    Reservation::wait(&other, way.until)?;
+                    let heir = Reservation::wait(&other, way.until)?;
                     if let Some(error) = Es::left(&other) {
+                        drop(heir);
                         return Err(Failed::Error(error));
                     }
-                    (absent, waited) = (None, Some(other));
+                    (absent, waited) = (None, heir);
                 }
             }
         }
@@ -379,10 +380,11 @@ impl<S: Compare> Table<S> {
             match self.reserve(hash, key, &read, absent, way.races) {
                 Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
-                    Wait::new(&other).await?;
+                    let mut wait = Wait::new(&other);
+                    (&mut wait).await?;
                     let (made, error) = (left(&other), Es::left(&other));
                     // T5
-                    drop(other);
+                    drop(wait);
                     if let Some(made) = made {
                         return Ok(unanswered.answered(Claimed::There(made)));
                     }

@@ -119,9 +119,9 @@ impl Waiters {
 
     #[cold]
     fn wake_some(&self) {
-        let ((tasks, armed), futures) = self.list.wake(Sleepers::One, |others, sleeps| {
+        let ((tasks, armed), futures) = self.list.wake(Sleepers::One, |others, (sleepers, _)| {
             // Relaxed: a waiter that comes now waits for a later message.
-            let stays = sleeps || others.armed.is_some();
+            let stays = sleepers != 0 || others.armed.is_some();
             self.waiting.store(usize::from(stays), Relaxed);
             (others.take_tasks(), others.armed.clone())
         });
@@ -158,7 +158,7 @@ impl Waiters {
         take: impl Fn() -> Option<M>,
     ) -> Option<M> {
         loop {
-            let there = self.list.sleep(until, |_| {
+            let (there, _) = self.list.sleep(until, |_| {
                 self.announce();
                 is_there()
             });
@@ -195,7 +195,7 @@ impl Waiters {
 
     /// Removes a future's waker, if the future has not been woken.
     pub(super) fn leave(&self, place: Place) {
-        self.list.leave(place);
+        _ = self.list.leave(place);
     }
 }
 

@@ -53,6 +53,35 @@ fn by_name_the_value_comes_back() {
     ));
 }
 
+/// 253: A value that waiting tasks keep alive goes with the last of them, also if a thread is inside the map meanwhile.
+#[test]
+fn nothing_of_a_reservation_keeps_its_value() {
+    let (names, event) = (WeakValueMap::<usize, Strong<usize>>::new(), Event::new());
+    let ask = || {
+        let event = Arc::clone(&event);
+        names.get_or_insert_async(7, |name| async move {
+            event.wait().await;
+            Strong::new(name)
+        })
+    };
+    let nothing = names.compute(9, |_| {
+        let (mut leads, mut waits, goes) = (Task::pending(ask()), Task::pending(ask()), ask());
+        let goes = Task::pending(goes);
+        event.happen();
+        drop(leads.poll());
+        assert!(names.contains_key(&7));
+        drop(waits.poll());
+        assert!(names.contains_key(&7));
+        drop(waits);
+        assert!(names.contains_key(&7));
+        drop(goes);
+        assert!(!names.contains_key(&7));
+        drop(leads);
+        None
+    });
+    assert!(nothing.is_none());
+}
+
 /// 253: Of handles that do not notify, likewise; errors and panics are those of the caller's closure.
 #[test]
 fn a_name_may_fail() {

@@ -152,11 +152,11 @@ impl Reservation {
     /// # Panics
     /// If a waker does, unless the thread is panicking.
     pub(in super::super) fn land(&self) {
-        let (joined, woken) = self.0.wake(Sleepers::All, |state, _| {
-            (state.complete, state.makers.closed) = (true, true);
-            state.makers.joined.clone()
+        let ((joined, _left), woken) = self.0.wake(Sleepers::All, |state, waiting| {
+            state.makers.closed = true;
+            (state.makers.joined.clone(), state.complete(waiting))
         });
-        let others = joined.map(|own| own.end());
+        let (_others_left, others) = joined.map(|own| own.end()).unzip();
         wake_all(woken.chain(others.into_iter().flatten()));
     }
 }

@@ -13,7 +13,7 @@ use crate::ptr::models::Woken;
 use crate::sync::models;
 
 fn wait(reservation: &Arc<Reservation>) -> Result<(), WaitError> {
-    Reservation::wait(reservation, None)
+    Reservation::wait(reservation, None).map(drop)
 }
 
 /// Polls once, by a waker that notes its calls.

@@ -27,12 +27,26 @@ pub(super) struct State {
     /// No caller waits for the reservation any more.
     pub(super) complete: bool,
     pub(super) makers: Makers,
-    /// What the leader leaves to the waiters.
-    pub(super) left: Option<Arc<dyn Any + Send + Sync>>,
+    /// What the leader leaves to the waiters, until the last of them goes. (The reservation may
+    /// live longer: the table may keep a node for its readers.)
+    pub(super) left: Option<Left>,
+    /// The number of callers that have waited until the end, and have not gone.
+    pub(super) heirs: usize,
     /// The edges of the graph that lead from the computation to other reservations.
     pub(super) edges: Vec<Outgoing>,
     /// The number of edges so far.
     pub(super) begun: usize,
+}
+
+type Left = Arc<dyn Any + Send + Sync>;
+
+impl State {
+    /// The reservation is complete for its waiters. Returns what nobody inherits.
+    pub(super) fn complete(&mut self, (threads, tasks): (usize, usize)) -> Option<Left> {
+        self.complete = true;
+        self.heirs += threads + tasks;
+        self.left.take_if(|_| self.heirs == 0)
+    }
 }
 
 /// An edge of the graph ([`graph`](super::graph)), in the computation from which the edge leads.
@@ -70,16 +84,28 @@ impl Reservation {
     /// # Panics
     /// If a waker does, unless the thread is panicking.
     pub(in super::super) fn complete(&self) {
-        wake_all(self.end());
+        let (left, woken) = self.end();
+        // Dropped last: its end may run user code.
+        let _left = left;
+        wake_all(woken);
     }
 
-    /// As `complete`, but leaves the wakers to the caller.
+    /// As `complete`, but leaves to the caller the wakers, and what nobody inherits.
     #[must_use]
-    pub(super) fn end(&self) -> Woken {
-        let ((), woken) = (self.0).wake(Sleepers::All, |state, _| {
-            (state.complete, state.makers.owned) = (true, false);
+    pub(super) fn end(&self) -> (Option<Left>, Woken) {
+        (self.0).wake(Sleepers::All, |state, waiting| {
+            state.makers.owned = false;
+            state.complete(waiting)
+        })
+    }
+
+    /// A caller that has waited until the end goes.
+    pub(super) fn disinherit(&self) {
+        let left = self.0.with(|state| {
+            state.heirs -= 1;
+            state.left.take_if(|_| state.heirs == 0)
         });
-        woken
+        drop(left);
     }
 
     /// Whether a caller waits.
@@ -87,7 +113,7 @@ impl Reservation {
         self.0.is_any()
     }
 
-    /// Leaves something to the waiters: they keep it until they are gone. The owner completes the
+    /// Leaves something to the waiters, until the last of them goes. The owner completes the
     /// reservation afterwards.
     pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, left: T) {
         let left: Arc<dyn Any + Send + Sync> = Arc::new(left);

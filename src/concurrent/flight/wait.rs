@@ -11,20 +11,30 @@ use super::reservation::{Reservation, WaitError};
 use crate::waits::Place;
 
 impl Reservation {
-    /// Blocks the thread until the reservation is complete, or until a point in time.
+    /// Blocks the thread until the reservation is complete, or until a point in time. While the
+    /// thread has the returned heir, what the owner has left lives.
     pub(in super::super) fn wait(
         this: &Arc<Self>,
         until: Option<Instant>,
-    ) -> Result<(), WaitError> {
+    ) -> Result<Option<Heir>, WaitError> {
         let _edge = Edge::of_wait(this)?;
-        match this.0.sleep(until, |state| state.complete) {
-            true => Ok(()),
-            false => Err(WaitError::TimedOut),
-        }
+        let (over, counted) = this.0.sleep(until, |state| state.complete);
+        let heir = counted.then(|| Heir(Arc::clone(this)));
+        over.then_some(heir).ok_or(WaitError::TimedOut)
     }
 }
 
-/// A future that is ready when the reservation is complete.
+/// A thread that has waited until the end.
+pub(in super::super) struct Heir(Arc<Reservation>);
+
+impl Drop for Heir {
+    fn drop(&mut self) {
+        self.0.disinherit();
+    }
+}
+
+/// A future that is ready when the reservation is complete. Until its drop, what the owner has left
+/// lives.
 pub(in super::super) struct Wait<'r> {
     reservation: &'r Arc<Reservation>,
     place: Option<Place>,
@@ -57,8 +67,9 @@ impl Future for Wait<'_> {
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        if let Some(place) = self.place {
-            self.reservation.0.leave(place);
+        let place = self.place.take();
+        if place.is_some_and(|place| self.reservation.0.leave(place)) {
+            self.reservation.disinherit();
         }
     }
 }
