@@ -306,6 +306,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !self.nodes.is_new() {
             panics.catch(|| self.pin().shrink_to_fit());
         }
+        self.shrink_ceiling();
         panics.resume();
     }
 
