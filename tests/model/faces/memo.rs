@@ -128,7 +128,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
     }
 
     fn remove(&self, first: &Key<P>, second: Option<&Key<V>>) -> bool {
-        let removed = I::key(first, second).is_some_and(|key| self.memo.remove(key));
+        let removed = I::key(first, second).is_some_and(|key| self.memo.remove(key).is_some());
         self.discard(usize::from(removed));
         removed
     }
