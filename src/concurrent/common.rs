@@ -6,8 +6,9 @@ macro_rules! shared_housekeeping {
         /// Returns the number of entries. O(threads).
         ///
         /// Exact while no thread changes the collection. Entries whose object has died, and values
-        /// that are still being made, do not count. For `Arc` the number is an upper bound: dead
-        /// entries count until a sweep finds them.
+        /// that are still being made, do not count. An object has died when its destructor has
+        /// ended: inside the destructor of its key or value, an entry still counts. For `Arc` the
+        /// number is an upper bound: dead entries count until a sweep finds them.
         #[must_use]
         pub fn len(&self) -> usize {
             self.$entries.len()
