@@ -34,10 +34,10 @@
 //!   the flag, and then loads the locks; a death locks its stripe, and then loads the flag. Each of
 //!   the two has a barrier in between. So the thread sees that the stripe was locked, or the death
 //!   sees the flag. (Without a waker a death needs no barrier: C3.)
-//! * **C7** The word `full` has a bit for each stripe. The bit is set if and only if the list of the
-//!   stripe is *full*: 16 entries or more wait there. The bit changes under the lock of the stripe,
-//!   as the list does, so no change of the bit is lost. The bound of `concurrent/raw/reap.rs` needs
-//!   this.
+//! * **C7** The word `full` has a bit for each stripe. The bit is set if and only if the list of
+//!   the stripe is *full*: 16 entries or more wait there. The bit changes under the lock of the
+//!   stripe, as the list does, so no change of the bit is lost. The bound of
+//!   `concurrent/raw/reap.rs` needs this.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

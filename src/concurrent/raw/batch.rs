@@ -79,8 +79,8 @@ impl Domain {
         self.participants.included() >= least && !self.is_prompt()
     }
 
-    /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A full bag is
-    /// emptied: the objects are destroyed if no thread inside may look at them, and deferred
+    /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A full bag
+    /// is emptied: the objects are destroyed if no thread inside may look at them, and deferred
     /// otherwise. `inside`: the number of the calling thread, if the thread is inside.
     #[inline(never)]
     pub(super) fn gather(
@@ -173,8 +173,8 @@ impl Domain {
     }
 
     /// D7: looks at bag `nth` from the thread's own on, and empties the bag if it is idle: objects
-    /// are there, and none was added since the last look of any thread. (The calling thread may have
-    /// the number of an ended thread, and unlink nothing more; so its own bag is among them.)
+    /// are there, and none was added since the last look of any thread. (The calling thread may
+    /// have the number of an ended thread, and unlink nothing more; so its own bag is among them.)
     pub(super) fn empty_next_bag(&self, nth: usize, panics: &mut FirstPanic) {
         let number = ThreadNumber::current();
         let at = nth.wrapping_add(number.get()) % self.participants.included().max(1);

@@ -1,16 +1,16 @@
 //! Entries that deaths have unlinked: an operation that changes the table takes some of the
 //! entries, and destroys or retires them. Also the waker, which deaths call.
 //!
-//! **The bound.** A list is full if 16 entries wait there. A change takes 16 entries of a full list,
-//! while there is one; without a full list, a change may take entries of its thread's own list. Let
-//! t be the last moment at which no list was full (C7 of `ptr::shared`). At t, at most 15 entries
-//! waited in each list. Since t some list has been full at each moment, so each change that has
-//! begun and ended since t has taken 16 entries. So the entries in the lists are at most 15 for each
-//! stripe, and the entries killed since t, less 16 for each of these changes. Besides, a thread has
-//! up to 16 entries on their way from a list, and a bag of 16 (D7 of `batch`); and entries at which
-//! a thread inside may look wait for that thread (D2). The bound holds for any number of threads,
-//! because no step depends on which other threads make changes. Only a change within 16 drains of
-//! the same thread takes no entries.
+//! **The bound.** A list is full if 16 entries wait there. A change takes 16 entries of a full
+//! list, while there is one; without a full list, a change may take entries of its thread's own
+//! list. Let t be the last moment at which no list was full (C7 of `ptr::shared`). At t, at most 15
+//! entries waited in each list. Since t some list has been full at each moment, so each change that
+//! has begun and ended since t has taken 16 entries. So the entries in the lists are at most 15 for
+//! each stripe, and the entries killed since t, less 16 for each of these changes. Besides, a
+//! thread has up to 16 entries on their way from a list, and a bag of 16 (D7 of `batch`); and
+//! entries at which a thread inside may look wait for that thread (D2). The bound holds for any
+//! number of threads, because no step depends on which other threads make changes. Only a change
+//! within 16 drains of the same thread takes no entries.
 //!
 //! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
 //! list and the next bag, and takes entries that nobody else is about to take.
@@ -32,8 +32,8 @@ use crate::ptr::WakerCell;
 
 /// One change of a thread in this many also looks at entries left by other threads.
 const INTERVAL: usize = 16;
-/// So many dead entries of its own a thread that gathers takes at a time: fewer than in a full list.
-/// So the word of the full lists does not change where threads take what they kill.
+/// So many dead entries of its own a thread that gathers takes at a time: fewer than in a full
+/// list. So the word of the full lists does not change where threads take what they kill.
 const GATHERED: usize = 8;
 
 /// A place from which a thread [takes](RawTable::take_dead) dead entries.
@@ -61,8 +61,8 @@ impl<N: Entry> RawTable<N> {
         self.domain.bagged()
     }
 
-    /// Returns the place from which a change takes up to 16 dead entries. `any`: the thread does not
-    /// wait until several entries of its own are dead.
+    /// Returns the place from which a change takes up to 16 dead entries. `any`: the thread does
+    /// not wait until several entries of its own are dead.
     #[inline]
     pub(in super::super) fn due(&self, any: bool) -> Option<Place> {
         let core = self.core()?;
