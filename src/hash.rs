@@ -1,7 +1,7 @@
 //! Hash values of identities and of contents.
 
 use core::fmt;
-use core::hash::{BuildHasher, Hash, Hasher};
+use core::hash::{BuildHasher, Hasher};
 
 /// The bits of a hash that choose a bucket.
 const BUCKET: u64 = (1 << 24) - 1;
@@ -43,8 +43,12 @@ impl HashValue {
     pub(crate) const NONE: Self = HashValue(0);
 
     /// Returns the hash of a content.
+    #[cfg(feature = "std")]
     #[inline]
-    pub(crate) fn of<S: BuildHasher, Q: ?Sized + Hash>(hasher: &S, content: &Q) -> Self {
+    pub(crate) fn of<S: BuildHasher, Q: ?Sized + core::hash::Hash>(
+        hasher: &S,
+        content: &Q,
+    ) -> Self {
         Self::fold(hasher.hash_one(content))
     }
 

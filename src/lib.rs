@@ -14,6 +14,7 @@
 #![cfg_attr(doc, doc = "[single flight for tasks]: crate::guide::single_flight")]
 #![cfg_attr(doc, doc = "[where values are destroyed]: crate::guide::destruction")]
 #![cfg_attr(doc, doc = "[what it costs]: crate::guide::costs")]
+#![cfg_attr(doc, doc = "[bound]: crate::guide::shared#batches")]
 #![cfg_attr(doc, doc = "[keys that are addresses]: crate::guide::address_keys")]
 #![cfg_attr(doc, doc = "[weak-table]: crate::guide::from_weak_table")]
 #![cfg_attr(doc, doc = "[`HashMap` of `Weak`]: crate::guide::from_by_hand")]

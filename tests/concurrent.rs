@@ -13,6 +13,8 @@
 
 #![allow(clippy::type_complexity)] // generic tests have long types
 
+#[path = "concurrent/backlog.rs"]
+mod backlog;
 #[path = "concurrent/bags.rs"]
 mod bags;
 #[path = "concurrent/basics.rs"]

@@ -56,7 +56,7 @@ const MOST_THREADS: usize = scaled(64, 3);
 const BREATHS: usize = scaled(12, 2);
 const SMALL: usize = scaled(2000, 10);
 /// How many entries a thread gathers in its bag, at most.
-const BAG: usize = 64;
+const BAG: usize = 16;
 /// What a thread that has used a table leaves there: a bag with room for pairs of words, a participant, and its share of
 /// directories.
 const BYTES_OF_A_THREAD: usize = (128 + BAG * 16) + 128 + 128;

@@ -17,9 +17,10 @@ macro_rules! housekeeping {
         /// or notices of both keys and values are pending.
         ///
         /// For `Strong` and `local::Strong` the number is exact: dead entries do not count, and an
-        /// entry whose key and value have both died counts once. (A key by identity still counts
-        /// inside its own destructor, since a reference to the key still finds its entry.) For
-        /// `Arc` and `Rc` the number is an upper bound: a dead entry counts until a sweep finds it.
+        /// entry whose key and value have both died counts once. An object has died when its
+        /// destructor has ended: inside the destructor of its key or value, an entry still counts.
+        /// For `Arc` and `Rc` the number is an upper bound: a dead entry counts until a sweep finds
+        /// it.
         #[must_use]
         #[inline]
         pub fn len(&self) -> usize {

@@ -225,16 +225,17 @@ pub(super) struct Ceiling<S: Schema> {
     pub(super) ring: SharedRing<HashValue>,
     pub(super) weigh: Box<Weigh<S::Value>>,
     pub(super) listener: Listener<Hears<S>>,
-    calls: Calls<S>,
+    pub(super) calls: Calls<S>,
 }
 
 /// The calls by which a table reaches its ceiling. The calls are pointers, so that a program that
 /// sets no ceiling does not contain their code. (No trait object: the values of a table with a
 /// ceiling may borrow.)
-struct Calls<S: Schema> {
+pub(super) struct Calls<S: Schema> {
     admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>) -> bool,
     leave: fn(&Ceiling<S>, usize),
     evict: fn(&TableOf<S>),
+    pub(super) shrink: fn(&Ceiling<S>),
 }
 
 /// Names the table of each schema, which a later file defines.
@@ -269,6 +270,7 @@ impl<S: Schema> Bound<S> {
                     admit: Ceiling::admit,
                     leave: Ceiling::leave,
                     evict,
+                    shrink: |ceiling| ceiling.ring.shrink_to_fit(),
                 },
             }),
         }

@@ -6,8 +6,9 @@ macro_rules! shared_housekeeping {
         /// Returns the number of entries. O(threads).
         ///
         /// Exact while no thread changes the collection. Entries whose object has died, and values
-        /// that are still being made, do not count. For `Arc` the number is an upper bound: dead
-        /// entries count until a sweep finds them.
+        /// that are still being made, do not count. An object has died when its destructor has
+        /// ended: inside the destructor of its key or value, an entry still counts. For `Arc` the
+        /// number is an upper bound: dead entries count until a sweep finds them.
         #[must_use]
         pub fn len(&self) -> usize {
             self.$entries.len()
@@ -31,8 +32,8 @@ macro_rules! shared_housekeeping {
         /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) the
         /// collection, after a death, a removal or a replacement; entries gathered by threads,
         /// which [wait](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) until
-        /// there are up to 64 for each thread that has used the collection, if several threads
-        /// have; and entries with remains kept until they are [asked
+        /// there are 16 for each thread that has used the collection, if several threads have; and
+        /// entries with remains kept until they are [asked
         /// for](crate::Reclaim::OnRequest). O(threads).
         #[must_use]
         pub fn pending_dead(&self) -> usize {

@@ -17,20 +17,37 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::upkeep::Reclaim;
 
-/// The number of entries that an operation takes from a list of dead entries. An operation takes a
-/// whole batch if a batch is larger.
+/// The number of entries that an operation takes from a list of dead entries, at most.
 const CHUNK: usize = 16;
 /// The number of drains of one table that may nest: the destructor of an entry that a drain
 /// destroys may start a further drain.
 const MAX_NESTED: usize = 16;
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Destroys some of the dead entries, if there are any.
+    /// Destroys some of the dead entries, if there are any [due](super::raw::RawTable::due).
     #[inline]
-    pub(super) fn drain_some(&self) {
-        if let Some(place) = self.nodes.due() {
+    pub(super) fn drain_some(&self, any: bool) {
+        if let Some(place) = self.nodes.due(any) {
             self.drain_next(place);
         }
+    }
+
+    /// Destroys what other threads may have left: the next list, and the next bag.
+    #[cold]
+    #[inline(never)]
+    fn look_around(&self, nth: usize) {
+        let mut panics = FirstPanic::default();
+        if let Some(place) = self.nodes.next_due(nth) {
+            panics.catch(|| self.drain_next(place));
+        }
+        if !NestedCall::is_deep() {
+            NestedCall::with(self, MAX_NESTED, |turn| {
+                if turn.is_some() {
+                    self.nodes.empty_next_bag(nth, &mut panics);
+                }
+            });
+        }
+        panics.resume();
     }
 
     /// Continues the sweep: polls the next few entries, if there are entries that have to be
@@ -146,12 +163,16 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     // In two steps, with the caller's pin between them: returning the pin would copy the pin.
     #[inline]
     pub(super) fn take_some(&self) -> Option<Taken<'_, Node<S>>> {
+        let nth = self.nodes.begin_change();
+        if let Some(nth) = nth {
+            self.look_around(nth);
+        }
         if self.ends_run_users() {
-            self.drain_some();
+            self.drain_some(nth.is_some());
             return None;
         }
         // (In its place: a move of what was taken costs a churn 8 ns.)
-        let mut taken = self.take_dead(self.nodes.due()?, CHUNK.max(self.nodes.batch()));
+        let mut taken = self.take_dead(self.nodes.due(nth.is_some())?, CHUNK);
         if self.ends_run_users() {
             // Another thread has changed the policy meanwhile.
             self.destroy_taken(taken.take()?);
@@ -178,7 +199,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[cold]
     fn drain_next(&self, place: Place) {
         if !NestedCall::is_deep() {
-            self.drain(place, CHUNK.max(self.nodes.batch()), &mut 0);
+            self.drain(place, CHUNK, &mut 0);
         }
     }
 
@@ -306,6 +327,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !self.nodes.is_new() {
             panics.catch(|| self.pin().shrink_to_fit());
         }
+        self.shrink_ceiling();
         panics.resume();
     }
 
@@ -363,7 +385,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn drain_lists(&self, most: usize, panics: &mut FirstPanic) -> (usize, bool) {
         let (mut drained, mut may) = (0, true);
         while may && drained < most {
-            match self.nodes.any_due().map(Place::Stripe) {
+            match self.nodes.any_due() {
                 Some(place) => {
                     panics.catch(|| may = self.drain(place, most - drained, &mut drained));
                 }

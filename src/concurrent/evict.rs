@@ -291,6 +291,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
+    /// Frees the memory of a ceiling that the present entries do not need.
+    pub(super) fn shrink_ceiling(&self) {
+        if let Some(ceiling) = self.ceiling() {
+            (ceiling.calls.shrink)(ceiling);
+        }
+    }
+
     pub(crate) fn shrink_weight_to(&self, weight: usize) -> usize {
         let Some(ceiling) = self.ceiling() else {
             return 0;

@@ -201,6 +201,12 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.weight())
     }
 
+    /// Frees the memory that is not needed for the kept objects. O(kept objects). Without this
+    /// method, a `KeepAlive` has room for at most four times as many objects as it keeps.
+    pub fn shrink_to_fit(&self) {
+        self.0.ring.shrink_to_fit();
+    }
+
     /// Releases all objects that are kept at the time of the call. The listener gets each object
     /// with [`Gone::Removed`]. Objects without other handles die in the call; the other objects
     /// stay in their collections, and the next lookup that finds an object keeps it again. An

@@ -117,7 +117,9 @@ impl<P: StrongRef> KeepAlive<P> {
 
     /// Stops keeping an object, and returns the handle to the object if it was kept. O(1).
     pub fn release<Q: ?Sized + Identify<P>>(&mut self, object: &Q) -> Option<P> {
-        self.ring.release(Q::addr(object).addr())
+        let released = self.ring.release(Q::addr(object).addr());
+        self.shrink();
+        released
     }
 
     /// Begins the next generation: evicts the objects that were neither kept nor touched in the
@@ -167,6 +169,14 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.weight()
     }
 
+    /// Frees the memory that is not needed for the kept objects. O(kept objects). Without this
+    /// method, a `KeepAlive` has room for at most four times as many objects as it keeps.
+    pub fn shrink_to_fit(&mut self) {
+        if let Some(size) = self.ring.fitting() {
+            self.ring.shrink(size);
+        }
+    }
+
     /// Releases all kept objects.
     pub fn clear(&mut self) {
         let empty = Self::new(self.limit());
@@ -181,10 +191,20 @@ impl<P: StrongRef> KeepAlive<P> {
             Some((going.what, going.more))
         };
         let Some((first, more)) = next() else { return };
-        if more {
-            let others: Vec<_> = iter::from_fn(|| Some(next()?.0)).collect();
-            let mut all = iter::once(first).chain(others);
-            run_all(|| all.next().is_some());
+        let others: Vec<_> = if more {
+            iter::from_fn(|| Some(next()?.0)).collect()
+        } else {
+            Vec::new()
+        };
+        self.shrink();
+        let mut all = iter::once(first).chain(others);
+        run_all(|| all.next().is_some());
+    }
+
+    /// Frees memory, if most of it is not needed any more.
+    fn shrink(&mut self) {
+        if let Some(size) = self.ring.sparse() {
+            self.ring.shrink(size);
         }
     }
 }

@@ -29,8 +29,8 @@
 //!   until the round ends, for two reasons. The hand returns to the member only in a later round,
 //!   since each lap begins a round. And a caller that ends the membership of an item also ends the
 //!   round; only [`remove`](Ring::remove) does not, because its caller has unlinked the entry. If
-//!   the hand passes a member after the report, later hits in the same round are lost. A caller that
-//!   [touches](Ring::touch) a member at each hit gets exactly the policy.
+//!   the hand passes a member after the report, later hits in the same round are lost. A caller
+//!   that [touches](Ring::touch) a member at each hit gets exactly the policy.
 //! * **Q4** The thread that takes a victim destroys the victim, one victim at a time. A caller that
 //!   ends the membership of an item, but must not destroy the item at once, makes it a *leaving*
 //!   item. A refused item can become a leaving item, too. A leaving item is no member. The ring
@@ -53,6 +53,8 @@ use crate::sync::allocating;
 
 mod going;
 mod room;
+
+pub(crate) use room::{Room, RoomSize};
 
 /// The number of rounds in one revolution of the hand. With more rounds, the policy is closer to
 /// the paper, and more hits are reported.
@@ -79,6 +81,8 @@ pub(crate) struct Ring<X> {
     /// The leaving items: each is in the index, and in no list except this (Q4).
     leaving: Ends,
     free: u32,
+    /// The number of going slots (Q5). The threads that free them know their indices.
+    going: usize,
     hand: u32,
     /// The member that was kept last, while the object is still a member.
     latest: u32,
@@ -159,6 +163,7 @@ impl<X> Ring<X> {
             by_age: EMPTY,
             leaving: EMPTY,
             free: NONE,
+            going: 0,
             hand: NONE,
             latest: NONE,
             len: 0,

@@ -14,7 +14,7 @@ use core::mem;
 use std::sync::Arc;
 
 use super::limit::Limit;
-use super::ring::{Outcome, Ring, Told};
+use super::ring::{Outcome, Ring, Room, RoomSize, Told};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Exclusive, Mutex};
@@ -158,9 +158,27 @@ impl<X> SharedRing<X> {
         })
     }
 
-    /// Runs a closure under the lock (S1).
+    /// Runs a closure under the lock (S1). Afterwards, the ring shrinks if it is sparse.
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
-        self.publish(&mut self.ring.lock(), run)
+        let mut ring = self.ring.lock();
+        let result = self.publish(&mut ring, run);
+        let sparse = ring.sparse();
+        drop(ring);
+        self.shrink(sparse);
+        result
+    }
+
+    /// Frees the memory that the present items do not need.
+    pub(crate) fn shrink_to_fit(&self) {
+        let fitting = self.ring.lock().fitting();
+        self.shrink(fitting);
+    }
+
+    #[inline]
+    fn shrink(&self, size: Option<RoomSize>) {
+        if let Some(mut room) = size.and_then(Room::try_allocate) {
+            self.ring.lock().move_into(&mut room);
+        }
     }
 
     /// Runs a closure under the lock, with room for an object that may be absent.

@@ -39,8 +39,9 @@ impl Snapshot {
         Snapshot(holders::next())
     }
 
-    /// Returns all live objects made since the snapshot, by any thread, oldest first. Beside threads
-    /// that make and drop objects, the result is no picture of a single moment. O(all live objects).
+    /// Returns all live objects made since the snapshot, by any thread, oldest first. Beside
+    /// threads that make and drop objects, the result is no picture of a single moment. O(all live
+    /// objects).
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         self.leaks_where(|_| true)

@@ -171,27 +171,6 @@ impl<K: MemoKey, V> Memo<K, V> {
     }
     ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
-    /// Removes the result for a key; returns whether there was a result. O(1). A result that is
-    /// [being computed](crate::concurrent#a-value-that-is-being-made) will not be [kept](Self), and
-    /// the waiting threads compute the result anew.
-    #[track_caller]
-    pub fn remove(&self, key: impl MemoQuery<K>) -> bool {
-        let remove = |hash: HashValue| {
-            self.table.remove_where(
-                hash,
-                |node| key.is(node.key()),
-                |entry: Option<(&EntryWatches<_>, _)>| {
-                    Some(entry.is_some_and(|(watches, _)| !watches.is_found_dead()))
-                },
-                |was_live, _, _| was_live,
-            )
-        };
-        let removed = self.hash_if_any(&key).and_then(remove) == Some(true);
-        // T5 of the table.
-        drop(key);
-        removed
-    }
-
     /// Removes all results in which an object takes part, as a part of the key or because the
     /// computation [depends on](Computation::depends_on) the object; returns the number of removed
     /// results. A computation under way that has already named the object finishes, but only the
@@ -341,6 +320,29 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[track_caller]
     pub fn insert(&self, key: impl MemoQuery<K>, value: V) -> Option<V> {
         self.set(key, value)
+    }
+
+    /// Removes the result for a key, and returns a clone of the result. O(1). The result itself is
+    /// destroyed when no thread looks at it any more, as for
+    /// [`WeakMap::remove_if`](crate::concurrent::WeakMap::remove_if). A result that is [being
+    /// computed](crate::concurrent#a-value-that-is-being-made) will not be [kept](Self), and the
+    /// waiting threads compute the result anew.
+    #[track_caller]
+    pub fn remove(&self, key: impl MemoQuery<K>) -> Option<V> {
+        let remove = |hash: HashValue| {
+            self.table.remove_where(
+                hash,
+                |node| key.is(node.key()),
+                |entry: Option<(&EntryWatches<_>, _)>| {
+                    Some(entry.is_some_and(|(watches, _)| !watches.is_found_dead()))
+                },
+                |was_live, _, value| was_live.then(|| value.clone()),
+            )
+        };
+        let removed = self.hash_if_any(&key).and_then(remove).flatten();
+        // T5 of the table.
+        drop(key);
+        removed
     }
 
     #[track_caller]

@@ -146,8 +146,9 @@ downcast! {
     dyn Any + Send + Sync, "let some = unsize!(Strong::new(5) => dyn Any + Send + Sync);";
 }
 
-/// Converts a strong or weak handle to a sized type into a handle to an unsized type, to which the
-/// compiler can coerce the sized type: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. The
+/// Converts a strong or weak handle into a handle to an unsized type, to which the compiler can
+/// coerce the type of the payload: `unsize!(strong => dyn Trait)`, `unsize!(weak => [u8])`. From
+/// Rust 1.86 on, the payload may be a trait object: `unsize!(plugin => dyn Any + Send + Sync)`. The
 /// conversion costs nothing; identity, counts and attributes stay the same. (On stable Rust only
 /// the standard library's pointers coerce implicitly. With a closure instead of a macro, safe code
 /// could return any pointer.)

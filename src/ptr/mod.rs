@@ -14,7 +14,7 @@
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | the stack of a collection's notices, and the memory of its hooks | N1 to N3 |
 //! | `stripe` | a lock, and the entries that deaths have unlinked under the lock | |
-//! | `shared` | the core of a shared collection, where the deaths of its objects unlink their entries | C1 to C5 |
+//! | `shared` | the core of a shared collection, where the deaths of its objects unlink their entries | C1 to C7 |
 //! | `recipient` | the recipient of a registration: a stack or a core | |
 //! | `ends` | the word of a record for finalizers, and then for depths of notices | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |

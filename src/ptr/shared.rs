@@ -26,14 +26,18 @@
 //!   that then brings `inflight` to zero frees the core. So the end waits for a thread that has a
 //!   stripe, and for no other thread.
 //! * **C5** A core has eight stripes at first. Once more threads than that use the collection, one
-//!   of them adds stripes for 64 threads: it publishes them under the lock of the first stripe. A
-//!   thread that passes or closes the stripes begins with the first, and then loads the others. If
-//!   that thread does not find the added stripes, they are published after it has unlocked the
-//!   first stripe: so a death that locks an added stripe sees the change of that thread.
+//!   of them adds stripes, up to 64: it publishes them under the lock of the first stripe. A thread
+//!   that passes or closes the stripes begins with the first, and then loads the others. If that
+//!   thread does not find the added stripes, they are published after it has unlocked the first
+//!   stripe: so a death that locks an added stripe sees the change of that thread.
 //! * **C6** A thread that arms the waker locks only the stripes that are locked. The thread stores
 //!   the flag, and then loads the locks; a death locks its stripe, and then loads the flag. Each of
 //!   the two has a barrier in between. So the thread sees that the stripe was locked, or the death
 //!   sees the flag. (Without a waker a death needs no barrier: C3.)
+//! * **C7** The word `full` has a bit for each stripe. The bit is set if and only if the list of
+//!   the stripe is *full*: 16 entries or more wait there. The bit changes under the lock of the
+//!   stripe, as the list does, so no change of the bit is lost. The bound of
+//!   `concurrent/raw/reap.rs` needs this.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -45,21 +49,23 @@ use super::arming::Arming;
 use super::flavour::Flavour;
 use super::header::Block;
 use super::hook::{HookRef, Off};
-use super::stripe::{Busy, Dead, Locked, Stripe};
+use super::stripe::{Busy, Dead, FULL, Locked, Stripe};
 use super::waker::WakerCell;
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
 /// The number of stripes at first: deaths that may be at the entries of a collection at a time.
 const STRIPES: usize = if cfg!(weakly_loom) { 2 } else { 8 };
 
-/// The number of stripes where many threads use the collection (C5).
-const MANY_STRIPES: usize = if cfg!(weakly_loom) { 4 } else { 64 };
+/// The number of stripes where many threads use the collection (C5): as many as a word has bits
+/// (C7).
+const MANY_STRIPES: usize = if cfg!(weakly_loom) {
+    4
+} else {
+    usize::BITS as usize
+};
 
 /// The stripes that are added (C5).
 type Added = [Stripe; MANY_STRIPES - STRIPES];
-
-/// Once in this many times, a thread looks at the stripes of other threads first.
-const FOREIGN_INTERVAL: usize = 16;
 
 /// The name of a registration: the address of the block (for `SHARED`, or the record's first), of
 /// the record (for the record's second), or of a hook. Names are only compared.
@@ -117,6 +123,8 @@ pub(crate) struct Core {
     /// counted by the participants of the table are not among them.
     registered: AtomicUsize,
     arming: Arming,
+    /// C7: the stripes whose lists are full, as bits.
+    full: AtomicUsize,
     /// After the end: the registrations still to be counted, less the registrations counted since.
     inflight: AtomicUsize,
     live: Live,
@@ -136,12 +144,13 @@ unsafe impl Sync for CoreRef {}
 impl CoreRef {
     pub(crate) fn new(unlink: Unlink) -> Self {
         let core = Box::new(Core {
-            stripes: core::array::from_fn(|_| Stripe::new()),
+            stripes: core::array::from_fn(Stripe::new),
             added: AtomicPtr::new(ptr::null_mut()),
             entries: AtomicPtr::new(ptr::null_mut()),
             unlink,
             registered: AtomicUsize::new(0),
             arming: Arming::new(),
+            full: AtomicUsize::new(0),
             inflight: AtomicUsize::new(0),
             live: Live::new(),
         });
@@ -268,7 +277,7 @@ impl CoreRef {
         let Some(dead) = dead else {
             return (false, None);
         };
-        stripe.put(&dead);
+        stripe.put(&dead, &core.full);
         let waker = has_waker.then(|| core.arming.owed(owed)).flatten();
         drop(stripe);
         (true, waker)
@@ -296,57 +305,65 @@ impl CoreRef {
         self.get().each_stripe(|stripe| drop(stripe.lock()));
     }
 
-    /// Returns a stripe in whose list entries wait: this thread's own, if entries wait there. Every
-    /// [`FOREIGN_INTERVAL`]th time the other stripes come first, so that no dead entry waits for a
-    /// certain thread. For a thread that is alone at the collection: the stripe counts how often
-    /// its thread asks.
+    /// Returns whether a list is full (C7).
     #[inline]
-    pub(crate) fn due(self) -> Option<usize> {
-        let (own, stripe) = self.get().own_stripe();
-        let polls = stripe.poll();
-        if polls % FOREIGN_INTERVAL == 0 {
-            return self.foreign_due(polls / FOREIGN_INTERVAL);
-        }
-        if stripe.waiting() != 0 {
-            return Some(own);
-        }
-        self.any_due()
+    pub(crate) fn is_any_full(self) -> bool {
+        // Relaxed: `take_full` looks again. A list that became full before this call is seen.
+        self.get().full.load(Relaxed) != 0
     }
 
-    /// Returns this thread's own stripe, if at least this many entries wait in its list.
+    /// Returns this thread's own stripe, if at least `least` entries wait in its list.
     #[inline]
     pub(crate) fn own_due(self, least: usize) -> Option<usize> {
         let (own, stripe) = self.get().own_stripe();
         (stripe.waiting() >= least).then_some(own)
     }
 
-    /// Returns another stripe in whose list entries wait: the first after this thread's `n`-th next
-    /// stripe.
-    pub(crate) fn foreign_due(self, n: usize) -> Option<usize> {
-        let (first, len) = (self.get().own_stripe().0 + n, self.stripes());
-        let at = (first..first + len).find(|at| self.waiting_at(*at) != 0);
-        at.map(|at| at % len)
+    /// Takes [`FULL`] entries from a full list, while there is one (C7). Returns as
+    /// [`take`](Self::take) does.
+    #[cold]
+    pub(crate) fn take_full(self, below: impl Fn(*mut ()) -> *mut ()) -> (*mut (), usize) {
+        let (core, mut turn) = (self.get(), 0);
+        let own = core.own_stripe().0;
+        loop {
+            // Acquire: with `put`: an added stripe is initialised.
+            let full = core.full.load(Acquire);
+            if full == 0 {
+                return (ptr::null_mut(), 0);
+            }
+            // The first from the own stripe on. If another thread has locked it, the next turn
+            // begins one further.
+            let from = own + turn as usize;
+            let at = from + full.rotate_right(from as u32).trailing_zeros() as usize;
+            match core.stripe(at % usize::BITS as usize).try_lock() {
+                Ok(stripe) if stripe.is_full() => return stripe.take(FULL, &core.full, below),
+                Ok(_) => {}
+                Err(_) => sync::relax(&mut turn),
+            }
+        }
     }
 
-    /// Returns how many entries wait in the list of a stripe, and how many entries deaths have
-    /// unlinked there, modulo 2^n.
-    pub(crate) fn progress(self, at: usize) -> (usize, usize) {
-        (self.waiting_at(at), self.get().stripe(at).unlinked())
-    }
-
-    /// Returns any stripe in whose list entries wait.
-    #[inline]
+    /// Returns a stripe in whose list entries wait, this thread's own first.
     pub(crate) fn any_due(self) -> Option<usize> {
-        let core = self.get();
-        let due = |stripe: &Stripe| stripe.waiting() != 0;
-        (core.stripes.iter().position(due))
-            .or_else(|| Some(STRIPES + core.added()?.iter().position(due)?))
+        let own = self.get().own_stripe().0;
+        self.first_due((own..own + self.stripes()).map(|at| at % self.stripes()))
     }
 
-    /// Returns how many entries wait in the list of a stripe.
-    #[inline]
-    fn waiting_at(self, at: usize) -> usize {
-        self.get().stripe(at).waiting()
+    /// Returns a stripe of other threads in whose list entries wait, the `nth` first.
+    pub(crate) fn next_due(self, nth: usize) -> Option<usize> {
+        let (own, len) = (self.get().own_stripe().0, self.stripes());
+        let others = 0..len - 1;
+        self.first_due(others.map(|at| (own + 1 + (nth % len + at) % (len - 1)) % len))
+    }
+
+    fn first_due(self, mut stripes: impl Iterator<Item = usize>) -> Option<usize> {
+        stripes.find(|at| self.get().stripe(*at).waiting() != 0)
+    }
+
+    /// Returns whether no entry has come into the list of a stripe since the last call of any
+    /// thread.
+    pub(crate) fn is_idle(self, at: usize) -> bool {
+        self.get().stripe(at).is_idle()
     }
 
     /// Returns how many entries wait in all lists.
@@ -372,7 +389,8 @@ impl CoreRef {
         most: usize,
         below: impl Fn(*mut ()) -> *mut (),
     ) -> (*mut (), usize) {
-        self.get().stripe(at).lock().take(most, below)
+        let core = self.get();
+        core.stripe(at).lock().take(most, &core.full, below)
     }
 
     /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how
@@ -446,7 +464,7 @@ impl CoreRef {
         if stripes.try_reserve_exact(MANY_STRIPES - STRIPES).is_err() {
             return;
         }
-        stripes.resize_with(MANY_STRIPES - STRIPES, Stripe::new);
+        stripes.extend((STRIPES..MANY_STRIPES).map(Stripe::new));
         let Ok(stripes) = <Box<Added>>::try_from(stripes) else {
             return;
         };

@@ -3,10 +3,13 @@
 
 use core::ptr::{self, NonNull};
 
-use crate::sync::{self, AtomicPtr, AtomicUsize, Critical, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicBool, AtomicPtr, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
 /// The mark of a link between entries in a list. The word was a registration before.
 pub(super) const LINK: usize = 4;
+
+/// From this number of entries on, a list is full (C7).
+pub(super) const FULL: usize = if cfg!(weakly_loom) { 2 } else { 16 };
 
 /// An entry that a death has unlinked.
 pub(crate) struct Dead {
@@ -51,6 +54,8 @@ const CLOSED: usize = 2;
 #[repr(C, align(128))]
 pub(super) struct Stripe {
     lock: AtomicUsize,
+    /// The bit of the stripe in the word of the full lists (C7).
+    bit: usize,
     /// The newest of the entries that deaths have unlinked here and no thread has taken. Under the
     /// lock.
     dead: UnsafeCell<*mut ()>,
@@ -61,9 +66,8 @@ pub(super) struct Stripe {
     unlinked: AtomicUsize,
     /// The number of registrations that deaths have ended here, modulo 2^n. Under the lock.
     ended: UnsafeCell<usize>,
-    /// The number of times that threads have asked for an entry to take, modulo 2^n, each thread
-    /// alone.
-    polls: AtomicUsize,
+    /// Whether a thread has looked at the list, and no entry has come since. A hint.
+    looked: AtomicBool,
 }
 
 /// A stripe that this thread has locked, until this guard is dropped. The drop may be the thread's
@@ -91,14 +95,16 @@ pub(super) enum Busy {
 }
 
 impl Stripe {
-    pub(super) fn new() -> Self {
+    /// Makes the stripe with this number.
+    pub(super) fn new(at: usize) -> Self {
         Stripe {
             lock: AtomicUsize::new(FREE),
+            bit: 1 << at,
             dead: UnsafeCell::new(ptr::null_mut()),
             waiting: AtomicUsize::new(0),
             unlinked: AtomicUsize::new(0),
             ended: UnsafeCell::new(0),
-            polls: AtomicUsize::new(0),
+            looked: AtomicBool::new(false),
         }
     }
 
@@ -147,15 +153,6 @@ impl Stripe {
         }
     }
 
-    /// Counts that a thread asks for an entry to take.
-    #[inline]
-    pub(super) fn poll(&self) -> usize {
-        // Relaxed: a hint; two threads may count as one.
-        let polls = self.polls.load(Relaxed).wrapping_add(1);
-        self.polls.store(polls, Relaxed);
-        polls
-    }
-
     /// Returns how many entries are in the list.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
@@ -168,6 +165,12 @@ impl Stripe {
     pub(super) fn unlinked(&self) -> usize {
         // Relaxed: as in `waiting`.
         self.unlinked.load(Relaxed)
+    }
+
+    /// Returns whether no entry has come since the last call.
+    pub(super) fn is_idle(&self) -> bool {
+        // Relaxed: a hint.
+        self.looked.swap(true, Relaxed)
     }
 
     /// Takes the list. Returns the newest entry and the number of entries.
@@ -205,9 +208,9 @@ impl Locked {
         self.get().ended.with_mut(count);
     }
 
-    /// Puts an entry into the list.
+    /// Puts an entry into the list. `full` is the word of the full lists.
     #[inline]
-    pub(super) fn put(&self, dead: &Dead) {
+    pub(super) fn put(&self, dead: &Dead, full: &AtomicUsize) {
         let stripe = self.get();
         // SAFETY: we have the lock.
         let below = (stripe.dead).with_mut(|head| unsafe { ptr::replace(head, dead.entry) });
@@ -220,12 +223,29 @@ impl Locked {
         };
         count(&stripe.waiting);
         count(&stripe.unlinked);
+        stripe.looked.store(false, Relaxed);
+        if stripe.waiting() == FULL {
+            // Release: with `CoreRef::take_full`: a stripe that was added is initialised.
+            full.fetch_or(stripe.bit, Release);
+        }
+    }
+
+    /// Returns whether the list is full.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.get().waiting() >= FULL
     }
 
     /// Takes the newest entries from the list, at most `most` of them. Returns the first entry and
-    /// their number. `below` returns the entry to which the link of an entry leads.
+    /// their number. `full` is the word of the full lists; `below` returns the entry to which the
+    /// link of an entry leads.
     #[inline]
-    pub(super) fn take(self, most: usize, below: impl Fn(*mut ()) -> *mut ()) -> (*mut (), usize) {
+    pub(super) fn take(
+        self,
+        most: usize,
+        full: &AtomicUsize,
+        below: impl Fn(*mut ()) -> *mut (),
+    ) -> (*mut (), usize) {
         let stripe = self.get();
         let there = stripe.waiting();
         let taken = there.min(most);
@@ -240,6 +260,10 @@ impl Locked {
             first
         });
         stripe.waiting.store(there - taken, Relaxed);
+        if there >= FULL && there - taken < FULL {
+            // Relaxed: under the lock, as all changes of the bit.
+            full.fetch_and(!stripe.bit, Relaxed);
+        }
         (first, taken)
     }
 

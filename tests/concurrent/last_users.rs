@@ -133,7 +133,7 @@ fn of_a_memo() {
     let key = Strong::new(0);
     let changes: [fn(&Results, &Strong<usize>) -> bool; 2] = [
         |memo, key| memo.insert(key, 2) == Some(1),
-        |memo, key| memo.remove(key),
+        |memo, key| memo.remove(key).is_some(),
     ];
     for change in changes {
         let (memo, input) = (Memo::new(), lease(1));

@@ -1,4 +1,4 @@
-//! D440: Which methods drain notices, and which do not.
+//! Which methods drain notices, or remove the dead entries of handles that do not notify.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -207,4 +207,37 @@ fn a_value_that_owns_its_collection_stays() {
     assert_eq!(weak.strong_count(), 1);
     weak.upgrade().unwrap().purge();
     assert_eq!(weak.strong_count(), 0);
+}
+
+/// D444: Of `Arc`s that threads share, a lookup by content, or of the living key of a dead value, removes the dead entry. A
+/// lookup of a dead key by identity leaves the entry to a sweep.
+#[test]
+fn a_lookup_removes_a_dead_entry_by_content() {
+    let (key, dead) = (Arc::new(1), Arc::new(2));
+    let by_content = concurrent::WeakHashMap::from([(&dead, 1)]);
+    let contents = concurrent::WeakHashSet::from([&dead]);
+    let names = concurrent::Interner::new();
+    assert!(Arc::ptr_eq(&names.intern(dead.clone()), &dead));
+    let by_name = concurrent::WeakValueMap::from([(1, &dead)]);
+    let of_the_living = concurrent::WeakPairMap::from([(&key, &dead)]);
+    let of_the_dead = concurrent::WeakPairMap::from([(&dead, &key)]);
+    let by_identity = concurrent::WeakMap::from([(&dead, 1)]);
+    let weak = Arc::downgrade(&dead);
+    drop(dead);
+    assert_eq!((by_content.get(&2), contents.get(&2)), (None, None));
+    assert_eq!((names.get(&2), by_name.get(&1)), (None, None));
+    assert_eq!(of_the_living.get(&key), None);
+    let lengths = [
+        by_content.len(),
+        contents.len(),
+        names.len(),
+        by_name.len(),
+        of_the_living.len(),
+    ];
+    assert_eq!(lengths, [0; 5]);
+    assert_eq!(
+        (of_the_dead.get(&weak), by_identity.get(&weak)),
+        (None, None)
+    );
+    assert_eq!((of_the_dead.len(), by_identity.len()), (1, 1));
 }

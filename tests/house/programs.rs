@@ -27,7 +27,7 @@ fn text(file: &str) -> String {
 
 /// The programs in the commands of a text. A name in capital letters stands for any.
 fn named(text: &str) -> Vec<Named<'_>> {
-    let is_end = |c: char| c.is_whitespace() || "`()[],;:|".contains(c);
+    let is_end = |c: char| c.is_whitespace() || "`()[],;:|=".contains(c);
     let words: Vec<_> = text.split(is_end).filter(|word| !word.is_empty()).collect();
     let scripts = words.iter().filter_map(|word| {
         let name = word.trim_end_matches('.').strip_prefix(".ci/")?;
@@ -70,7 +70,7 @@ impl Gate {
         let mut commands = text(".ci/run");
         let scripts = commands.clone();
         for (kind, name) in named(&scripts) {
-            if kind == ".ci/" && !name.ends_with("lanes") {
+            if kind == ".ci/" {
                 commands += &text(&format!(".ci/{name}"));
             }
         }
@@ -138,7 +138,7 @@ fn a_program_that_the_gate_does_not_run_is_found() {
         "`cargo run --example side_table`",
         "cargo bench -p weakly-benches --bench growth -- --write",
         "cargo run -p weakly-server",
-        "`cargo test --test slow`.",
+        "`cargo test --test=slow`.",
         "Run .ci/all.",
     ] {
         assert_eq!(wrong(text), 1, "{text}");

@@ -136,19 +136,19 @@ bounded! {
         ask(all, key, &|_| make()),
         all.insert(key, value),
         all.get(key),
-        all.remove(key);
+        all.remove(key).is_some();
     [P: Pointer] Pairs<P>, (P, P): |all, number, key, make, value|
         (P::from(number), P::from(number)),
         all.get_or_compute((&key.0, &key.1), |_| make()),
         all.insert((&key.0, &key.1), value),
         all.get((&key.0, &key.1)),
-        all.remove((&key.0, &key.1));
+        all.remove((&key.0, &key.1)).is_some();
     [P: Pointer] Plain<P>, (P, usize): |all, number, key, make, value|
         (P::from(number), number),
         all.get_or_compute((&key.0, &key.1), |_| make()),
         all.insert((&key.0, &key.1), value),
         all.get((&key.0, &key.1)),
-        all.remove((&key.0, &key.1));
+        all.remove((&key.0, &key.1)).is_some();
 }
 
 /// Makes a `#[test]` for each collection and each kind of handle.

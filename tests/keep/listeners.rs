@@ -10,7 +10,7 @@ use weakly::memo::{Many, Value};
 use weakly::reference::{Identity, WeakRef};
 use weakly::{Anchor, ByIdentity, Memo, Reclaim, Strong, WeakSet};
 
-use crate::tools::{Pointer, for_each_pointer};
+use crate::tools::{Pointer, Told, for_each_pointer};
 
 /// What a listener was told, in order.
 struct Heard<W>(Arc<Mutex<Vec<(W, usize, Gone)>>>);
@@ -112,7 +112,7 @@ fn each_part_is_told<P: Pointer>() {
     };
     let list = &[&b, &c, &b][..];
     memo.insert((&a, "x", list), 7);
-    assert!(memo.remove((&a, "x", list)));
+    assert!(memo.remove((&a, "x", list)).is_some());
     let ((first, plain, list), 7, Gone::Removed) = heard.one() else {
         unreachable!();
     };
@@ -299,4 +299,26 @@ fn threads_with_strong_keys_are_told() {
 #[test]
 fn threads_with_arcs_are_told() {
     threads_are_told(Arc::new);
+}
+
+/// 411: A thread is inside, so that no dead entry ends: live entries go, and the limit holds.
+#[test]
+fn dead_entries_that_make_no_room() {
+    let (map, told) = (WeakMap::<Strong<usize>, usize>::new(), Told::default());
+    map.set_ceiling(Limit::entries(200), |value| *value);
+    let hears = told.clone();
+    map.set_listener(move |_, value, why| hears.tell(value, why));
+    let mut keys: Vec<_> = (0..200).map(Strong::new).collect();
+    let (first, other) = (keys[0].clone(), Strong::new(200));
+    keys.iter().for_each(|key| _ = map.insert(key, 1));
+    map.with(&first, |_| {
+        keys.truncate(50);
+        map.insert(&other, 2);
+        // The entries end later.
+        assert_eq!((told.take().len(), map.retained_weight()), (0, 201));
+    });
+    map.purge();
+    let gone = told.take();
+    let died = gone.iter().filter(|(_, why)| *why == Gone::Died);
+    assert_eq!((map.len(), died.count(), gone.len()), (50, 150, 151));
 }

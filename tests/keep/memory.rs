@@ -1,6 +1,7 @@
 //! The bytes of what is kept, and of what keeps it, counted by the allocator.
 
 use weakly::keep::{KeepAlive, Limit};
+use weakly::{Strong, concurrent};
 
 use crate::common::heap::{allocations, bytes};
 use crate::common::random::random;
@@ -11,6 +12,7 @@ for_each_kind!(
     the_weight_is_what_the_allocator_counts,
     an_object_takes_few_bytes,
     nothing_is_allocated_for_one_that_comes_for_another,
+    a_peak_leaves_no_memory,
 );
 
 /// By its alignment, the allocator knows these bytes from others.
@@ -115,4 +117,92 @@ fn nothing_is_allocated_for_one_that_comes_for_another<P: Kind>() {
     };
     assert_ne!(pass(), 0);
     assert_eq!((0..scaled(30, 2)).map(|_| pass()).sum::<usize>(), 0);
+}
+
+/// So many objects at a peak.
+const PEAK: usize = scaled(20_000, 300);
+/// The bytes of a few objects, where there were more.
+const FEW: isize = 3_000;
+
+/// 413: However they go, and wherever the hand is.
+fn a_peak_leaves_no_memory<P: Kind>() {
+    type Way<P> = fn(&mut KeepAlive<Key<P>>, &[Key<P>]);
+    let objects = Vec::from_iter((0..PEAK).map(Key::<P>::from));
+    let ways: [(usize, Way<P>); 6] = [
+        (0, |kept, _| _ = kept.shrink_to(0)),
+        (5, |kept, _| _ = kept.shrink_to(5)),
+        (5, |kept, _| kept.set_limit(Limit::entries(5))),
+        (3, |kept, objects| {
+            objects[3..].iter().for_each(|it| drop(kept.release(it)));
+        }),
+        (2, |kept, objects| {
+            kept.advance();
+            objects[..2].iter().for_each(|it| _ = kept.touch(it));
+            kept.advance();
+        }),
+        (0, |kept, _| kept.clear()),
+    ];
+    for (at, (left, way)) in ways.into_iter().enumerate() {
+        let before = bytes();
+        let mut kept = KeepAlive::new(Limit::none().generations(1));
+        objects.iter().for_each(|it| _ = kept.keep(it, 1));
+        assert!(bytes() - before > 40 * PEAK as isize);
+        way(&mut kept, &objects);
+        assert!(bytes() - before <= FEW, "{at}: {}", bytes() - before);
+        let there = objects.iter().filter(|it| kept.contains(*it)).count();
+        assert_eq!((kept.len(), there), (left, left), "{at}");
+        kept.shrink_to_fit();
+        assert!(
+            bytes() - before <= 200 * left as isize,
+            "{at}: {}",
+            bytes() - before
+        );
+        // It is as before.
+        kept.set_limit(Limit::entries(PEAK / 2).generations(1));
+        objects.iter().for_each(|it| _ = kept.keep(it, 1));
+        assert_eq!(kept.len(), PEAK / 2);
+    }
+}
+
+/// 413: The same where threads share it.
+#[test]
+fn a_peak_of_a_shared_floor() {
+    type Way = fn(&concurrent::KeepAlive<Strong<usize>>, &[Strong<usize>]);
+    let objects = Vec::from_iter((0..PEAK).map(Strong::new));
+    let ways: [(usize, Way); 4] = [
+        (0, |kept, _| _ = kept.shrink_to(0)),
+        (5, |kept, _| kept.set_limit(Limit::entries(5))),
+        (3, |kept, objects| {
+            objects[3..].iter().for_each(|it| drop(kept.release(it)));
+        }),
+        (0, |kept, _| kept.clear()),
+    ];
+    for (at, (left, way)) in ways.into_iter().enumerate() {
+        let before = bytes();
+        let kept = concurrent::KeepAlive::new(Limit::none());
+        objects.iter().for_each(|it| _ = kept.keep(it, 1));
+        way(&kept, &objects);
+        assert!(bytes() - before <= FEW, "{at}: {}", bytes() - before);
+        let there = objects.iter().filter(|it| kept.contains(*it)).count();
+        assert_eq!((kept.len(), there), (left, left), "{at}");
+        kept.shrink_to_fit();
+        assert!(bytes() - before <= 1_000, "{at}: {}", bytes() - before);
+    }
+}
+
+/// 413: And that of a ceiling, beside the table, which shrinks on request.
+#[test]
+fn a_peak_of_a_ceiling() {
+    let bytes_after = |peak: usize| {
+        let keys = Vec::from_iter((0..peak).map(Strong::new));
+        let before = bytes();
+        let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
+        map.set_ceiling(Limit::none(), |_| 1);
+        keys.iter().for_each(|key| _ = map.insert(key, 1));
+        map.shrink_to(0);
+        map.shrink_to_fit();
+        bytes() - before
+    };
+    let (few, many) = (bytes_after(10), bytes_after(PEAK));
+    assert!(many <= few + FEW, "{few}, {many}");
 }

@@ -26,7 +26,9 @@ impl<K: Handle> Face<K> for Memo<K, Owned> {
         let lives = only(object.number);
         match operation {
             0 => _ = self.look(turn, hand),
-            1 => turn.asks(key, "remove", Then::Clear, &mut || self.remove(object)),
+            1 => turn.asks(key, "remove", Then::Clear, &mut || {
+                self.remove(object).map(|old| old.number)
+            }),
             2 | 3 => {
                 turn.does(key, "insert", &mut || {
                     let new = turn.owned(key);

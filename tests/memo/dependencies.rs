@@ -43,7 +43,7 @@ fn a_dependency_ends_the_result<P: Pointer>() {
         "it is not kept alive"
     );
     assert!(memo.get(&input).is_none(), "at once");
-    assert!(!memo.remove(&input), "there is none");
+    assert!(memo.remove(&input).is_none(), "there is none");
     drop(memo.get_or_compute(&input, |_| results.doomed()));
     assert_eq!((results.get(), memo.len()), (1, 1));
     let statistics = memo.statistics();

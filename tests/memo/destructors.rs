@@ -144,7 +144,7 @@ fn a_destructor_panics_when_the_last_reader_leaves() {
             });
         }
         come.wait();
-        assert!(memo.remove(&removed));
+        assert!(memo.remove(&removed).is_some());
         memo.purge();
         assert_eq!(end.get(), 0, "they have pinned it");
         go.wait();
@@ -201,7 +201,7 @@ fn results_of_the_dead_are_kept_on_request() {
     assert_eq!(memo.statistics().invalidated, 103);
 
     memo.get_or_compute(&input, |_| destroyed.doomed());
-    assert!(memo.remove(&input));
+    assert!(memo.remove(&input).is_some());
     assert_eq!(destroyed.get(), 104, "it was not a dead one's");
     memo.get_or_compute(&input, |_| destroyed.doomed());
     drop(input);

@@ -130,7 +130,7 @@ type Cancel<P> = fn(&Memo<P, usize>, &P);
 /// Both ways to cancel a computation.
 fn cancels<P: Pointer>() -> [Cancel<P>; 2] {
     [
-        |memo, input| assert!(!memo.remove(input), "it is not present yet"),
+        |memo, input| assert!(memo.remove(input).is_none(), "it is not present yet"),
         |memo, _| memo.clear(),
     ]
 }

@@ -117,7 +117,7 @@ fn what_is_invalidated_meanwhile_is_not_kept<P: Pointer>() {
         let other = &objects::<P>(1)[0];
         let got = memo.get_or_compute_racing((key, &2), |_| {
             memo.insert((other, &1), 7);
-            assert_eq!((memo.invalidate(other), memo.remove((key, &3))), (1, false));
+            assert_eq!((memo.invalidate(other), memo.remove((key, &3))), (1, None));
             8
         });
         assert_eq!((got, memo.get((key, &2))), (8, Some(8)));

@@ -147,7 +147,7 @@ impl<P: Pointer> World<P> {
                     End::Well => {}
                     End::Fails => return Err(()),
                     End::Panics => quiet_panic(),
-                    End::Removed => assert!(!self.memo.remove(self.key(at))),
+                    End::Removed => assert!(self.memo.remove(self.key(at)).is_none()),
                 }
                 Ok(self.destroyed.doomed().numbered(number))
             };
@@ -198,7 +198,10 @@ impl<P: Pointer> World<P> {
             }
             Op::Remove(at) => {
                 let named = self.named(at);
-                assert_eq!(self.memo.remove(self.key(at)), self.model.remove(named));
+                assert_eq!(
+                    self.memo.remove(self.key(at)).is_some(),
+                    self.model.remove(named)
+                );
             }
             Op::Kill(at) => self.kill(at),
             Op::Clear => {

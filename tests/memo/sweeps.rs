@@ -68,10 +68,10 @@ fn changes_find_dead_results() {
     type Way = fn(&Memo<Arc<usize>, Doomed>, &Arc<usize>);
     let ways: [Way; 3] = [
         |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Doomed, _>(()))),
-        |memo, other| assert!(!memo.remove(other)),
+        |memo, other| assert!(memo.remove(other).is_none()),
         |memo, other| {
             memo.get_or_compute(other, |_| Doomed::default());
-            assert!(memo.remove(other));
+            assert!(memo.remove(other).is_some());
         },
     ];
     for way in ways {

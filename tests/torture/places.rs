@@ -172,7 +172,7 @@ impl<L: Life> Place<L> for Results<L> {
             .check(life.number());
     }
     fn leave(&self, life: &L) -> bool {
-        self.remove((life, &life.number()))
+        self.remove((life, &life.number())).is_some()
     }
     fn has(&self, life: &L) -> bool {
         is_shadow(self.get((life, &life.number())), life)

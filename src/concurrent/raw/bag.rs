@@ -5,10 +5,10 @@ use core::mem;
 use std::vec::Vec;
 
 use super::retired::Retired;
-use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
+use crate::sync::{self, AtomicBool, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
-/// The largest number of retired objects in a bag.
-pub(super) const ROOM: usize = if cfg!(weakly_loom) { 2 } else { 64 };
+/// The number of objects in a full bag, which its thread empties: a batch.
+pub(super) const ROOM: usize = if cfg!(weakly_loom) { 2 } else { 16 };
 
 const FREE: usize = 0;
 const LOCKED: usize = 1;
@@ -19,8 +19,8 @@ pub(super) struct Bag {
     /// A leaf lock: the holder takes no second lock, and allocates and frees nothing. The thread of
     /// the bag, and a thread that empties the bag, hold the lock for a few instructions.
     lock: AtomicUsize,
-    /// How many objects the thread of the bag has put there, modulo 2^n. Written under the lock.
-    puts: AtomicUsize,
+    /// Whether a thread has looked at the bag, and no object was added since.
+    looked: AtomicBool,
     /// How many objects are in the bag. Written under the lock.
     len: AtomicUsize,
     /// Accessed under the lock. The capacity is allocated with the bag.
@@ -45,7 +45,7 @@ impl Bag {
     pub(super) fn new() -> Self {
         Bag {
             lock: AtomicUsize::new(FREE),
-            puts: AtomicUsize::new(0),
+            looked: AtomicBool::new(false),
             len: AtomicUsize::new(0),
             objects: UnsafeCell::new(Vec::with_capacity(ROOM)),
         }
@@ -79,9 +79,8 @@ impl Bag {
             objects.push(object);
             Ok(objects.len())
         })?;
-        // Relaxed: words written only under the lock.
-        let puts = self.puts.load(Relaxed);
-        self.puts.store(puts.wrapping_add(1), Relaxed);
+        // Relaxed, both: hints.
+        self.looked.store(false, Relaxed);
         self.len.store(len, Relaxed);
         Ok(len)
     }
@@ -130,11 +129,10 @@ impl Bag {
         locked.with(|objects| objects.iter().filter(|object| object.is_counted()).count())
     }
 
-    /// Returns how many objects the thread of the bag has put there, modulo 2^n.
-    #[inline]
-    pub(super) fn puts(&self) -> usize {
+    /// Returns whether objects are in the bag, and none was added since the last call.
+    pub(super) fn is_idle(&self) -> bool {
         // Relaxed: a hint.
-        self.puts.load(Relaxed)
+        !self.is_empty() && self.looked.swap(true, Relaxed)
     }
 
     #[inline]

@@ -6,8 +6,8 @@
 //!   participant, behind a lock, and reads the participants once for a *batch*. A thread that
 //!   empties a bag takes the batch out of the bag, makes a barrier, and then reads the
 //!   participants, as in D1. The lock of the bag orders the unlinking by other threads before that
-//!   barrier. So any thread may empty any bag, also a thread that never enters. The size of a batch
-//!   is a hint: any size is sound, at any time. A thread whose batch size is one reads the
+//!   barrier. So any thread may empty any bag, also a thread that never enters. Whether a thread
+//!   gathers is a hint: both ways are sound, at any time. A thread that does not gather reads the
 //!   participants each time, after the barrier of leaving, and empties its bag as well. An unlinked
 //!   array ends its batch at once, because a bag may wait long, and must not keep megabytes. No bag
 //!   waits for a particular thread, or for a further unlinking: each thread that makes changes
@@ -26,7 +26,7 @@ use std::vec::Vec;
 
 use super::bag::{Bag, ROOM};
 use super::domain::Domain;
-use super::participants::{Participant, Seen};
+use super::participants::Participant;
 use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -34,12 +34,8 @@ use crate::sync::Ordering::*;
 use crate::sync::barrier;
 use crate::thread::ThreadNumber;
 
-/// The smallest batch, if threads gather and the table is not small. The allocator of glibc keeps
-/// seven freed blocks of a size for each thread; where two threads replaced values, each further
-/// block cost 240 ns, since both threads take the locks of the arenas.
-const FEWEST: usize = 6;
-/// The largest batch of objects that have user destructors.
-const MOST_WITH_DESTRUCTORS: usize = 16;
+/// Objects with user destructors are gathered from this number of threads on.
+const CROWD: usize = 8;
 
 impl Domain {
     /// Returns the number of counted entries in the deferred list and in bags.
@@ -60,12 +56,6 @@ impl Domain {
             .each(|participant| _ = participant.bag().map(&mut look));
     }
 
-    /// Sets the limit of the size of a batch, which depends on the length of the table.
-    pub(super) fn set_room(&self, room: usize) {
-        // Relaxed: a hint.
-        self.room.store(room.min(ROOM) as u16, Relaxed);
-    }
-
     /// D8: makes the table prompt: from now on no thread gathers.
     pub(super) fn be_prompt(&self) {
         // Relaxed, and a barrier: with `make_bag`. A thread whose bag the caller does not find then
@@ -82,43 +72,28 @@ impl Domain {
         self.prompt.load(Relaxed)
     }
 
-    /// D7: returns the size of a batch. A thread whose batch size is one reads the participants
-    /// each time. A hint.
+    /// D7: returns whether threads gather. A hint.
     #[inline]
-    pub(super) fn batch(&self) -> usize {
-        match self.participants.included() {
-            0 | 1 => 1,
-            included => self.batch_of(included),
-        }
+    pub(super) fn gathers(&self) -> bool {
+        let least = if self.has_destructors { CROWD } else { 2 };
+        self.participants.included() >= least && !self.is_prompt()
     }
 
-    #[inline(never)]
-    fn batch_of(&self, included: usize) -> usize {
-        let most = match self.has_destructors {
-            _ if self.is_prompt() => 1,
-            true => (included / 4).clamp(1, MOST_WITH_DESTRUCTORS),
-            false => (2 * included).max(FEWEST),
-        };
-        // Relaxed: a hint.
-        most.min(self.room.load(Relaxed).into()).min(ROOM)
-    }
-
-    /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A bag with
-    /// `batch` objects is emptied: the objects are destroyed if no thread inside may look at them,
-    /// and deferred otherwise. `inside`: the number of the calling thread, if the thread is inside.
+    /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A full bag
+    /// is emptied: the objects are destroyed if no thread inside may look at them, and deferred
+    /// otherwise. `inside`: the number of the calling thread, if the thread is inside.
     #[inline(never)]
     pub(super) fn gather(
         &self,
         participant: &Participant,
         all: impl Iterator<Item = Retired>,
-        batch: usize,
         inside: Option<usize>,
         panics: &mut FirstPanic,
     ) {
         let bag = participant.bag_or_new();
         for object in all {
             match bag.put(object) {
-                Ok(len) if len < batch => {}
+                Ok(len) if len < ROOM => {}
                 Ok(_) => self.empty(bag, inside, panics),
                 // The bag is still full, because an allocation failed.
                 Err(object) => self.end_batch(iter::once(object), inside, panics),
@@ -197,70 +172,16 @@ impl Domain {
         entries
     }
 
-    /// D7: looks at the next bag. Returns the number of its thread if the bag is idle: the calling
-    /// thread found objects there at its last look, and no object was added since. The calling
-    /// thread also looks at its own bag: it may have taken the number of an ended thread, and may
-    /// unlink nothing more.
-    pub(super) fn next_idle_bag(&self) -> Option<usize> {
+    /// D7: looks at bag `nth` from the thread's own on, and empties the bag if it is idle: objects
+    /// are there, and none was added since the last look of any thread. (The calling thread may
+    /// have the number of an ended thread, and unlink nothing more; so its own bag is among them.)
+    pub(super) fn empty_next_bag(&self, nth: usize, panics: &mut FirstPanic) {
         let number = ThreadNumber::current();
-        let own = self.participants.find(number.get())?;
-        let found = own.next_bag.look(self.participants.slots(), |at| {
-            let Some(there) = self.participants.in_slot(at) else {
-                return Seen::Absent;
-            };
-            let is_own = there.number == number.get();
-            match there.bag() {
-                Some(bag) if !bag.is_empty() => Seen::Some(bag.puts()),
-                // The look has loaded no cache line that another thread writes.
-                _ if is_own => Seen::Absent,
-                None => Seen::Bare,
-                Some(_) => Seen::Nothing,
-            }
-        });
-        found.and_then(|at| Some(self.participants.in_slot(at)?.number))
-    }
-
-    /// D7: looks at the next of `lists`. Returns the list if entries wait there and the list has
-    /// not moved since the calling thread's last look. Returns the list also if `most` entries wait
-    /// there, even if more entries come; then the thread [stays](Participant::stays_at) at the
-    /// list.
-    pub(super) fn next_slow_list(
-        &self,
-        lists: usize,
-        most: usize,
-        progress: impl Fn(usize) -> (usize, usize),
-    ) -> Option<usize> {
-        let number = ThreadNumber::current();
-        let own = self.participants.find(number.get())?;
-        let mut is_full = false;
-        let found = own.next_list.look(lists, |at| match progress(at) {
-            (0, _) => Seen::Nothing,
-            (waiting, _) if waiting >= most => {
-                is_full = true;
-                Seen::Full
-            }
-            (_, now) => Seen::Some(now),
-        });
-        own.stays_at
-            .set(found.filter(|_| is_full).map(|at| at as u8));
-        found
-    }
-
-    /// D7: empties the bag of a participant, and destroys or defers its objects.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn empty_bag_of(&self, number: usize) {
-        let mut panics = FirstPanic::default();
-        if let Some(bag) = self.participants.find(number).and_then(Participant::bag) {
-            self.empty(bag, self.own_number_if_inside(), &mut panics);
+        let at = nth.wrapping_add(number.get()) % self.participants.included().max(1);
+        let bag = self.participants.nth(at).and_then(Participant::bag);
+        if let Some(bag) = bag.filter(|bag| bag.is_idle()) {
+            self.empty(bag, self.own_number_if_inside(), panics);
         }
-        panics.resume();
-    }
-
-    /// D7: returns whether at most one thread has used the table. A hint.
-    #[inline]
-    pub(super) fn is_of_one(&self) -> bool {
-        self.participants.included() <= 1
     }
 
     /// Begins a change, and returns how many changes the calling thread has begun, modulo 2^n.
@@ -268,12 +189,5 @@ impl Domain {
     pub(super) fn begin_change(&self, make: MakeRest) -> usize {
         let number = ThreadNumber::current();
         self.participant(number.get(), make).count_change()
-    }
-
-    /// Returns the list at which the calling thread [stays](Participant::stays_at).
-    pub(super) fn stays_at(&self) -> Option<usize> {
-        let number = ThreadNumber::current();
-        let own = self.participants.find(number.get())?;
-        own.stays_at.get().map(usize::from)
     }
 }

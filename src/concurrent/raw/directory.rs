@@ -331,16 +331,17 @@ impl Participants {
         self.included.load(Relaxed) as usize
     }
 
-    /// Returns the number of slots of the directory.
-    #[inline]
+    #[cfg(test)]
     pub(super) fn slots(&self) -> usize {
         self.directory().map_or(0, Directory::len)
     }
 
-    /// Returns the participant in a slot, if there is one.
-    #[inline]
-    pub(super) fn in_slot(&self, at: usize) -> Option<&Participant> {
-        self.directory()?.participant(at)
+    /// Returns the participant that was included after `at` others, if it is found already.
+    pub(super) fn nth(&self, at: usize) -> Option<&Participant> {
+        let line = self.directory()?.all.get(at / FIRST)?;
+        // Acquire: with `Directory::add`: the participant is initialised.
+        // SAFETY: a participant lasts as long as the table.
+        unsafe { line.0[at % FIRST].load(Acquire).as_ref() }
     }
 
     /// Visits all participants, also the participants of ended threads.
@@ -449,6 +450,8 @@ mod tests {
                 .each_among(|_| usize::MAX, |one| among.push(one.number));
             assert_eq!(among, sorted);
             assert!(all.0.slots() <= FIRST.max(2 * SPARSE * numbers.len()));
+            let nth = (0..=numbers.len()).map_while(|at| all.0.nth(at));
+            assert!(nth.map(|one| one.number).eq(numbers));
         }
     }
 

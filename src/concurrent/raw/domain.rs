@@ -60,7 +60,7 @@ use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicUsize, const_fn};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, const_fn};
 use crate::thread::{ThreadNumber, in_use};
 
 /// How often an unlinking thread reads a visit again before it uses the deferred list: for about a
@@ -89,8 +89,6 @@ pub(super) struct Domain {
     pub(super) named: AtomicUsize,
     pub(super) participants: Participants,
     pub(super) rest: AtomicPtr<Rest>,
-    /// The limit of the size of a batch (D7), which depends on the length of the table.
-    pub(super) room: AtomicU16,
     /// D8: whether the table is prompt. Then no thread gathers.
     pub(super) prompt: AtomicBool,
     /// Whether objects have user destructors. Then a thread gathers fewer objects.
@@ -129,7 +127,6 @@ impl Domain {
                 named: AtomicUsize::new(NOBODY),
                 participants: Participants::new(),
                 rest: AtomicPtr::new(ptr::null_mut()),
-                room: AtomicU16::new(1),
                 prompt: AtomicBool::new(false),
                 has_destructors,
                 concerns: AtomicBool::new(false),

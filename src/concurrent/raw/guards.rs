@@ -125,9 +125,8 @@ impl Drop for Reading<'_> {
 /// unlinked.
 pub(super) struct Writing<'d> {
     inside: Inside<'d>,
-    /// D7: how many objects the thread gathers before it reads the participants. Zero until the
-    /// thread is about to unlink an object.
-    batch: Cell<usize>,
+    /// D7: whether the thread gathers. `None` until the thread is about to unlink an object.
+    gathers: Cell<Option<bool>>,
     /// Whether the thread has unlinked an object during its visit.
     unlinked: Cell<bool>,
     /// Whether the thread destroys nothing when it leaves.
@@ -142,7 +141,7 @@ impl<'d> Writing<'d> {
     pub(super) fn new(domain: &'d Domain, make: MakeRest) -> Self {
         Writing {
             inside: domain.enter(make),
-            batch: Cell::new(0),
+            gathers: Cell::new(None),
             unlinked: Cell::new(false),
             quiet: Cell::new(false),
             first: Cell::new(None),
@@ -178,7 +177,7 @@ impl Writing<'_> {
     /// be lost.)
     #[inline]
     pub(super) fn make_room(&self, count: usize) {
-        if self.batch.get() == 0 {
+        if self.gathers.get().is_none() {
             self.begin_batch();
         }
         let first = self.first.take();
@@ -192,11 +191,11 @@ impl Writing<'_> {
     /// D7: decides whether the thread gathers. If the thread gathers, its bag is made here.
     #[inline]
     fn begin_batch(&self) {
-        let batch = self.inside.domain.batch();
-        if batch > 1 {
+        let gathers = self.inside.domain.gathers();
+        if gathers {
             self.inside.participant.bag_or_new();
         }
-        self.batch.set(batch);
+        self.gathers.set(Some(gathers));
     }
 
     #[cold]
@@ -220,7 +219,7 @@ impl Writing<'_> {
     #[inline]
     pub(super) fn retire_large(&self, retired: Retired) {
         self.retire(retired);
-        self.batch.set(1);
+        self.gathers.set(Some(false));
     }
 
     /// Takes an object that was unlinked before the thread entered: the barrier of entering serves
@@ -265,7 +264,7 @@ impl Drop for Writing<'_> {
             let depth = &self.inside.participant.depth;
             depth.set(depth.get() + 1);
         }
-        let gathers = self.batch.get() > 1;
+        let gathers = self.gathers.get() == Some(true);
         let out = self.inside.leave(self.unlinked.get() && !gathers);
         let mut panics = FirstPanic::default();
         // First the deferred list: destroying the thread's own objects may take long, or may wait
@@ -279,7 +278,7 @@ impl Drop for Writing<'_> {
             let inside = (!out).then(|| self.inside.number.get());
             let participant = self.inside.participant;
             if gathers {
-                domain.gather(participant, all, self.batch.get(), inside, &mut panics);
+                domain.gather(participant, all, inside, &mut panics);
             } else {
                 // D2, after the barrier of leaving or of entering.
                 if out && domain.is_unseen() {

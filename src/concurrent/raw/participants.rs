@@ -43,13 +43,6 @@ pub(super) struct Participant {
     visits: Cell<usize>,
     /// How many changes the participant's threads have begun, modulo 2^n (D4).
     changes: Cell<usize>,
-    /// Where the thread next looks for objects that other threads have left (D4): a bag, and a list
-    /// of the dead.
-    pub(super) next_bag: Cursor,
-    pub(super) next_list: Cursor,
-    /// A full list of the dead of another stripe: the thread takes entries from there until the
-    /// list is empty (D4).
-    pub(super) stays_at: Cell<Option<u8>>,
     /// The visit that the thread last waited for in vain (D4): the number of the other participant,
     /// and the number of its visit.
     vain_number: Cell<u32>,
@@ -65,81 +58,9 @@ pub(super) struct Participant {
     pub(super) visit: AtomicUsize,
 }
 
-/// A position that goes round places where objects may wait.
-pub(super) struct Cursor {
-    at: Cell<u32>,
-    /// Whether the thread has looked at the current place once, and has not gone on.
-    looked: Cell<bool>,
-    /// The progress at the current place at the thread's last look.
-    noted: Cell<usize>,
-}
-
-/// The state of a place.
-pub(super) enum Seen {
-    /// The place does not exist.
-    Absent,
-    /// Nothing can wait at the place, because its thread has no bag. Reading the pointer loads a
-    /// cache line that another thread writes.
-    Bare,
-    Nothing,
-    /// Objects wait at the place. The number changes when objects are added.
-    Some(usize),
-    /// Too many objects wait to delay any longer.
-    Full,
-}
-
-/// How many bare places a look passes by.
-const PASSED: usize = 4;
-
-impl Cursor {
-    const fn new() -> Self {
-        Cursor {
-            at: Cell::new(0),
-            looked: Cell::new(false),
-            noted: Cell::new(0),
-        }
-    }
-
-    /// Looks at the next of `places`. Returns the place if it is full, or if objects are there and
-    /// the progress has not changed since the last look. Each place takes at most two looks.
-    pub(super) fn look(
-        &self,
-        places: usize,
-        mut progress: impl FnMut(usize) -> Seen,
-    ) -> Option<usize> {
-        let mut noted = self.looked.take().then_some(self.noted.get());
-        let mut passed = 0;
-        for _ in 0..places {
-            let at = self.at.get() as usize;
-            let at = if at < places { at } else { 0 };
-            self.at.set(at as u32 + 1);
-            match (progress(at), noted) {
-                (Seen::Absent, _) => noted = None,
-                (Seen::Bare, _) => {
-                    noted = None;
-                    passed += 1;
-                    if passed == PASSED {
-                        break;
-                    }
-                }
-                (Seen::Nothing, _) => break,
-                (Seen::Full, _) => return Some(at),
-                (Seen::Some(now), Some(noted)) => return (now == noted).then_some(at),
-                (Seen::Some(now), None) => {
-                    self.at.set(at as u32);
-                    self.looked.set(true);
-                    self.noted.set(now);
-                    break;
-                }
-            }
-        }
-        None
-    }
-}
-
 /// Makes `visit` the last word of the two cache lines. Under loom, whose atomics are larger, the
 /// place does not matter.
-const UNUSED_WORDS: usize = (128 - 2 * size_of::<Cursor>() - 8) / size_of::<usize>() - 11;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 12;
 
 /// Checks that a type is aligned, and that none of these fields is at the offset of
 /// [`Participant::visit`], modulo the alignment.
@@ -246,9 +167,6 @@ impl Participant {
             registered: Cell::new(0),
             visits: Cell::new(0),
             changes: Cell::new(0),
-            next_bag: Cursor::new(),
-            next_list: Cursor::new(),
-            stays_at: Cell::new(None),
             vain_number: Cell::new(0),
             vain_visit: Cell::new(OUTSIDE),
             bag: AtomicPtr::new(ptr::null_mut()),
@@ -267,51 +185,5 @@ impl Drop for Participant {
             // SAFETY: made by `make_bag`, and no thread uses it any more.
             drop(unsafe { Box::from_raw(bag) });
         }
-    }
-}
-
-#[cfg(all(test, not(weakly_loom)))]
-mod tests {
-    use super::*;
-
-    /// The first of three places is absent, the second makes progress all the time, and the third
-    /// is left alone.
-    #[test]
-    fn a_cursor_goes_round() {
-        let (cursor, mut comes) = (Cursor::new(), 0);
-        let mut look = |left| {
-            cursor.look(3, |at| match at {
-                0 => Seen::Absent,
-                1 => {
-                    comes += 1;
-                    Seen::Some(comes)
-                }
-                _ => Seen::Some(left),
-            })
-        };
-        for round in 0..3 {
-            assert_eq!([look(round), look(round)], [None, None], "more comes");
-            assert_eq!([look(round), look(round)], [None, Some(2)], "left alone");
-        }
-        assert_eq!([look(9), look(9), look(9), look(8)], [None; 4]);
-    }
-
-    #[test]
-    fn a_cursor_finds_what_is_full_at_once() {
-        let cursor = Cursor::new();
-        let look = |full| {
-            cursor.look(4, |at| {
-                if at == full {
-                    Seen::Full
-                } else {
-                    Seen::Nothing
-                }
-            })
-        };
-        assert_eq!([look(1), look(1), look(1)], [None, Some(1), None]);
-        assert_eq!([look(0), look(0)], [None, Some(0)]);
-        // The number of places has shrunk.
-        assert_eq!(cursor.look(1, |_| Seen::Full), Some(0));
-        assert_eq!(cursor.look(1, |_| Seen::Absent), None);
     }
 }

@@ -1,5 +1,19 @@
 //! Entries that deaths have unlinked: an operation that changes the table takes some of the
 //! entries, and destroys or retires them. Also the waker, which deaths call.
+//!
+//! **The bound.** A list is full if 16 entries wait there. A change takes 16 entries of a full
+//! list, while there is one; without a full list, a change may take entries of its thread's own
+//! list. Let t be the last moment at which no list was full (C7 of `ptr::shared`). At t, at most 15
+//! entries waited in each list. Since t some list has been full at each moment, so each change that
+//! has begun and ended since t has taken 16 entries. So the entries in the lists are at most 15 for
+//! each stripe, and the entries killed since t, less 16 for each of these changes. Besides, a
+//! thread has up to 16 entries on their way from a list, and a bag of 16 (D7 of `batch`); and
+//! entries at which a thread inside may look wait for that thread (D2). The bound holds for any
+//! number of threads, because no step depends on which other threads make changes. Only a change
+//! within 16 drains of the same thread takes no entries.
+//!
+//! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
+//! list and the next bag, and takes entries that nobody else is about to take.
 
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -14,19 +28,21 @@ use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
-use crate::ptr::{CoreRef, WakerCell};
+use crate::ptr::WakerCell;
 
-/// The number of changes of a thread between two looks at entries left by other threads: at a list
-/// of the dead and, every second time, first at a bag.
-const FOREIGN_INTERVAL: usize = 8;
+/// One change of a thread in this many also looks at entries left by other threads.
+const INTERVAL: usize = 16;
+/// So many dead entries of its own a thread that gathers takes at a time: fewer than in a full
+/// list. So the word of the full lists does not change where threads take what they kill.
+const GATHERED: usize = 8;
 
-/// A place where entries wait until a thread [takes](RawTable::take_dead) them.
+/// A place from which a thread [takes](RawTable::take_dead) dead entries.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Place {
-    /// The list of the dead of a stripe.
+    /// A full list.
+    Full,
+    /// The list of a stripe.
     Stripe(usize),
-    /// The bag of the thread with this number.
-    Bag(usize),
 }
 
 impl<N: Entry> RawTable<N> {
@@ -45,65 +61,45 @@ impl<N: Entry> RawTable<N> {
         self.domain.bagged()
     }
 
-    /// Returns a place with entries for the calling thread, which begins a change. The place is the
-    /// list of the thread's own stripe, if the list has as many entries as a batch of the thread.
-    /// Every [n-th](FOREIGN_INTERVAL) change first looks at the places of other threads, so no
-    /// entry waits for a particular thread.
+    /// Returns the place from which a change takes up to 16 dead entries. `any`: the thread does
+    /// not wait until several entries of its own are dead.
     #[inline]
-    pub(in super::super) fn due(&self) -> Option<Place> {
+    pub(in super::super) fn due(&self, any: bool) -> Option<Place> {
         let core = self.core()?;
-        if self.domain.is_of_one() {
-            return core.due().map(Place::Stripe);
+        if core.is_any_full() {
+            return Some(Place::Full);
         }
-        self.due_beside_others(core)
+        let waits = !any && self.domain.gathers();
+        let least = if waits { GATHERED } else { 1 };
+        core.own_due(least).map(Place::Stripe)
     }
 
-    /// Returns a place when several threads have used the table.
-    #[inline(never)]
-    fn due_beside_others(&self, core: CoreRef) -> Option<Place> {
+    /// Begins a change of the calling thread. Returns a number if the change also looks at the
+    /// [next](Self::next_due) list and the [next](Self::empty_next_bag) bag.
+    #[inline]
+    pub(in super::super) fn begin_change(&self) -> Option<usize> {
+        self.core()?;
         let nth = self.domain.begin_change(Self::REST);
-        if nth % FOREIGN_INTERVAL == 0 {
-            core.widen_for(self.domain.participants.included());
-            let there = self.foreign_due(core, nth / FOREIGN_INTERVAL);
-            if there.is_some() {
-                return there;
-            }
-        }
-        let stripe = match self.batch() {
-            1 => core.own_due(1).or_else(|| core.any_due()),
-            batch => core.own_due(batch).or_else(|| self.full_list(core)),
-        };
-        stripe.map(Place::Stripe)
+        (nth % INTERVAL == 0).then_some(nth / INTERVAL)
     }
 
-    fn foreign_due(&self, core: CoreRef, nth: usize) -> Option<Place> {
-        if nth % 2 == 0 {
-            if let Some(number) = self.domain.next_idle_bag() {
-                return Some(Place::Bag(number));
-            }
-        }
-        let stripe = match self.batch() {
-            1 => core.foreign_due(nth),
-            // A thread that changes the table lets a batch wait in its own list. With a limit of
-            // one batch, two threads took each other's entries: 2.8 cache lines a round, not 1.
-            batch => {
-                let full = 2 * batch;
-                (self.domain).next_slow_list(core.stripes(), full, |at| core.progress(at))
-            }
-        };
-        stripe.map(Place::Stripe)
+    /// Returns a list with entries.
+    pub(in super::super) fn any_due(&self) -> Option<Place> {
+        self.core()?.any_due().map(Place::Stripe)
     }
 
-    /// Returns a list of another stripe that was full at the thread's last look, and is not empty
-    /// yet.
-    fn full_list(&self, core: CoreRef) -> Option<usize> {
-        let stays_at = self.domain.stays_at();
-        stays_at.filter(|stripe| core.progress(*stripe).0 != 0)
+    /// Returns the next list of other threads with entries, list `nth` first, unless its thread may
+    /// take the entries itself. Adds stripes if there are too few for the threads.
+    pub(in super::super) fn next_due(&self, nth: usize) -> Option<Place> {
+        let core = self.core()?;
+        core.widen_for(self.domain.participants.included());
+        let at = core.next_due(nth)?;
+        (core.is_idle(at) || !self.domain.gathers()).then_some(Place::Stripe(at))
     }
 
-    /// Returns any stripe with entries to take.
-    pub(in super::super) fn any_due(&self) -> Option<usize> {
-        self.core()?.any_due()
+    /// Destroys or defers the objects of bag `nth`, if the bag is idle.
+    pub(in super::super) fn empty_next_bag(&self, nth: usize, panics: &mut FirstPanic) {
+        self.domain.empty_next_bag(nth, panics);
     }
 
     /// Empties the bag of the calling thread or, with `of_all`, the bags of all threads, until
@@ -214,20 +210,17 @@ pub(in super::super) struct Taken<'t, N: Entry> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Takes the newest entries of a stripe's list, at most `most`. The objects of a bag are
-    /// destroyed or deferred here.
+    /// Takes entries from a place: 16 of a full list, or the newest of a stripe's list, at most
+    /// `most`.
     #[inline]
     pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
-        let stripe = match place {
-            Place::Stripe(stripe) => stripe,
-            Place::Bag(number) => {
-                self.domain.empty_bag_of(number);
-                return None;
-            }
-        };
         // SAFETY: the list is of entries of this table.
         let below = |entry| unsafe { dead::next::<N>(entry) };
-        let (first, count) = self.core()?.take(stripe, most, below);
+        let core = self.core()?;
+        let (first, count) = match place {
+            Place::Full => core.take_full(below),
+            Place::Stripe(stripe) => core.take(stripe, most, below),
+        };
         (count != 0).then_some(Taken {
             table: self,
             first,

@@ -157,7 +157,6 @@ impl<N: Entry> RawTable<N> {
                 there.cast()
             }
         };
-        self.domain.set_room(Array::<N>::batch_for(len));
         // Release: with `array`: the array is initialised (if another thread made the array, by the
         // Acquire in `begin_entries`).
         _ = self
@@ -194,12 +193,6 @@ impl<N: Entry> RawTable<N> {
         // Relaxed: nothing is read through the pointer. An insertion that happens before the call
         // is visible.
         self.current.load(Relaxed).is_null()
-    }
-
-    /// D7: returns how many entries a thread gathers before it looks at the participants.
-    #[inline]
-    pub(in super::super) fn batch(&self) -> usize {
-        self.domain.batch()
     }
 
     /// D8: makes the table prompt: from now on no thread gathers.
@@ -451,9 +444,6 @@ impl<'t, N: Entry> Writer<'t, N> {
                 array.core().set_entries(array.next_ptr().cast());
                 // Release: with `array`: all entries that were moved into the next array.
                 let old = self.table.current.swap(array.next_ptr(), Release);
-                self.table
-                    .domain
-                    .set_room(Array::<N>::batch_for(next.len()));
                 // SAFETY: R3: unlinked by the calling thread, the only thread that moved the last
                 // group.
                 self.inside.retire_large(unsafe { Retired::new(old) });

@@ -10,6 +10,7 @@ impl<X> Ring<X> {
     pub(crate) fn next_going(&mut self) -> Option<Going<X>> {
         let (at, why) = self.due()?;
         let going = self.take_out(at, why)?;
+        self.going += 1;
         Some(Going {
             at: Some(at),
             more: self.is_due(),
@@ -22,6 +23,7 @@ impl<X> Ring<X> {
         let Some(at) = going.at else { return true };
         let is_gone = self.slots[at as usize].gone != Some(Gone::Removed);
         self.vacate(at);
+        self.going -= 1;
         is_gone
     }
 

@@ -1,5 +1,7 @@
-//! The memory of a ring. More memory is allocated before a lock is taken, and before the ring
-//! changes.
+//! The memory of a ring. Memory is allocated before a lock is taken, and before the ring changes. A
+//! ring shrinks as it empties: when three of four slots are free, the items move to memory for
+//! twice as many. So a walk over all slots, and the memory of the ring, follow the number of items,
+//! and a removal costs O(1) amortised.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -10,6 +12,9 @@ use super::super::limit::Limit;
 use super::{Ring, Slot, hash};
 use crate::list::{EMPTY, Links, NONE, UNLINKED};
 use crate::sync::{Memory, missing_in, move_table};
+
+/// A ring of so few slots does not shrink by itself.
+const FEW: usize = 16;
 
 /// Memory for a ring, or memory that a ring has used before.
 pub(crate) struct Room<X> {
@@ -45,6 +50,16 @@ impl<X> Memory for Room<X> {
 }
 
 impl<X> Room<X> {
+    /// Allocates memory that can be done without.
+    pub(crate) fn try_allocate(size: RoomSize) -> Option<Self> {
+        let mut room = Room::default();
+        room.slots.try_reserve_exact(size.slots).ok()?;
+        room.ages.try_reserve_exact(size.ages).ok()?;
+        let hash = |_: &u32| unreachable!("there is nothing to move");
+        room.index.try_reserve(size.index, hash).ok()?;
+        Some(room)
+    }
+
     fn suffices(&self, size: RoomSize) -> bool {
         self.slots.capacity() >= size.slots
             && self.ages.capacity() >= size.ages
@@ -123,6 +138,82 @@ impl<X> Ring<X> {
             });
         }
         Ok(())
+    }
+
+    /// Returns the size of memory for twice as many items as there are, if three of four slots are
+    /// free, and no slot is going.
+    #[inline]
+    pub(crate) fn sparse(&self) -> Option<RoomSize> {
+        let (items, slots) = (self.index.len(), self.slots.capacity());
+        let is_sparse = slots > FEW && items < slots / 4 && self.going == 0;
+        is_sparse.then(|| self.size_for(2 * items))
+    }
+
+    /// Returns the size of memory for the present items, if there is more memory.
+    pub(crate) fn fitting(&self) -> Option<RoomSize> {
+        let items = self.index.len();
+        (items < self.slots.capacity()).then(|| self.size_for(items))
+    }
+
+    fn size_for(&self, items: usize) -> RoomSize {
+        RoomSize {
+            slots: items,
+            ages: if self.has_ages() { items } else { 0 },
+            index: items,
+        }
+    }
+
+    /// Moves all items into `room`, unless `room` is too small or not smaller, or slots are going.
+    /// Then `room` has the memory that the ring has left. O(items).
+    pub(crate) fn move_into(&mut self, room: &mut Room<X>) {
+        let is_smaller = room.slots.capacity() < self.slots.capacity();
+        let suffices = room.suffices(self.size_for(self.index.len()));
+        if self.going != 0 || !is_smaller || !suffices {
+            return;
+        }
+        let [mut queue, mut leaving, mut by_age] = [EMPTY; 3];
+        for (from, to) in [(self.queue, &mut queue), (self.leaving, &mut leaving)] {
+            let mut next = from.oldest;
+            while next != NONE {
+                let slot = &mut self.slots[next as usize];
+                let at = room.slots.len() as u32;
+                next = slot.links.newer;
+                // The old slot has the new index from now on.
+                slot.links.newer = at;
+                let kept = slot.kept.take();
+                room.slots.push(Slot { kept, ..*slot });
+                to.push(&mut room.slots, at);
+                let slots = &room.slots;
+                let rehash = |at: &u32| hash(slots[*at as usize].addr);
+                (room.index).insert_unique(hash(slots[at as usize].addr), at, rehash);
+            }
+        }
+        let moved = |at: u32| match self.slots.get(at as usize) {
+            Some(slot) => slot.links.newer,
+            None => NONE,
+        };
+        if self.has_ages() {
+            room.ages.resize(room.slots.len(), UNLINKED);
+            let mut next = self.by_age.oldest;
+            while next != NONE {
+                by_age.push(&mut room.ages, moved(next));
+                next = self.ages[next as usize].newer;
+            }
+        }
+        (self.hand, self.latest) = (moved(self.hand), moved(self.latest));
+        (self.queue, self.leaving, self.by_age) = (queue, leaving, by_age);
+        self.free = NONE;
+        mem::swap(&mut self.slots, &mut room.slots);
+        mem::swap(&mut self.ages, &mut room.ages);
+        mem::swap(&mut self.index, &mut room.index);
+    }
+
+    /// Moves the items into memory of the given size, if there is any.
+    #[cold]
+    pub(crate) fn shrink(&mut self, size: RoomSize) {
+        if let Some(mut room) = Room::try_allocate(size) {
+            self.move_into(&mut room);
+        }
     }
 
     /// Sets another limit. The members beyond the limit become [victims](Self::next_to_go). If

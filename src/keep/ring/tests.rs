@@ -60,6 +60,13 @@ fn check<X>(ring: &Ring<X>) {
     }
 }
 
+fn fit<X>(ring: &mut Ring<X>) {
+    let Some(size) = ring.fitting() else { return };
+    ring.shrink(size);
+    assert_eq!(ring.slots.len(), ring.index.len());
+    assert_eq!(ring.slots.capacity(), ring.slots.len());
+}
+
 /// Q1, Q3: A member that was reported in a round stays a member until the round ends, unless the
 /// member itself is removed. An item that was refused in a round is refused until the round ends.
 #[test]
@@ -92,6 +99,7 @@ fn what_is_told_stays_for_the_round() {
                     }
                 }
                 10 if random.below(20) == 0 => ring.advance(),
+                10 if random.below(20) == 0 => fit(&mut ring),
                 10 if random.below(20) == 0 => {
                     let weight = limit.weight.map(|_| 50 + random.below(100));
                     allocating(|room| ring.set_limit(Limit { weight, ..limit }, room));
@@ -254,6 +262,29 @@ fn what_is_going_twice() {
     assert!(ring.end_going(&second) && !ring.end_going(&first));
     check(&ring);
     assert!(ring.index.is_empty());
+}
+
+/// Q5: A ring does not move its items while a slot is going, nor into memory that does not suffice any more.
+#[test]
+fn what_is_going_stays_in_its_place() {
+    let mut ring = Ring::new(Limit::none());
+    (0..100).for_each(|addr| _ = ring.keep(addr, 1, addr));
+    assert!(ring.sparse().is_none());
+    ring.let_go_above(3);
+    let first = ring.next_going().unwrap();
+    while ring.next_to_go().is_some() {}
+    let slots = ring.slots.capacity();
+    assert!(ring.sparse().is_none());
+    ring.shrink(ring.fitting().unwrap());
+    assert_eq!(ring.slots.capacity(), slots);
+    assert!(ring.end_going(&first));
+    let mut room = Room::try_allocate(ring.sparse().unwrap()).unwrap();
+    (200..220).for_each(|addr| _ = ring.keep(addr, 1, addr));
+    ring.move_into(&mut room);
+    assert_eq!((ring.slots.capacity(), ring.len()), (slots, 23));
+    fit(&mut ring);
+    check(&ring);
+    assert!((200..220).all(|addr| ring.get(addr) == Some(&addr)));
 }
 
 /// Q5: An object that is kept again while its slot is going needs room for another slot.

@@ -292,11 +292,21 @@ impl<T> Shared<T> {
 
     /// Takes the entries that deaths have unlinked.
     fn take(&self) -> Vec<Unlinked<T>> {
-        let below = |node: *mut ()| link_of::<T>(node);
-        let taken = (0..self.core.stripes()).map(|at| self.core.take(at, usize::MAX, below));
-        taken
-            .flat_map(|(first, count)| list(first, count))
+        (0..self.core.stripes())
+            .flat_map(|at| self.take_from(at))
             .collect()
+    }
+
+    fn take_from(&self, stripe: usize) -> Vec<Unlinked<T>> {
+        let below = |node: *mut ()| link_of::<T>(node);
+        let (first, count) = self.core.take(stripe, usize::MAX, below);
+        list(first, count)
+    }
+
+    /// Takes and ends entries of a full list; returns how many.
+    fn take_full(&self) -> usize {
+        let (first, count) = self.core.take_full(|node| link_of::<T>(node));
+        list::<T>(first, count).len()
     }
 
     /// Takes and ends the entries that deaths have unlinked; returns how many there were.

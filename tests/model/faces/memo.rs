@@ -124,7 +124,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
     }
 
     fn remove(&self, first: &Key<P>, second: Option<&Key<V>>) -> bool {
-        I::key(first, second).is_some_and(|key| self.memo.remove(key))
+        I::key(first, second).is_some_and(|key| self.memo.remove(key).is_some())
     }
 
     /// Asks, and declares.

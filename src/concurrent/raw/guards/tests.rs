@@ -36,13 +36,20 @@ impl Writing<'_> {
     }
 }
 
+/// A domain in which no thread gathers.
+fn domain() -> Domain {
+    let domain = Domain::new(false, REST);
+    domain.be_prompt();
+    domain
+}
+
 /// A leaving reader takes no lock if no deferred object waits for the reader. Another thread may
 /// hold the lock meanwhile.
 #[test]
 fn a_reader_that_nothing_waits_for_takes_no_lock() {
     let _watched = watchdog::watched("a reader waits for the lock");
     {
-        let domain = Domain::new(false, REST);
+        let domain = domain();
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         thread::scope(|scope| {
@@ -73,7 +80,7 @@ fn a_reader_that_nothing_waits_for_takes_no_lock() {
 /// at the deferred list.
 #[test]
 fn the_next_that_leaves_looks_for_one_that_has_missed_it() {
-    let domain = Domain::new(false, REST);
+    let domain = domain();
     let (domain, (came, comes)) = (&domain, channel());
     let (go, goes) = channel::<()>();
     thread::scope(|scope| {
@@ -104,7 +111,7 @@ fn nor_however_many_threads_there_are() {
     // At least one thread for each bit of a word, besides the named thread.
     let many = if cfg!(miri) { 20 } else { 400 };
     {
-        let domain = Domain::new(false, REST);
+        let domain = domain();
         let (domain, (came, comes)) = (&domain, channel());
         let ((go, goes), (read, reads)) = (channel::<()>(), channel());
         let all_there = &Barrier::new(many + 1);
@@ -146,7 +153,7 @@ fn nor_however_many_threads_there_are() {
 #[test]
 fn threads_that_are_gone_are_not_looked_at() {
     let many = if cfg!(miri) { 40 } else { 2_000 };
-    let domain = Domain::new(false, REST);
+    let domain = domain();
     let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
     let visit = || {
         let inside = Writing::new(&domain, REST);
@@ -179,7 +186,7 @@ fn threads_that_are_gone_are_not_looked_at() {
 /// not destroyed, whichever thread then has the number.
 #[test]
 fn a_thread_that_has_ended_inside_is_waited_for() {
-    let domain = Domain::new(false, REST);
+    let domain = domain();
     let stay = || core::mem::forget(Reading::new(&domain, REST));
     let visit = || drop(Reading::new(&domain, REST));
     let retire = || Writing::new(&domain, REST).retire_nothing();
@@ -209,7 +216,7 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
 /// visit.
 #[test]
 fn a_visit_that_lasts_is_looked_for_once() {
-    let domain = &Domain::new(false, REST);
+    let domain = &domain();
     let (came, comes) = channel();
     let (go, goes) = channel::<()>();
     let visits = || {
@@ -242,7 +249,7 @@ fn a_visit_that_lasts_is_looked_for_once() {
 #[test]
 fn deferred_is_given_back() {
     let many = if cfg!(miri) { 20 } else { 1_000 };
-    let domain = Domain::new(false, REST);
+    let domain = domain();
     let (first, second) = (&Barrier::new(2), &Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {

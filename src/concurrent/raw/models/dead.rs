@@ -176,7 +176,6 @@ impl Table {
 
     /// Lets each thread gather two entries, as if two threads had come (D7 of `batch`).
     pub(super) fn gather(&self) {
-        self.raw.domain.set_room(2);
         self.raw.domain.participants.pretend(2);
     }
 

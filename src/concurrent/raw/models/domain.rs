@@ -17,9 +17,9 @@ use crate::thread::ThreadNumber;
 /// The worlds have no context.
 const REST: MakeRest = MakeRest::with_context::<()>();
 
-/// Three things, of which one can be found at a time. A thread gathers `BATCH` things before it
-/// reads the participants.
-struct World<const BATCH: usize> {
+/// Three things, of which one can be found at a time. Threads may gather things before they read the
+/// participants.
+struct World<const GATHERS: bool> {
     domain: Domain,
     found: AtomicUsize,
     things: [Thing; 3],
@@ -30,17 +30,15 @@ struct Thing {
     ends: AtomicUsize,
 }
 
-impl<const BATCH: usize> World<BATCH> {
-    /// Makes a world in which a thread gathers if `BATCH` is more than one, as if two threads had
-    /// come.
+impl<const GATHERS: bool> World<GATHERS> {
+    /// Makes a world as if two threads had come, if threads gather.
     fn new() -> Arc<Self> {
-        Self::after(if BATCH > 1 { 2 } else { 1 }, false)
+        Self::after(if GATHERS { 2 } else { 1 }, false)
     }
 
     /// Makes a world as if `threads` threads had come.
     fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
         let domain = Domain::new(has_destructors, REST);
-        domain.set_room(BATCH);
         domain.participants.pretend(threads);
         Arc::new(World {
             domain,
@@ -107,15 +105,15 @@ impl<const BATCH: usize> World<BATCH> {
     }
 }
 
-fn model<const BATCH: usize>(model: impl Fn(Arc<World<BATCH>>) + Send + Sync + 'static) {
+fn model<const GATHERS: bool>(model: impl Fn(Arc<World<GATHERS>>) + Send + Sync + 'static) {
     models::check(move || model(World::new()));
 }
 
 /// Runs another thread in the world.
-fn with<const BATCH: usize>(
-    world: &Arc<World<BATCH>>,
+fn with<const GATHERS: bool>(
+    world: &Arc<World<GATHERS>>,
     number: usize,
-    run: impl FnOnce(&World<BATCH>) + 'static,
+    run: impl FnOnce(&World<GATHERS>) + 'static,
 ) -> JoinHandle<()> {
     let world = Arc::clone(world);
     spawn(number, move || run(&world))
@@ -140,7 +138,7 @@ impl Retire for Thing {
 /// thing, or the next thread does.
 #[test]
 fn reader_and_writer() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, |world| world.replace(1));
         world.look();
         world.look();
@@ -154,8 +152,8 @@ fn reader_and_writer() {
 /// barrier.
 #[test]
 fn reader_and_reaper() {
-    fn run<const BATCH: usize>() {
-        model::<BATCH>(|world| {
+    fn run<const GATHERS: bool>() {
+        model::<GATHERS>(|world| {
             let other = with(&world, 1, |world| world.reap(1));
             world.look();
             world.look();
@@ -164,13 +162,13 @@ fn reader_and_reaper() {
             assert_eq!(world.ended(), 1, "left behind");
         });
     }
-    run::<1>();
-    run::<2>();
+    run::<false>();
+    run::<true>();
 }
 
 #[test]
 fn reader_and_two_writes() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, |world| {
             world.replace(1);
             world.replace(2);
@@ -186,7 +184,7 @@ fn reader_and_two_writes() {
 fn reader_and_two_writers() {
     // With three preemptions the model took minutes.
     models::check_up_to(2, || {
-        let world = World::<1>::new();
+        let world = World::<false>::new();
         let writers = [1, 2].map(|number| with(&world, number, move |world| world.replace(number)));
         world.look();
         for writer in writers {
@@ -203,7 +201,7 @@ fn reader_and_two_writers() {
 fn two_readers_and_a_writer() {
     // With three preemptions the model took 846,000 interleavings.
     models::check_up_to(2, || {
-        let world = World::<1>::new();
+        let world = World::<false>::new();
         let readers = [1, 2].map(|number| with(&world, number, World::look));
         world.replace(1);
         for reader in readers {
@@ -217,7 +215,7 @@ fn two_readers_and_a_writer() {
 /// A thread that is inside twice delays the thing it has found until it has left twice.
 #[test]
 fn nested() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, |world| world.replace(1));
         {
             let _outer = Reading::new(&world.domain, REST);
@@ -234,7 +232,7 @@ fn nested() {
 /// A thread that enters after a thing was deferred does not find the thing.
 #[test]
 fn nested_and_a_reader() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, World::look);
         {
             let _outer = Reading::new(&world.domain, REST);
@@ -249,7 +247,7 @@ fn nested_and_a_reader() {
 /// Readers leave without a barrier. Another thread destroys the things left behind.
 #[test]
 fn a_reader_and_another() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, World::look);
         world.replace(1);
         other.join().unwrap();
@@ -264,7 +262,7 @@ fn a_reader_and_another() {
 #[test]
 fn a_reader_replaces_the_directory() {
     models::check(|| {
-        let world = World::<1>::empty();
+        let world = World::<false>::empty();
         world.look();
         let other = with(&world, 4, |world| {
             world.look();
@@ -282,7 +280,7 @@ fn a_reader_replaces_the_directory() {
 #[test]
 fn a_reader_and_a_writer_come() {
     models::check(|| {
-        let world = World::<1>::empty();
+        let world = World::<false>::empty();
         let other = with(&world, 1, World::look);
         world.replace(1);
         other.join().unwrap();
@@ -295,7 +293,7 @@ fn a_reader_and_a_writer_come() {
 #[test]
 fn a_lookup_and_a_replaced_directory() {
     models::check(|| {
-        let world = World::<1>::empty();
+        let world = World::<false>::empty();
         let own = core::ptr::from_ref(world.domain.participant(0, REST));
         let other = with(&world, 4, |world| {
             let new = world.domain.include(4, REST);
@@ -311,7 +309,7 @@ fn a_lookup_and_a_replaced_directory() {
 /// D7: a reader against a thread that gathers two things and reads the participants once for both.
 #[test]
 fn reader_and_batch() {
-    model::<2>(|world| {
+    model::<true>(|world| {
         let other = with(&world, 1, |world| {
             world.replace(1);
             world.replace(2);
@@ -327,7 +325,7 @@ fn reader_and_batch() {
 /// D7: a reader against a gathering thread that is inside when its bag is full.
 #[test]
 fn reader_and_batch_inside() {
-    model::<2>(|world| {
+    model::<true>(|world| {
         let other = with(&world, 1, |world| {
             let _outer = Reading::new(&world.domain, REST);
             let found = world.found.load(Acquire);
@@ -347,7 +345,7 @@ fn reader_and_batch_inside() {
 #[test]
 fn reader_and_bag_and_purge() {
     models::check_up_to(2, || {
-        let world = World::<2>::new();
+        let world = World::<true>::new();
         let writer = with(&world, 1, |world| world.replace(1));
         let reader = with(&world, 2, |world| {
             world.look();
@@ -368,7 +366,7 @@ fn reader_and_bag_and_purge() {
 fn two_unlinkers_and_a_taker() {
     for is_inside in [false, true] {
         models::check_up_to(2, move || {
-            let world = World::<2>::new();
+            let world = World::<true>::new();
             let unlinker = with(&world, 1, |world| world.replace(1));
             let reader = with(&world, 2, World::look);
             {
@@ -392,7 +390,7 @@ fn two_unlinkers_and_a_taker() {
 fn the_inclusion_of_a_second_thread() {
     let _long = models::long();
     models::check(|| {
-        let world = World::<2>::empty();
+        let world = World::<true>::empty();
         let other = with(&world, 1, World::look);
         world.replace(1);
         world.replace(2);
@@ -407,10 +405,10 @@ fn the_inclusion_of_a_second_thread() {
 #[test]
 fn a_foreign_take_and_a_purge() {
     models::check_up_to(2, || {
-        let world = World::<2>::new();
+        let world = World::<true>::new();
         let reader = with(&world, 2, World::look);
         world.replace(1);
-        let taker = with(&world, 1, |world| world.domain.empty_bag_of(0));
+        let taker = with(&world, 1, World::empty_bags);
         world.empty_bags();
         taker.join().unwrap();
         reader.join().unwrap();
@@ -424,7 +422,7 @@ fn a_foreign_take_and_a_purge() {
 #[test]
 fn objects_with_destructors() {
     models::check(|| {
-        let world = World::<2>::after(7, true);
+        let world = World::<true>::after(7, true);
         let other = with(&world, 1, |world| {
             world.look();
             world.look();
@@ -441,7 +439,7 @@ fn objects_with_destructors() {
 #[test]
 fn two_bags_and_a_purge() {
     models::check_up_to(2, || {
-        let world = World::<2>::new();
+        let world = World::<true>::new();
         let writers = [1, 2].map(|number| with(&world, number, move |world| world.replace(number)));
         world.look();
         world.purge();
@@ -456,7 +454,7 @@ fn two_bags_and_a_purge() {
 /// D7: a purge against a thread that empties its own full bag.
 #[test]
 fn full_bag_and_purge() {
-    model::<2>(|world| {
+    model::<true>(|world| {
         let other = with(&world, 1, |world| {
             world.replace(1);
             world.replace(2);
@@ -472,7 +470,7 @@ fn full_bag_and_purge() {
 /// third thread purges.
 #[test]
 fn a_bag_passes_on() {
-    model::<2>(|world| {
+    model::<true>(|world| {
         ThreadNumber::set(1);
         world.replace(1);
         ThreadNumber::end(1);
@@ -492,7 +490,7 @@ fn a_bag_passes_on() {
 /// D7: the domain ends with a thing in a bag.
 #[test]
 fn the_end_of_a_bag() {
-    model::<2>(|world| {
+    model::<true>(|world| {
         let other = with(&world, 1, |world| {
             world.replace(1);
             world.look();
@@ -511,7 +509,7 @@ fn the_end_of_a_bag() {
 fn a_thread_that_comes_and_goes() {
     // With three preemptions the model took more than a million interleavings.
     models::check_up_to(2, || {
-        let world = World::<1>::new();
+        let world = World::<false>::new();
         ThreadNumber::end(1);
         let other = with(&world, 0, |world| {
             ThreadNumber::take(1);
@@ -531,7 +529,7 @@ fn a_thread_that_comes_and_goes() {
 fn a_thread_that_ends_inside() {
     // With three preemptions the model took more than a million interleavings.
     models::check_up_to(2, || {
-        let world = World::<1>::new();
+        let world = World::<false>::new();
         let other = with(&world, 1, |world| {
             let inside = Reading::new(&world.domain, REST);
             let found = world.found.load(Acquire);
@@ -551,7 +549,7 @@ fn a_thread_that_ends_inside() {
 /// A writer that believes the check sees that the number is taken.
 #[test]
 fn a_thread_that_ends_inside_and_the_next_with_its_number() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         ThreadNumber::set(1);
         let inside = Reading::new(&world.domain, REST);
         let found = world.found.load(Acquire);
@@ -572,7 +570,7 @@ fn a_thread_that_ends_inside_and_the_next_with_its_number() {
 /// A thread without a participant counts the entries, while another thread makes the directory.
 #[test]
 fn a_count_and_the_first_bench() {
-    model::<1>(|world| {
+    model::<false>(|world| {
         let other = with(&world, 1, |world| {
             Writing::new(&world.domain, REST).count(true, 1);
         });

@@ -2,7 +2,6 @@
 
 use loom::sync::Arc;
 
-use super::super::Place;
 use super::dead::{Table, death, model, some, with};
 use super::reap::reap_and_remove;
 use super::spawn;
@@ -17,7 +16,7 @@ impl Table {
 
     /// Drains the dead as an operation does.
     fn tidy(&self) {
-        if self.raw.due().is_some() {
+        if self.raw.any_due().is_some() {
             self.drain();
             self.raw.arm_if_idle();
         }
@@ -205,13 +204,10 @@ fn a_task_polls_and_purges_while_a_thread_takes_a_bag() {
     });
 }
 
-/// Runs a thread that empties the bag of thread 1.
+/// Runs a thread that empties the bags.
 fn spawn_taker(table: &Arc<Table>) -> loom::thread::JoinHandle<()> {
     let table = Arc::clone(table);
-    spawn(2, move || {
-        let none = table.raw.take_dead(Place::Bag(1), usize::MAX);
-        assert!(none.is_none());
-    })
+    spawn(2, move || _ = table.empty_bags())
 }
 
 /// The task was woken before. An operation destroys the announced entry, and arms the waker without

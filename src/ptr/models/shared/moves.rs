@@ -82,3 +82,40 @@ fn added_stripes_and_the_end_of_the_collection_against_the_death() {
         both(move || drop_at_an_added_stripe(a), || drop(map));
     });
 }
+
+/// C7: a list becomes full, while a change takes from full lists. Afterwards the list is known if it
+/// is full, and only then.
+#[test]
+fn a_full_list_against_a_change() {
+    check_some(2, |maker| {
+        let all = [(); 2].map(|()| maker.object());
+        let map = Shared::of(&all.each_ref());
+        ThreadNumber::set(1);
+        let ((), taken) = both(move || drop(all), || map.take_full());
+        assert_eq!(taken + map.take_full(), 2);
+        assert_eq!(map.take_full(), 0);
+    });
+}
+
+/// C5, C7: the full list is of a stripe that is added meanwhile.
+#[test]
+fn a_full_list_of_an_added_stripe_against_a_change() {
+    check_some(2, |maker| {
+        let all = [(); 2].map(|()| maker.object());
+        let map = Shared::of(&all.each_ref());
+        let core = map.core;
+        ThreadNumber::set(1);
+        let (_, (), taken) = all_three(
+            move || drop_at_an_added_stripe(all),
+            move || core.widen(),
+            || map.take_full(),
+        );
+        let mut sum = taken + map.take_full();
+        for at in 0..core.stripes() {
+            let left = map.take_from(at).len();
+            assert!(left < 2, "a full list is not known");
+            sum += left;
+        }
+        assert_eq!(sum, 2);
+    });
+}
