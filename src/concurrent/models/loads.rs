@@ -38,7 +38,7 @@ fn spawned(memo: &Arc<Numbers>, object: &Strong<Payload>, woken: &Arc<Woken>) ->
 #[test]
 fn a_load_ends_beside_its_caller() {
     for is_caller in [true, false] {
-        check_few(1, move |maker| {
+        check(1, move |maker| {
             let (memo, object) = (Arc::new(Numbers::new()), maker.object());
             let (first, woken) = (Woken::new(), Woken::new());
             let (caller, mut load) = spawned(&memo, &object, &first);
@@ -66,7 +66,7 @@ fn a_load_ends_beside_its_caller() {
 /// value, or is woken, and then makes the value.
 #[test]
 fn a_load_is_dropped_beside_a_waiter() {
-    check_few(1, |maker| {
+    check(1, |maker| {
         let (memo, object) = (Arc::new(Numbers::new()), maker.object());
         let (first, woken) = (Woken::new(), Woken::new());
         let (caller, load) = spawned(&memo, &object, &first);
