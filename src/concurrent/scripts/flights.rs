@@ -13,7 +13,7 @@ use shuttle::future::block_on;
 use shuttle::thread;
 
 use super::super::flight::Reservation;
-use super::super::making::Failed;
+use super::super::making::{Failed, Way};
 use super::super::watch::{SharedWatchFor, UpgradesOne, WatchesOne};
 use super::*;
 use crate::hash::HashValue;
@@ -47,7 +47,11 @@ impl World {
         };
         self.map.table.get_or_make(
             (hash, &key),
-            below(6) == 0,
+            if below(6) == 0 {
+                Way::RACES
+            } else {
+                Way::WAITS
+            },
             |watch, ()| watch.upgrade(),
             make,
             |object, core| (Watch::registered(object, hash, core), ()),
