@@ -231,6 +231,14 @@ impl<D> Waits<D> {
     }
 }
 
+impl Woken {
+    /// Whether no task has waited.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+}
+
 impl Iterator for Woken {
     type Item = Waker;
 

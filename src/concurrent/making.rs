@@ -142,6 +142,12 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
+/// Calls a closure in a frame of the stack of its own: a frame on which a computation runs is small.
+#[inline(never)]
+pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
+    run()
+}
+
 /// Calls a closure with a weak handle, and drops the handle before the result is in its place (T5):
 /// the destructor of a user's handle may panic.
 pub(super) fn with_weak<K: WeakKey, R>(key: &K, run: impl FnOnce(&K::Weak) -> R) -> R {
@@ -377,7 +383,7 @@ impl<S: Compare> Table<S> {
     {
         let unanswered = Unanswered(self);
         loop {
-            match self.reserve(hash, key, &read, absent, way.races) {
+            match apart(|| self.reserve(hash, key, &read, absent, way.races)) {
                 Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
                     let mut wait = Wait::new(&other);
@@ -563,12 +569,62 @@ impl<'a, S: Compare> Leader<'a, S> {
         self.own().map(Reservation::frame)
     }
 
-    /// Runs the computation of a task, and ends with `finish`, or with the error. `split` tells the
-    /// value from the error. A load `pauses` in its first poll, before the first poll of the
-    /// computation.
-    pub(crate) async fn make<F: Future, V, E, Es: Errors<E>>(
+    /// Runs the computation of a task. A load `pauses` in its first poll, before the first poll of
+    /// the computation.
+    pub(crate) async fn run<F: Future>(
+        &mut self,
+        mut pauses: bool,
+        compute: impl FnOnce() -> F,
+    ) -> F::Output {
+        let (own, edge) = (self.part.own(&self.reservation), &mut self.edge);
+        let (mut compute, computing) = (Some(compute), pin!(None));
+        let mut running = Running { computing, own };
+        poll_fn(|context| {
+            let _frame = own.map(|own| {
+                Edge::renew_of_leader(edge, own);
+                Reservation::frame(own)
+            });
+            if let Some(compute) = compute.take() {
+                running.computing.set(Some(compute()));
+                if mem::take(&mut pauses) {
+                    return Poll::Pending;
+                }
+            }
+            let polled = match running.computing.as_mut().as_pin_mut() {
+                Some(computing) => computing.poll(context),
+                None => unreachable!("it is dropped last"),
+            };
+            if polled.is_ready() {
+                // T5
+                running.computing.set(None);
+            }
+            polled
+        })
+        .await
+    }
+
+    /// Ends with the outcome of the computation.
+    pub(crate) fn end<V, E, Es: Errors<E>>(
         self,
         _: Way<Es>,
+        outcome: Result<V, E>,
+        finish: impl FnOnce(Self, V) -> V,
+    ) -> Result<V, E> {
+        let _frame = self.frame();
+        match outcome {
+            Ok(value) => Ok(finish(self, value)),
+            Err(error) => {
+                self.fail::<E, Es>(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs the computation of a task, and ends with its outcome. `split` tells the value from the
+    /// error.
+    pub(crate) async fn make<F: Future, V, E, Es: Errors<E>>(
+        self,
+        way: Way<Es>,
         pauses: bool,
         compute: impl FnOnce() -> F,
         split: impl FnOnce(F::Output) -> Result<V, E>,
@@ -577,14 +633,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         // Dropped before `finish`, which has the parts of the entry: their drop may run user code.
         let mut leader = self;
         let computed = leader.run(pauses, compute).await;
-        let _frame = leader.frame();
-        match split(computed) {
-            Ok(value) => Ok(finish(leader, value)),
-            Err(error) => {
-                leader.fail::<E, Es>(&error);
-                Err(error)
-            }
-        }
+        leader.end(way, split(computed), finish)
     }
 
     /// Leaves without a value, and leaves the error to the callers that wait.
@@ -592,40 +641,6 @@ impl<'a, S: Compare> Leader<'a, S> {
         if let Some(own) = self.own() {
             Es::leave(error, own);
         }
-    }
-
-    async fn run<F: Future>(&mut self, mut pauses: bool, compute: impl FnOnce() -> F) -> F::Output {
-        /// Drops the computation in its frame.
-        struct Running<'r, F>(pin::Pin<&'r mut Option<F>>, Option<&'r Arc<Reservation>>);
-        impl<F> Drop for Running<'_, F> {
-            fn drop(&mut self) {
-                let _frame = self.1.map(Reservation::frame);
-                self.0.set(None);
-            }
-        }
-        let computing = {
-            let _frame = self.frame();
-            Some(compute())
-        };
-        let (own, edge) = (self.part.own(&self.reservation), &mut self.edge);
-        let mut running = Running(pin!(computing), own);
-        let computed = poll_fn(|context| {
-            if mem::take(&mut pauses) {
-                return Poll::Pending;
-            }
-            let _frame = own.map(|own| {
-                Edge::renew_of_leader(edge, own);
-                Reservation::frame(own)
-            });
-            match running.0.as_mut().as_pin_mut() {
-                Some(computing) => computing.poll(context),
-                None => unreachable!("it is dropped last"),
-            }
-        })
-        .await;
-        // T5
-        drop(running);
-        computed
     }
 
     /// Publishes the value, and returns the result that comes with the value; or, if another maker
@@ -732,6 +747,21 @@ impl<S: Compare> Drop for Leader<'_, S> {
         // reservation.
         panics.catch(|| drop(pin));
         panics.resume();
+    }
+}
+
+/// A computation of a task, which is dropped in its frame.
+struct Running<'r, F> {
+    computing: pin::Pin<&'r mut Option<F>>,
+    own: Option<&'r Arc<Reservation>>,
+}
+
+impl<F> Drop for Running<'_, F> {
+    fn drop(&mut self) {
+        if self.computing.is_some() {
+            let _frame = self.own.map(Reservation::frame);
+            self.computing.set(None);
+        }
     }
 }
 

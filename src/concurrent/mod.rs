@@ -62,7 +62,7 @@ pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
-pub(crate) use making::{Absent, Claimed, Errors, Failed, Leader, Way, cycle, made_by};
+pub(crate) use making::{Absent, Claimed, Errors, Failed, Leader, Way, apart, cycle, made_by};
 pub(crate) use raw::Registered;
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;

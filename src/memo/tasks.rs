@@ -6,6 +6,7 @@ use core::future::Future;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
+use std::boxed::Box;
 use std::sync::Arc;
 
 use super::cache::Memo;
@@ -13,7 +14,7 @@ use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     AnyWatch, Claimed, Errors, Failed, Gathered, Leader, Load, SharedKey, SharedWatchFor,
-    WatchesOne, Way, cycle,
+    WatchesOne, Way, apart, cycle,
 };
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -127,11 +128,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 drop(compute);
                 Ok(value)
             }
-            Claimed::Yours((entry, weak, leader)) => {
-                let dependencies = entry.dependencies();
-                let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
+            Claimed::Yours((mut begun, weak)) => {
+                let dependencies = begun.entry.dependencies();
                 let compute = || compute(weak, dependencies);
-                leader.make(way, false, compute, split, finish).await
+                let computed = begun.leader.run(false, compute).await;
+                apart(|| begun.end(way, split(computed)))
             }
         }
     }
@@ -141,7 +142,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: Q,
         way: &Way<Es>,
-    ) -> Result<Claimed<V, Begun<'_, K, V>>, E> {
+    ) -> Result<Claimed<V, Begins<'_, K, V>>, E> {
         let (hash, absent) = match self.find(&key) {
             Ok(value) => {
                 drop(key);
@@ -162,15 +163,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 drop(key);
                 Ok(Claimed::There(value))
             }
-            Ok(Claimed::Yours(leader)) => {
+            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(apart(|| {
                 self.loads.fetch_add(1, Relaxed);
-                let core = self.table.core();
-                let (watches, weak) = {
-                    let _frame = leader.frame();
-                    let watches = Q::watch(handles, hash, core);
-                    let weak = K::weak(&key, &watches).expect("the caller has the objects");
-                    (watches, weak)
-                };
+                let (core, leader) = (self.table.core(), leader);
+                let _frame = leader.frame();
+                let watches = Q::watch(handles, hash, core);
+                let weak = K::weak(&key, &watches).expect("the caller has the objects");
                 let further = Further(Arc::new(Mutex::new(Some(Gathered::default()))));
                 let entry = Entry {
                     key,
@@ -179,8 +177,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     core,
                     further,
                 };
-                Ok(Claimed::Yours((entry, weak, leader)))
-            }
+                (Box::new(Begun { leader, entry }), weak)
+            }))),
         }
     }
 }
@@ -322,7 +320,8 @@ where
                 drop((compute, spawn));
                 return Ok(value);
             }
-            Claimed::Yours((entry, weak, leader)) => {
+            Claimed::Yours((begun, weak)) => {
+                let Begun { leader, entry } = *begun;
                 let (share, computing) = {
                     let _frame = leader.frame();
                     (memo.clone(), compute(weak, entry.dependencies()))
@@ -343,9 +342,25 @@ where
     }
 }
 
-/// What a task needs that computes a result. (Dropped in the reverse order: the drop of a key may
-/// run user code, and so nothing is reserved then.)
-type Begun<'m, K, V> = (Entry<K>, <K as Part>::Weak, Leader<'m, Results<K, V>>);
+/// A computation of a task, in one place on the heap, so that the frame of a poll is small. The
+/// leader is dropped first: the drop of a key may run user code, and nothing is reserved then.
+struct Begun<'m, K: MemoKey, V> {
+    leader: Leader<'m, Results<K, V>>,
+    entry: Entry<K>,
+}
+
+type Begins<'m, K, V> = (Box<Begun<'m, K, V>>, <K as Part>::Weak);
+
+impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
+    #[expect(
+        clippy::boxed_local,
+        reason = "unboxed where the result becomes an entry"
+    )]
+    fn end<E, Es: Errors<E>>(self: Box<Self>, way: Way<Es>, outcome: Result<V, E>) -> Result<V, E> {
+        let Begun { leader, entry } = *self;
+        leader.end(way, outcome, |leader, value| entry.finish(leader, value))
+    }
+}
 
 /// The parts of an entry whose result a task computes.
 struct Entry<K: MemoKey> {

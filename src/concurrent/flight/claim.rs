@@ -156,7 +156,9 @@ impl Reservation {
             state.makers.closed = true;
             (state.makers.joined.clone(), state.complete(waiting))
         });
-        let (_others_left, others) = joined.map(|own| own.end()).unzip();
-        wake_all(woken.chain(others.into_iter().flatten()));
+        if joined.is_some() || !woken.is_empty() {
+            let (_others_left, others) = joined.map(|own| own.end()).unzip();
+            wake_all(woken.chain(others.into_iter().flatten()));
+        }
     }
 }

@@ -87,7 +87,9 @@ impl Reservation {
         let (left, woken) = self.end();
         // Dropped last: its end may run user code.
         let _left = left;
-        wake_all(woken);
+        if !woken.is_empty() {
+            wake_all(woken);
+        }
     }
 
     /// As `complete`, but leaves to the caller the wakers, and what nobody inherits.
