@@ -1,12 +1,10 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
-use core::marker::PhantomData;
 use core::mem;
 use core::pin::{self, pin};
 use core::task::Poll;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::change::{Change, Upkeep};
 use super::flight::{Claim, Edge, Frame, Part, Reservation, Wait, WaitError};
@@ -15,6 +13,7 @@ use super::raw::Match;
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
+use super::way::{Errors, Way};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
@@ -42,78 +41,6 @@ pub(crate) enum Failed<E> {
 impl<E> From<WaitError> for Failed<E> {
     fn from(error: WaitError) -> Self {
         Failed::Wait(error)
-    }
-}
-
-/// How a caller waits for a value that another caller makes, and what both do with its error.
-pub(crate) struct Way<Es> {
-    /// Whether the caller does not wait, but makes a value, too.
-    races: bool,
-    /// The end of the wait.
-    until: Option<Instant>,
-    errors: PhantomData<Es>,
-}
-
-impl<Es> Way<Es> {
-    const WAITS_ANYHOW: Self = Way {
-        races: false,
-        until: None,
-        errors: PhantomData,
-    };
-}
-
-impl Way<OwnErrors> {
-    pub(crate) const WAITS: Self = Way::WAITS_ANYHOW;
-    pub(crate) const RACES: Self = Way {
-        races: true,
-        ..Way::WAITS
-    };
-
-    pub(crate) fn until(until: Option<Instant>) -> Self {
-        Way {
-            until,
-            ..Way::WAITS
-        }
-    }
-}
-
-impl Way<SharedErrors> {
-    pub(crate) const SHARES: Self = Way::WAITS_ANYHOW;
-}
-
-/// What becomes of the error of a making, besides that its caller gets the error.
-pub(crate) trait Errors<E> {
-    /// Leaves the error to the callers that wait.
-    fn leave(error: &E, to: &Reservation);
-    /// The error that has been left to a caller.
-    fn left(by: &Reservation) -> Option<E>;
-}
-
-/// The callers that wait do not get the error: one of them makes the value instead.
-pub(crate) struct OwnErrors;
-
-impl<E> Errors<E> for OwnErrors {
-    fn leave(_: &E, _: &Reservation) {}
-
-    fn left(_: &Reservation) -> Option<E> {
-        None
-    }
-}
-
-/// The callers that wait get clones of the error, if they share errors of its type.
-pub(crate) struct SharedErrors;
-
-/// An error that is left. (The type of an error may be the type of a value.)
-#[derive(Clone)]
-struct Shared<E>(E);
-
-impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
-    fn leave(error: &E, to: &Reservation) {
-        to.leave(Shared(error.clone()));
-    }
-
-    fn left(by: &Reservation) -> Option<E> {
-        by.left().map(|Shared(error)| error)
     }
 }
 
