@@ -1,20 +1,19 @@
 //! How a missing value is made: by one thread at a time for each key.
 
 use core::future::{Future, poll_fn};
-use core::marker::PhantomData;
 use core::mem;
 use core::pin::{self, pin};
 use core::task::Poll;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Claim, Edge, Frame, Part, Reservation, Wait, WaitError};
+use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait, WaitError};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
+use super::way::{Errors, Way};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
@@ -45,78 +44,6 @@ impl<E> From<WaitError> for Failed<E> {
     }
 }
 
-/// How a caller waits for a value that another caller makes, and what both do with its error.
-pub(crate) struct Way<Es> {
-    /// Whether the caller does not wait, but makes a value, too.
-    races: bool,
-    /// The end of the wait.
-    until: Option<Instant>,
-    errors: PhantomData<Es>,
-}
-
-impl<Es> Way<Es> {
-    const WAITS_ANYHOW: Self = Way {
-        races: false,
-        until: None,
-        errors: PhantomData,
-    };
-}
-
-impl Way<OwnErrors> {
-    pub(crate) const WAITS: Self = Way::WAITS_ANYHOW;
-    pub(crate) const RACES: Self = Way {
-        races: true,
-        ..Way::WAITS
-    };
-
-    pub(crate) fn until(until: Option<Instant>) -> Self {
-        Way {
-            until,
-            ..Way::WAITS
-        }
-    }
-}
-
-impl Way<SharedErrors> {
-    pub(crate) const SHARES: Self = Way::WAITS_ANYHOW;
-}
-
-/// What becomes of the error of a making, besides that its caller gets the error.
-pub(crate) trait Errors<E> {
-    /// Leaves the error to the callers that wait.
-    fn leave(error: &E, to: &Reservation);
-    /// The error that has been left to a caller.
-    fn left(by: &Reservation) -> Option<E>;
-}
-
-/// The callers that wait do not get the error: one of them makes the value instead.
-pub(crate) struct OwnErrors;
-
-impl<E> Errors<E> for OwnErrors {
-    fn leave(_: &E, _: &Reservation) {}
-
-    fn left(_: &Reservation) -> Option<E> {
-        None
-    }
-}
-
-/// The callers that wait get clones of the error, if they share errors of its type.
-pub(crate) struct SharedErrors;
-
-/// An error that is left. (The type of an error may be the type of a value.)
-#[derive(Clone)]
-struct Shared<E>(E);
-
-impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
-    fn leave(error: &E, to: &Reservation) {
-        to.leave(Shared(error.clone()));
-    }
-
-    fn left(by: &Reservation) -> Option<E> {
-        by.left().map(|Shared(error)| error)
-    }
-}
-
 /// The value, the error of its making, or a panic if the making asked for the value. No time was
 /// set.
 #[inline]
@@ -142,7 +69,7 @@ pub(crate) fn cycle<K, V>() -> ! {
     )
 }
 
-/// Calls a closure in a frame of the stack of its own: a frame on which a computation runs is small.
+/// Calls a closure in a frame of the stack of its own: the frame below a computation stays small.
 #[inline(never)]
 pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
     run()
@@ -747,21 +674,6 @@ impl<S: Compare> Drop for Leader<'_, S> {
         // reservation.
         panics.catch(|| drop(pin));
         panics.resume();
-    }
-}
-
-/// A computation of a task, which is dropped in its frame.
-struct Running<'r, F> {
-    computing: pin::Pin<&'r mut Option<F>>,
-    own: Option<&'r Arc<Reservation>>,
-}
-
-impl<F> Drop for Running<'_, F> {
-    fn drop(&mut self) {
-        if self.computing.is_some() {
-            let _frame = self.own.map(Reservation::frame);
-            self.computing.set(None);
-        }
     }
 }
 

@@ -38,6 +38,7 @@ mod spawned;
 mod table;
 mod value_map;
 mod watch;
+mod way;
 
 #[cfg(all(test, weakly_loom))]
 mod models;
@@ -62,8 +63,9 @@ pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
-pub(crate) use making::{Absent, Claimed, Errors, Failed, Leader, Way, apart, cycle, made_by};
+pub(crate) use making::{Absent, Claimed, Failed, Leader, apart, cycle, made_by};
 pub(crate) use raw::Registered;
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
+pub(crate) use way::{Errors, Way};

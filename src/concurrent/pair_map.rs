@@ -8,11 +8,12 @@ use super::common::{iterating, showing, without_hasher};
 use super::identity::Address;
 use super::iter::PairIter;
 use super::key::ByKey;
-use super::making::{Errors, Way, made_by};
+use super::making::made_by;
 use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
 };
+use super::way::{Errors, Way};
 use crate::collections::traits::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};

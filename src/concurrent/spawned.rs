@@ -25,9 +25,10 @@ use std::sync::Arc;
 use std::thread;
 
 use super::flight::{Edge, Reservation, Wait};
-use super::making::{Errors, Leader, Stage, Way, cycle};
+use super::making::{Leader, Stage, cycle};
 use super::node::Compare;
 use super::table::Table;
+use super::way::{Errors, Way};
 use crate::sync::{Exclusive, Mutex};
 
 /// A load, for an executor.

@@ -465,8 +465,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
 
     /// Returns the result for a key; computes the result if there is none. If another thread is
     /// computing the result, the call waits for at most `timeout`. The timeout does not limit the
-    /// call's own computation. A call that timed out counts as a miss. The call blocks its thread: do
-    /// not make it on the only thread of an executor. Otherwise as
+    /// call's own computation. A call that timed out counts as a miss. The call blocks its thread:
+    /// do not make it on the only thread of an executor. Otherwise as
     /// [`get_or_compute`](Self::get_or_compute).
     ///
     /// # Errors

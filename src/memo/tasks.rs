@@ -94,8 +94,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         self.task(key, Way::WAITS, compute, identity).await
     }
 
-    /// Returns a future of the result for a key; the computation may fail, and the tasks and threads
-    /// that wait share the error. See
+    /// Returns a future of the result for a key; the computation may fail, and the tasks and
+    /// threads that wait share the error. See
     /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared), and
     /// [`get_or_compute_async`](Self::get_or_compute_async).
     ///
@@ -194,9 +194,9 @@ where
     /// executor. The caller waits for the load. O(inputs); a hit is lock-free, allocates nothing
     /// and spawns nothing.
     ///
-    /// The load goes on when its caller is dropped, or is not polled any more: no caller in this form
-    /// delays another caller, and the next caller finds the result. `memo` is a `&'static Memo`, an
-    /// [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of `memo`, and keeps
+    /// The load goes on when its caller is dropped, or is not polled any more: no caller in this
+    /// form delays another caller, and the next caller finds the result. `memo` is a
+    /// `&'static Memo`, an [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of `memo`, and keeps
     /// the memo alive. The caller calls both closures in a poll of its own, so the closures may
     /// borrow, and only the computation has to be `Send + 'static`. `spawn` must not wait for the
     /// load, unless `spawn` runs the load. The chapter
@@ -278,8 +278,8 @@ where
         Self::load(memo, key, Way::WAITS, compute, identity, spawn).await
     }
 
-    /// Returns a future of the result for a key; the computation may fail, and the tasks and threads
-    /// that wait share the error. See [`get_or_compute_spawned`](Self::get_or_compute_spawned), and
+    /// Returns a future of the result for a key; the computation may fail, and the tasks and
+    /// threads that wait share the error. See [`get_or_compute_spawned`](Self::get_or_compute_spawned), and
     /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared).
     ///
     /// # Errors

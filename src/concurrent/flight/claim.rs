@@ -50,35 +50,7 @@ pub(in super::super) enum Claim {
     Closed,
 }
 
-/// The makers of the value.
-#[derive(Default)]
-pub(super) struct Makers {
-    /// Whether the first maker is the owner, and has not left.
-    pub(super) owned: bool,
-    /// The reservation of an owner that has joined.
-    joined: Option<Arc<Reservation>>,
-    racers: usize,
-    /// Whether a racer has ever come.
-    raced: bool,
-    /// J2
-    closed: bool,
-}
-
 impl State {
-    /// The state of a reservation with its first maker.
-    pub(super) fn of(races: bool) -> Self {
-        State {
-            complete: races,
-            makers: Makers {
-                owned: !races,
-                racers: usize::from(races),
-                raced: races,
-                ..Makers::default()
-            },
-            ..State::default()
-        }
-    }
-
     /// J1, J2. `None` if the owner needs a reservation of its own.
     fn claim(
         &mut self,

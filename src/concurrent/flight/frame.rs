@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
+use core::pin::Pin;
 use std::sync::Arc;
 
 use super::reservation::Reservation;
@@ -76,5 +77,21 @@ impl Drop for Frame {
             ended
         });
         drop(ended);
+    }
+}
+
+/// A computation of a task, which is dropped in its frame.
+pub(in super::super) struct Running<'r, F> {
+    pub(in super::super) computing: Pin<&'r mut Option<F>>,
+    /// The reservation for which callers wait.
+    pub(in super::super) own: Option<&'r Arc<Reservation>>,
+}
+
+impl<F> Drop for Running<'_, F> {
+    fn drop(&mut self) {
+        if self.computing.is_some() {
+            let _frame = self.own.map(Reservation::frame);
+            self.computing.set(None);
+        }
     }
 }

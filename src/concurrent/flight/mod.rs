@@ -27,6 +27,7 @@ pub(super) use claim::{Claim, Part};
 mod models;
 
 pub(crate) use frame::Frame;
+pub(super) use frame::Running;
 pub(super) use graph::Edge;
 pub(super) use reservation::Overtaken;
 pub(crate) use reservation::{Reservation, WaitError};

@@ -15,7 +15,6 @@ use core::mem;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::claim::Makers;
 use crate::panics::wake_all;
 use crate::waits::{Sleepers, Waits, Woken};
 
@@ -38,9 +37,37 @@ pub(super) struct State {
     pub(super) begun: usize,
 }
 
+/// The makers of the value.
+#[derive(Default)]
+pub(super) struct Makers {
+    /// Whether the first maker is the owner, and has not left.
+    pub(super) owned: bool,
+    /// The reservation of an owner that has joined.
+    pub(super) joined: Option<Arc<Reservation>>,
+    pub(super) racers: usize,
+    /// Whether a racer has ever come.
+    pub(super) raced: bool,
+    /// J2 of [`claim`](super::claim)
+    pub(super) closed: bool,
+}
+
 type Left = Arc<dyn Any + Send + Sync>;
 
 impl State {
+    /// The state of a reservation with its first maker.
+    pub(super) fn of(races: bool) -> Self {
+        State {
+            complete: races,
+            makers: Makers {
+                owned: !races,
+                racers: usize::from(races),
+                raced: races,
+                ..Makers::default()
+            },
+            ..State::default()
+        }
+    }
+
     /// The reservation is complete for its waiters. Returns what nobody inherits.
     pub(super) fn complete(&mut self, (threads, tasks): (usize, usize)) -> Option<Left> {
         self.complete = true;

@@ -58,8 +58,8 @@ fn a_dropped_leader_beside_an_arriving_waiter() {
     });
 }
 
-/// F3 to F5: While a thread makes a value, or panics, a value is inserted or removed, and a task asks: the task gets the inserted
-/// value, the made value, or makes one itself.
+/// F3 to F5: While a thread makes a value, or panics, a value is inserted or removed, and a task
+/// asks: the task gets the inserted value, the made value, or makes a value itself.
 #[test]
 fn a_value_changes_while_it_is_made() {
     let changes: [fn(&Map, &Strong<Payload>); 3] = [

@@ -149,3 +149,21 @@ fn a_waiter_beside_a_race() {
         });
     }
 }
+
+/// F5: The same of a value that is inserted: the owner gets its own value.
+#[test]
+fn a_waiter_beside_an_insertion() {
+    check_few(2, |maker| {
+        let map = Arc::new(Map::default());
+        let (ours, theirs) = (maker.object(), maker.object());
+        let other = Arc::clone(&map);
+        let made = ask(&map, false, || {
+            let asks = move || ask(&other, false, || unreachable!("it is reserved"));
+            let (waited, ()) = both(asks, || _ = map.insert(0, &ours));
+            assert!(Strong::ptr_eq(&waited.unwrap(), &ours));
+            Ok(theirs.clone())
+        });
+        assert!(Strong::ptr_eq(&made.unwrap(), &theirs));
+        is_left_by_all(&map);
+    });
+}
