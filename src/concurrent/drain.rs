@@ -1,6 +1,7 @@
 //! Reclamation of dead entries: entries unlinked by deaths, and stale entries of handles that have
 //! to be polled.
 
+use core::cell::RefCell;
 use core::ptr;
 use core::task::{Context, Poll, Waker};
 use std::vec::Vec;
@@ -114,10 +115,16 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Polls all entries that are linked now, and unlinks the stale entries. Returns whether there
     /// were any.
     fn unlink_stale(&self, pin: &Pin<'_, S>, panics: &mut FirstPanic) -> bool {
-        let mut any = false;
-        for node in pin.entries() {
-            panics.catch(|| any |= node.is_stale() && self.unlink(pin, node));
-        }
+        let (mut any, panics) = (false, RefCell::new(panics));
+        let is_stale = |node: &Node<S>| {
+            let mut stale = false;
+            panics.borrow_mut().catch(|| stale = node.is_stale());
+            stale
+        };
+        pin.remove_everywhere(is_stale, |dead| {
+            any = true;
+            panics.borrow_mut().catch(|| _ = self.end(dead));
+        });
         any
     }
 

@@ -228,15 +228,17 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Does the same for all buckets.
     pub(in super::super) fn pass_all(&self) {
-        while let Some(array) = self.array() {
-            for hash in 0..array.len() as u64 {
-                self.pass(hash);
-            }
+        self.each_bucket(|hash| self.pass(hash));
+    }
+
+    /// Shows a hash of each bucket. Does not wait for threads that move the table.
+    pub(super) fn each_bucket(&self, mut look: impl FnMut(u64)) {
+        let mut arrays = self.array();
+        while let Some(array) = arrays {
+            (0..array.len() as u64).for_each(&mut look);
             // If there is a next array, a bucket may have become two buckets, of which only one was
-            // passed.
-            if array.next().is_none() {
-                return;
-            }
+            // shown.
+            arrays = array.next();
         }
     }
 
