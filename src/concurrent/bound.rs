@@ -78,7 +78,7 @@ impl<S: Schema> TableContext<S> {
     /// Whether the end of an entry may call the waker or the listener.
     #[inline]
     pub(super) fn ends_run_users(&self) -> bool {
-        self.kept.is_on_request() || self.bound().is_some_and(|bound| !bound.is_floor())
+        self.kept.is_keeping() || self.bound().is_some_and(|bound| !bound.is_floor())
     }
 
     /// # Panics

@@ -66,17 +66,18 @@ macro_rules! shared_housekeeping {
             self.$entries.set_reclaim(reclaim);
         }
 
-        /// Destroys all dead entries with their remains, then the entries that die because of that,
-        /// and so on until no dead entry is left. O(deaths) for `Strong`. For `Arc` the purge looks
-        /// at all entries: O(capacity). If the purge has destroyed entries of `Arc`, it looks once
-        /// more, and twice more for each generation of entries that die because of that. If other
-        /// threads kill entries meanwhile, the purge stops; entries that have died since wait for a
-        /// sweep or the next purge. [Kept](crate::Reclaim::OnRequest) remains are destroyed, too.
-        /// An entry at which a thread is looking, this thread or another, is destroyed when the
-        /// thread leaves, however long that takes; if the thread misses the entry, the next
-        /// operation destroys it. [`pending_dead`](Self::pending_dead) counts the entry until then.
-        /// Entries gathered by threads are destroyed, too, once for each thread: entries that other
-        /// threads remove meanwhile may be left.
+        /// Destroys the entries that are dead now with their remains, then the entries that die
+        /// because of that, and so on. Other threads may kill entries all the time: the purge
+        /// leaves most of what they kill meanwhile, and ends. O(deaths) for `Strong`. For `Arc` the
+        /// purge looks at all entries: O(capacity). If the purge has destroyed entries of `Arc`, it
+        /// looks once more, and twice more for each generation of entries that die because of that;
+        /// what other threads have killed since waits for a sweep or the next purge.
+        /// [Kept](crate::Reclaim::OnRequest) remains are destroyed, too. An entry at which a thread
+        /// is looking, this thread or another, is destroyed when the thread leaves, however long
+        /// that takes; if the thread misses the entry, the next operation destroys it.
+        /// [`pending_dead`](Self::pending_dead) counts the entry until then. Entries gathered by
+        /// threads are destroyed, too, once for each thread: entries that other threads remove
+        /// meanwhile may be left.
         ///
         /// The purge waits only for deaths that are unlinking an entry at this moment.
         ///
@@ -388,15 +389,19 @@ macro_rules! taking {
         /// For a collection whose destructors must not run while the caller holds a lock: set
         /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest), so that the collection keeps what
         /// dead entries own; take it under the lock, and drop it after the lock. By default,
-        /// operations destroy what dead entries own, and this method returns nothing.
+        /// operations destroy what dead entries own, and this method returns what they have left.
         ///
-        /// Returns fewer than `n` items only if no more are there. The remains of an entry at which
-        /// another thread looks come when the thread has left; then the thread calls the
-        /// [waker](Self::set_waker). Without a waker, threads may have
+        /// Returns fewer than `n` items only if no more are there. So a loop that takes all ends
+        /// with an empty answer, whatever [`pending_dead`](Self::pending_dead) says: that number
+        /// has entries that cannot be taken yet. The remains of an entry at which another thread
+        /// looks come when the thread has left; then the thread calls the
+        /// [waker](Self::set_waker). By default, the thread that leaves destroys them. Without a
+        /// waker, threads may have
         /// [gathered](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) dead
-        /// entries, which come after a later operation. `Arc` does not notify: for it, this method
-        /// sweeps on, as [`purge_some`](Self::purge_some) does. Values that were removed or
-        /// replaced are not returned. This method, like any operation, may destroy such a value if
+        /// entries, which come after a later operation; by default they are destroyed then. `Arc`
+        /// does not notify: for it, this method sweeps on, as [`purge_some`](Self::purge_some)
+        /// does. Values that were removed or replaced are not returned. This method, like any
+        /// operation, may destroy such a value if
         /// another thread was looking at the value. O(n) amortised.
         ///
         /// # Panics

@@ -1,7 +1,8 @@
 //! Reclamation of dead entries: entries unlinked by deaths, and stale entries of handles that have
 //! to be polled.
 
-use core::iter;
+use core::cell::RefCell;
+use core::ptr;
 use core::task::{Context, Poll, Waker};
 use std::vec::Vec;
 
@@ -15,6 +16,7 @@ use super::table::{Pin, Table};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
+use crate::ptr::CoreRef;
 use crate::upkeep::Reclaim;
 
 /// The number of entries that an operation takes from a list of dead entries, at most.
@@ -32,6 +34,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
+    /// Calls `run` in a turn for the destruction of dead entries, unless too many nest.
+    fn in_turn<R>(&self, run: impl FnOnce(&NestedCall) -> R) -> Option<R> {
+        let core = self.nodes.core().map_or(ptr::null_mut(), CoreRef::as_ptr);
+        NestedCall::with(core, MAX_NESTED, |turn| turn.map(run))
+    }
+
     /// Destroys what other threads may have left: the next list, and the next bag.
     #[cold]
     #[inline(never)]
@@ -41,11 +49,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             panics.catch(|| self.drain_next(place));
         }
         if !NestedCall::is_deep() {
-            NestedCall::with(self, MAX_NESTED, |turn| {
-                if turn.is_some() {
-                    self.nodes.empty_next_bag(nth, &mut panics);
-                }
-            });
+            self.in_turn(|_| self.nodes.empty_next_bag(nth, &mut panics));
         }
         panics.resume();
     }
@@ -70,10 +74,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// the table. Unlinks at most `most` stale entries, and returns their number.
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors that a sweep runs may use the table, and so may continue the sweep.
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            if turn.is_none() {
-                return 0;
-            }
+        let sweep = |_: &_| {
             let pin = self.pin();
             let mut unlinked = 0;
             for _ in 0..operations.min(pin.sweeps_around()) {
@@ -86,7 +87,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 }
             }
             unlinked
-        })
+        };
+        self.in_turn(sweep).unwrap_or(0)
     }
 
     /// Polls all entries, and unlinks the stale entries. `again`: the sweep looks for entries
@@ -97,31 +99,32 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// destroys anything: an entry that only the second look finds was killed by a different
     /// thread.
     fn sweep_all(&self, again: bool, panics: &mut FirstPanic) -> SweepFound {
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            if turn.is_none() {
-                return SweepFound::Refused;
-            }
-            let pin = self.pin();
-            if !self.unlink_stale(&pin, panics) {
-                return SweepFound::Nothing;
-            }
-            let others = again && self.unlink_stale(&pin, panics);
-            panics.catch(|| drop(pin));
-            if others {
-                SweepFound::OfOthers
-            } else {
-                SweepFound::Some
-            }
-        })
+        let pin = self.pin();
+        if !self.unlink_stale(&pin, panics) {
+            return SweepFound::Nothing;
+        }
+        let others = again && self.unlink_stale(&pin, panics);
+        panics.catch(|| drop(pin));
+        if others {
+            SweepFound::OfOthers
+        } else {
+            SweepFound::Some
+        }
     }
 
     /// Polls all entries that are linked now, and unlinks the stale entries. Returns whether there
     /// were any.
     fn unlink_stale(&self, pin: &Pin<'_, S>, panics: &mut FirstPanic) -> bool {
-        let mut any = false;
-        for node in pin.entries() {
-            panics.catch(|| any |= node.is_stale() && self.unlink(pin, node));
-        }
+        let (mut any, panics) = (false, RefCell::new(panics));
+        let is_stale = |node: &Node<S>| {
+            let mut stale = false;
+            panics.borrow_mut().catch(|| stale = node.is_stale());
+            stale
+        };
+        pin.remove_everywhere(is_stale, |dead| {
+            any = true;
+            panics.borrow_mut().catch(|| _ = self.end(dead));
+        });
         any
     }
 
@@ -148,11 +151,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !self.is_swept() || NestedCall::is_deep() {
             return;
         }
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            if turn.is_some() {
-                self.sweep_hash(hash);
-            }
-        });
+        self.in_turn(|_| self.sweep_hash(hash));
     }
 
     /// Takes some of the dead entries, if there are any, for an operation that is about to change
@@ -199,23 +198,18 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[cold]
     fn drain_next(&self, place: Place) {
         if !NestedCall::is_deep() {
-            self.drain(place, CHUNK, &mut 0);
+            self.in_turn(|_| self.drain(place, CHUNK, &mut 0));
         }
     }
 
     /// Takes some dead entries from a place, adds their number to `drained`, and destroys the
-    /// entries. Returns false if too many drains of the table nest.
+    /// entries.
     #[inline]
-    fn drain(&self, place: Place, most: usize, drained: &mut usize) -> bool {
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            if turn.is_some() {
-                if let Some(taken) = self.take_dead(place, most) {
-                    *drained += taken.len();
-                    self.destroy_taken(taken);
-                }
-            }
-            turn.is_some()
-        })
+    fn drain(&self, place: Place, most: usize, drained: &mut usize) {
+        if let Some(taken) = self.take_dead(place, most) {
+            *drained += taken.len();
+            self.destroy_taken(taken);
+        }
     }
 
     #[inline]
@@ -228,14 +222,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[inline]
     fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<S>>> {
         let taken = self.nodes.take_dead(place, most)?;
-        if self.is_on_request() {
+        if self.is_keeping() {
             taken.each(Node::keep);
         }
         Some(taken)
     }
 
-    /// Destroys all dead entries, the entries that die meanwhile because of the destruction, and
-    /// all that is kept of dead entries. Returns whether dead entries are pending now: other
+    /// Destroys the entries that are dead now, the entries that the destructors kill, and all that
+    /// is kept of dead entries now. Returns whether dead entries are pending now: other
     /// threads have killed entries meanwhile, or too many drains of the table nest. All destructors
     /// run, even if some panic.
     pub(crate) fn purge(&self) -> bool {
@@ -277,37 +271,38 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         Some(self.kept().filter(|_| on_request)?.begin_taking())
     }
 
-    /// On request, takes out the keys and values of at most `most` dead entries, without destroying
-    /// them.
+    /// Takes out the keys and values of at most `most` dead entries, without destroying them.
     ///
     /// Bags are left alone where keys or values have a destructor: a bag may have removed entries,
     /// which are destroyed with the bag.
     pub(crate) fn take_kept(&self, most: usize) -> Vec<(S::Key, S::Value)> {
-        let Some(taking) = self.begin_taking() else {
+        if self.nodes.known_context().is_none() {
             return Vec::new();
-        };
-        let kept = taking.0;
+        }
+        let kept = &self.nodes.begin_concern().kept;
+        let taking = kept.begin_taking();
         let left = || most.saturating_sub(kept.len());
         let mut panics = FirstPanic::default();
-        // The remains of entries at which threads look are not kept yet, so a single call may not
-        // suffice. A call that drains fewer entries than allowed has left the lists empty.
-        let mut wanted = left();
-        while wanted != 0 && self.drain_lists(wanted, &mut panics).0 >= wanted {
-            wanted = left();
-        }
-        if left() != 0 {
-            if !Node::<S>::PROMPT {
-                self.empty_bags(true, left(), &mut panics);
+        self.in_turn(|turn| {
+            // The remains of entries at which threads look are not kept yet, so a single call may
+            // not suffice. A call that drains fewer entries than allowed has left the lists empty.
+            let mut wanted = left();
+            while wanted != 0 && self.drain_lists(turn, wanted, &mut panics) >= wanted {
+                wanted = left();
             }
+            if left() != 0 && !Node::<S>::PROMPT {
+                self.nodes.empty_bags(true, left(), &mut panics);
+            }
+        });
+        if left() != 0 {
             if self.is_swept() {
                 panics.catch(|| _ = self.sweep_on(most, left()));
             }
             self.take_back(&mut panics);
         }
         panics.resume();
-        let there = kept.len().min(most);
-        let taken = iter::from_fn(|| kept.take()).take(there).collect();
-        // T5: the waker may panic.
+        let taken = kept.take(most);
+        // T5: the waker may panic, and the destructors of pairs that are left.
         drop(taking);
         taken
     }
@@ -331,78 +326,98 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         panics.resume();
     }
 
-    /// Unlinks the dead entries, and the entries that die because of their destruction. With
-    /// `kept`, also destroys all that is kept of dead entries.
+    /// Unlinks the entries that are dead now, and the entries that the destructors kill. With
+    /// `kept`, also destroys all that is kept of dead entries now.
     ///
     /// Looks at each entry three times at most, and twice more for each generation of entries
     /// killed by destructors that the call itself runs. Returns whether the last look has seen all
     /// entries that have to be polled.
     fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
-        let mut again = false;
-        loop {
-            let mut swept = SweepFound::Nothing;
-            if self.is_swept() {
-                swept = self.sweep_all(again, panics);
+        let unlink = |turn: &NestedCall| {
+            let mut again = false;
+            loop {
+                let mut swept = SweepFound::Nothing;
+                if self.is_swept() {
+                    swept = self.sweep_all(again, panics);
+                }
+                let drained = match again {
+                    false => self.drain_all(turn, usize::MAX, panics),
+                    true => self.drain_killed(turn, usize::MAX, panics),
+                };
+                let most = if kept { usize::MAX } else { 0 };
+                let destroyed = self.destroy_kept(most, panics);
+                // The destruction may have killed entries that the sweep has already passed.
+                // (After the first turn, what is destroyed was swept or drained in this call, or
+                // belongs to other threads.)
+                let some = drained != 0 || swept == SweepFound::Some || destroyed != 0 && !again;
+                again = turn.has_killed() || self.is_swept() && some && Node::<S>::PROMPT;
+                let all = swept != SweepFound::OfOthers;
+                if !again || !all {
+                    return all;
+                }
             }
-            let drained = self.drain_dead(usize::MAX, panics) != 0;
-            let destroyed = kept && self.destroy_kept(usize::MAX, panics) != 0;
-            // The destruction may have killed entries that the sweep has already passed.
-            let unlinked = self.is_swept() && (drained || swept == SweepFound::Some);
-            again = destroyed || unlinked && Node::<S>::PROMPT;
-            let all = !matches!(swept, SweepFound::OfOthers | SweepFound::Refused);
-            if !again || !all {
-                return all;
-            }
-        }
+        };
+        self.in_turn(unlink).unwrap_or(!self.is_swept())
     }
 
-    /// Destroys `most` of the dead entries, of the entries in bags, and of the entries that die
-    /// because of the destruction. Returns their number. If there were fewer, the next death calls
-    /// the waker.
-    ///
-    /// Other threads may fill their bags all the time, so the call empties the bags of other
-    /// threads once.
+    /// Destroys dead entries as [`drain_all`](Self::drain_all) does, unless too many drains nest.
     pub(super) fn drain_dead(&self, most: usize, panics: &mut FirstPanic) -> usize {
-        let (mut drained, mut of_all) = (0, true);
-        while drained < most {
-            let (dead, may) = self.drain_lists(most - drained, panics);
-            drained += dead;
-            if !may || drained == most {
-                break;
-            }
-            match self.empty_bags(of_all, most - drained, panics) {
-                None => break,
-                Some(0) if !of_all => break,
-                Some(bagged) => drained += bagged,
-            }
-            of_all = false;
+        self.in_turn(|turn| self.drain_all(turn, most, panics))
+            .unwrap_or(0)
+    }
+
+    /// Destroys `most` of the entries that are dead now, in lists and bags, and of the entries that
+    /// the destructors kill. Returns their number. If there were fewer, the next death calls the
+    /// waker.
+    fn drain_all(&self, turn: &NestedCall, most: usize, panics: &mut FirstPanic) -> usize {
+        let mut drained = self.drain_lists(turn, most, panics);
+        let (mut of_all, mut more) = (true, true);
+        while more && drained < most {
+            let before = drained;
+            drained += self.nodes.empty_bags(of_all, most - drained, panics);
+            drained += self.drain_killed(turn, most - drained, panics);
+            (of_all, more) = (false, drained != before);
         }
         drained
     }
 
-    /// Destroys `most` of the dead in lists, without bags. Returns also whether the caller may go
-    /// on: not if too many drains of this table nest.
-    fn drain_lists(&self, most: usize, panics: &mut FirstPanic) -> (usize, bool) {
-        let (mut drained, mut may) = (0, true);
-        while may && drained < most {
-            match self.nodes.any_due() {
-                Some(place) => {
-                    panics.catch(|| may = self.drain(place, most - drained, &mut drained));
+    /// Destroys `most` of the entries that are in lists now, and of the entries that the
+    /// destructors kill. Returns their number.
+    fn drain_lists(&self, turn: &NestedCall, most: usize, panics: &mut FirstPanic) -> usize {
+        let mut drained = 0;
+        for is_last in [false, true] {
+            for list in self.nodes.lists() {
+                if drained < most {
+                    panics.catch(|| self.drain(list, most - drained, &mut drained));
                 }
-                // If not, a death has put an entry there without a call of the waker.
-                None if self.nodes.arm() => break,
-                None => {}
+            }
+            drained += self.drain_killed(turn, most - drained, panics);
+            // From now on a death calls the waker. Before, a death may have put an entry into a
+            // list without a call: so one more look follows.
+            if is_last || drained == most || self.nodes.arm() {
+                break;
             }
         }
-        (drained, may)
+        drained
     }
 
-    /// Destroys the contents of the bag of the current thread or, with `of_all`, of the bags of all
-    /// threads. Returns the number of destroyed entries, or `None` if too many drains nest.
-    fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> Option<usize> {
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            turn.map(|_| self.nodes.empty_bags(of_all, most, panics))
-        })
+    /// Destroys `most` of the entries that the destructors of this turn have killed, and of the
+    /// entries that their destructors kill. Returns their number. Other threads may kill entries
+    /// all the time: so the call destroys no more entries than this thread has killed.
+    fn drain_killed(&self, turn: &NestedCall, most: usize, panics: &mut FirstPanic) -> usize {
+        let mut drained = 0;
+        loop {
+            let end = drained + turn.take_killed().min(most - drained);
+            if end == drained {
+                return drained;
+            }
+            while drained < end {
+                let Some(list) = self.nodes.any_due() else {
+                    break;
+                };
+                panics.catch(|| self.drain(list, end - drained, &mut drained));
+            }
+        }
     }
 
     pub(crate) fn reclaim(&self) -> Reclaim {
@@ -451,20 +466,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     }
 
     /// Destroys `most` of the kept pairs, even if some destructors panic. Returns the number of
-    /// destroyed pairs. Inside a destructor run by this method, a nested call may leave some pairs
-    /// to the outer call.
+    /// destroyed pairs, which are taken out first: a nested call leaves them to this call.
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
-        NestedCall::with(self, MAX_NESTED, |turn| {
-            let mut destroyed = 0;
-            while turn.is_some() && destroyed < most {
-                let Some(left) = self.kept().and_then(KeptRemains::take) else {
-                    break;
-                };
-                destroyed += 1;
-                panics.catch(|| drop(left));
-            }
-            destroyed
-        })
+        let taken = self.kept().map_or_else(Vec::new, |kept| kept.take(most));
+        let len = taken.len();
+        for left in taken {
+            panics.catch(|| drop(left));
+        }
+        len
     }
 }
 
@@ -500,6 +509,4 @@ enum SweepFound {
     Some,
     /// The sweep has found stale entries, and other threads kill further entries meanwhile.
     OfOthers,
-    /// The sweep has not looked: too many drains of this table nest.
-    Refused,
 }

@@ -1,6 +1,6 @@
 //! The keys and values of dead nodes, under both policies of a table: a key and value are destroyed
 //! as soon as no thread looks at their node any more, or kept from then on until a user asks for
-//! them.
+//! them. While a call takes keys and values out, they are kept under both policies.
 //!
 //! Other threads may be looking at an unlinked node, so nothing can be moved out of the node before
 //! the node's end. The thread that unlinks the node marks the node. The reclamation of the table
@@ -19,6 +19,9 @@ use crate::sync::{AtomicBool, AtomicUsize, Exclusive, Mutex, Ordering::*, const_
 pub(super) struct KeptRemains<K, V> {
     /// Whether to keep keys and values. Written under the lock of the list.
     on_request: AtomicBool,
+    /// The number of [calls](Taking) that take pairs out. Such a call looks at the list in its end,
+    /// so meanwhile pairs do not call the waker. Written under the lock of the list.
+    takers: AtomicUsize,
     /// The length of the list.
     len: AtomicUsize,
     /// T4: no user code runs under the lock.
@@ -31,15 +34,13 @@ struct List<K, V> {
     /// The collection's waker. A pair that comes into the empty list calls the waker. (W5 of
     /// `ptr::waker`: the cell of the waker is empty before the list ends.)
     waker: Option<Arc<WakerCell>>,
-    /// The number of [calls](Taking) that take pairs out. Such a call looks at the list in its end,
-    /// so meanwhile pairs do not call the waker.
-    takers: usize,
     /// Whether the list may have a pair that should have called the waker, and has not.
     owed: bool,
 }
 
 /// A call that takes pairs out. The end of the last such call calls the waker, if a pair is left
-/// that should have called the waker.
+/// that should have called the waker. By default, the end of the last call destroys the pairs that
+/// are left.
 pub(super) struct Taking<'k, K, V>(pub(super) &'k KeptRemains<K, V>);
 
 impl<K, V> KeptRemains<K, V> {
@@ -47,11 +48,11 @@ impl<K, V> KeptRemains<K, V> {
         pub(super) fn new() -> Self {
             KeptRemains {
                 on_request: AtomicBool::new(false),
+                takers: AtomicUsize::new(0),
                 len: AtomicUsize::new(0),
                 list: Mutex::new(List {
                     left: Vec::new(),
                     waker: None,
-                    takers: 0,
                     owed: false,
                 }),
             }
@@ -63,6 +64,13 @@ impl<K, V> KeptRemains<K, V> {
     #[inline]
     pub(super) fn is_on_request(&self) -> bool {
         self.on_request.load(Relaxed)
+    }
+
+    /// Whether dead nodes are to be kept: on request, or while a call takes pairs out.
+    #[inline]
+    pub(super) fn is_keeping(&self) -> bool {
+        // Relaxed: as above.
+        self.is_on_request() || self.takers.load(Relaxed) != 0
     }
 
     pub(super) fn set_on_request(&self, on_request: bool) {
@@ -81,16 +89,16 @@ impl<K, V> KeptRemains<K, V> {
     pub(super) fn put(&self, key: K, value: V) {
         let mut left = Some((key, value));
         let waker = self.list.with_room(
-            |list, memory| match self.is_on_request() {
+            |list, memory| match self.is_keeping() {
                 true => make_room(&mut list.left, 1, memory),
                 false => Ok(()),
             },
             |list, _| {
-                let left = left.take_if(|_| self.is_on_request())?;
+                let left = left.take_if(|_| self.is_keeping())?;
                 list.owed |= list.left.is_empty();
                 list.left.push(left);
                 self.len.store(list.left.len(), Relaxed);
-                list.pay()
+                list.pay(self.takers.load(Relaxed))
             },
         );
         if let Some(cell) = waker {
@@ -110,16 +118,28 @@ impl<K, V> KeptRemains<K, V> {
     }
 
     pub(super) fn begin_taking(&self) -> Taking<'_, K, V> {
-        self.list.lock().takers += 1;
+        let list = self.list.lock();
+        self.takers.store(self.takers.load(Relaxed) + 1, Relaxed);
+        drop(list);
         Taking(self)
     }
 
-    pub(super) fn take(&self) -> Option<(K, V)> {
-        if self.len() == 0 {
-            return None;
+    /// Takes out all pairs, or the newest pairs if there are more than `most`.
+    pub(super) fn take(&self, most: usize) -> Vec<(K, V)> {
+        let mut taken = Vec::new();
+        if self.len() == 0 || most == 0 {
+            return taken;
         }
         let mut list = self.list.lock();
-        let taken = list.left.pop();
+        while list.left.len() > most && taken.capacity() < most {
+            drop(list);
+            taken.reserve_exact(most);
+            list = self.list.lock();
+        }
+        match list.left.len().checked_sub(most) {
+            None | Some(0) => mem::swap(&mut taken, &mut list.left),
+            Some(rest) => taken.extend(list.left.drain(rest..)),
+        }
         let len = list.left.len();
         self.len.store(len, Relaxed);
         list.owed &= len != 0;
@@ -145,26 +165,34 @@ impl<K, V> KeptRemains<K, V> {
 
 impl<K, V> List<K, V> {
     /// The waker, if it is to be called now.
-    fn pay(&mut self) -> Option<Arc<WakerCell>> {
-        let waker = self
-            .waker
-            .as_ref()
-            .filter(|_| self.owed && self.takers == 0);
-        self.owed &= self.takers != 0;
+    fn pay(&mut self, takers: usize) -> Option<Arc<WakerCell>> {
+        let waker = self.waker.as_ref().filter(|_| self.owed && takers == 0);
+        self.owed &= takers != 0;
         waker.cloned()
     }
 }
 
 impl<K, V> Drop for Taking<'_, K, V> {
     fn drop(&mut self) {
-        let mut list = self.0.list.lock();
-        list.takers -= 1;
-        let waker = list.pay();
+        let kept = self.0;
+        let mut list = kept.list.lock();
+        let takers = kept.takers.load(Relaxed) - 1;
+        kept.takers.store(takers, Relaxed);
+        let mut rest = Vec::new();
+        if !kept.is_keeping() {
+            mem::swap(&mut rest, &mut list.left);
+            kept.len.store(0, Relaxed);
+            list.owed = false;
+        }
+        let waker = list.pay(takers);
         drop(list);
         // The call may be unwinding.
         let mut panics = FirstPanic::default();
         if let Some(cell) = waker {
             panics.catch(|| cell.wake());
+        }
+        for left in rest {
+            panics.catch(|| drop(left));
         }
         panics.resume();
     }

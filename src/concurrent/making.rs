@@ -2,7 +2,7 @@
 
 use core::future::{Future, poll_fn};
 use core::mem;
-use core::pin::{self, pin};
+use core::pin::pin;
 use core::task::Poll;
 use std::sync::Arc;
 

@@ -17,6 +17,9 @@ pub(super) struct NestedCall {
     subject: *const (),
     /// Whether a nested call for the subject was refused.
     refused: Cell<bool>,
+    /// How many entries of the subject the thread has killed during the turn, less those
+    /// [taken](Self::take_killed) off.
+    killed: Cell<usize>,
     /// The next outer turn of the thread, or null.
     outer: Cell<*const NestedCall>,
 }
@@ -39,7 +42,7 @@ impl NestedCall {
     /// thread).
     #[inline]
     pub(super) fn with<S, R>(
-        subject: &S,
+        subject: *const S,
         most: usize,
         run: impl FnOnce(Option<&NestedCall>) -> R,
     ) -> R {
@@ -62,10 +65,11 @@ impl NestedCall {
     }
 
     #[inline]
-    fn about<S>(subject: &S) -> Self {
+    fn about<S>(subject: *const S) -> Self {
         NestedCall {
-            subject: ptr::from_ref(subject).cast(),
+            subject: subject.cast(),
             refused: Cell::new(false),
+            killed: Cell::new(0),
             outer: Cell::new(ptr::null()),
         }
     }
@@ -80,6 +84,24 @@ impl NestedCall {
     /// Whether a nested call was refused since the last call of this method.
     pub(super) fn is_wanted_again(&self) -> bool {
         self.refused.replace(false)
+    }
+
+    /// Notes that the current thread has killed an entry of a subject.
+    #[inline]
+    pub(super) fn note_killed(subject: *const ()) {
+        let turns = TURNS.with(Cell::get);
+        for turn in turns.iter().filter(|turn| turn.subject == subject) {
+            turn.killed.set(turn.killed.get() + 1);
+        }
+    }
+
+    /// Returns how many entries of the subject the thread has killed since the last call.
+    pub(super) fn take_killed(&self) -> usize {
+        self.killed.take()
+    }
+
+    pub(super) fn has_killed(&self) -> bool {
+        self.killed.get() != 0
     }
 
     /// Whether the current thread has so many turns that an operation leaves work to the next

@@ -1,7 +1,6 @@
 //! The removal of many entries: of the entries for an object, of the entries that a closure
 //! rejects, or of all entries.
 
-use core::ptr;
 use std::vec::Vec;
 
 use super::change::Upkeep;
@@ -88,19 +87,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                     pin.remove_all(hash.bits(), &mut unwanted, &mut end);
                 }
             } else {
-                for node in pin.entries() {
-                    if !unwanted(node) {
-                        continue;
-                    }
-                    let hash = node.hash();
-                    let unlinked = self.unlink_if(pin, hash, |now| ptr::eq(now, node), |_| true);
-                    if let Some(node) = unlinked {
-                        end(node);
-                    } else {
-                        // A new node may have replaced the node.
-                        pin.remove_all(hash.bits(), &mut unwanted, &mut end);
-                    }
-                }
+                pin.remove_everywhere(unwanted, end);
             }
             panics.resume();
         });

@@ -90,6 +90,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         context.is_some_and(|context| context.kept.is_on_request())
     }
 
+    /// Whether the keys and values of dead entries are kept now.
+    #[inline]
+    pub(super) fn is_keeping(&self) -> bool {
+        let context = self.nodes.concern();
+        context.is_some_and(|context| context.kept.is_keeping())
+    }
+
     #[inline]
     pub(super) fn bound(&self) -> Option<&Bound<S>> {
         self.nodes.concern()?.bound()
@@ -201,16 +208,16 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// T2: ends a node that the current thread has unlinked. Returns whether the node was stale.
     #[inline]
     pub(super) fn end(&self, node: &Node<S>) -> bool {
-        let on_request = self.is_on_request();
+        let is_keeping = self.is_keeping();
         let mut panics = FirstPanic::default();
         // If one of the questions below panics, the entry may be dead.
         let (mut stale, mut dead) = (false, true);
         panics.catch(|| {
             let is_stale = node.is_stale();
-            dead = is_stale || on_request && node.is_expired();
+            dead = is_stale || is_keeping && node.is_expired();
             stale = is_stale;
         });
-        if on_request && dead {
+        if is_keeping && dead {
             node.keep();
         }
         if node.ready().is_some() {

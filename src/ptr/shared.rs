@@ -390,7 +390,11 @@ impl CoreRef {
         below: impl Fn(*mut ()) -> *mut (),
     ) -> (*mut (), usize) {
         let core = self.get();
-        core.stripe(at).lock().take(most, &core.full, below)
+        let stripe = core.stripe(at);
+        match stripe.waiting() {
+            0 => (ptr::null_mut(), 0),
+            _ => stripe.lock().take(most, &core.full, below),
+        }
     }
 
     /// Shows the entries in the list of a stripe, unless there are more than `most`; returns how

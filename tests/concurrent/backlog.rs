@@ -15,8 +15,8 @@ type Key = Strong<usize>;
 
 /// The most threads that use a collection.
 const THREADS: usize = scaled(70, 10);
-/// How many objects die in a scene in which one thread drops handles.
-const DEATHS: usize = scaled(3_200, 64);
+/// How many objects die in a scene.
+const DEATHS: usize = scaled(4_800, 96);
 
 /// A change takes so many dead entries, a bag has room for so many objects, and a list of so many is full.
 const TAKEN: usize = 16;
@@ -48,7 +48,7 @@ fn lockstep<V: Send + Sync>(
     let scene = format!("{users} threads, {droppers} droppers, {changers} changers");
     let map = &WeakMap::<Key, V>::new();
     let deaths = (8 * changers / droppers).max(1);
-    let rounds = DEATHS.div_ceil(deaths);
+    let rounds = (DEATHS / droppers).div_ceil(deaths);
     let mut keys: Vec<Vec<Key>> = Vec::new();
     for _ in 0..droppers {
         keys.push((0..rounds * deaths).map(Strong::new).collect());
@@ -145,7 +145,7 @@ fn free<V: Send + Sync>(threads: usize, value: impl Fn() -> V + Sync) {
     thread::scope(|scope| {
         for me in 0..threads {
             scope.spawn(move || {
-                for dice in random(me as u64).take(4 * DEATHS / threads) {
+                for dice in random(me as u64).take(2 * DEATHS / threads) {
                     let key = Strong::new(me);
                     map.insert(&key, value());
                     let mut keys = keys.lock().unwrap();

@@ -442,6 +442,41 @@ fn small_a_purge_beside_threads_that_gather_ends() {
     });
 }
 
+/// 402: Each destructor that a purge runs lets another thread kill a further entry. The purge ends, and says that more is left.
+#[test]
+fn small_a_purge_leaves_what_other_threads_kill_meanwhile() {
+    for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
+        let (map, ended, mut keys) = (Maps::new(), Count::default(), keys(30));
+        map.set_reclaim(reclaim);
+        let (ask, asked) = mpsc::channel();
+        let (tell, told) = mpsc::channel();
+        let told = Arc::new(Mutex::new(told));
+        for key in &keys {
+            let (ended, ask, told) = (ended.clone(), ask.clone(), Arc::clone(&told));
+            let end = move || {
+                ended.add();
+                if ask.send(()).is_ok() {
+                    _ = told.lock().unwrap().recv();
+                }
+            };
+            map.insert(key, ending(end));
+        }
+        let number = keys.len();
+        drop(keys.pop());
+        let killer = thread::spawn(move || {
+            while let (Ok(()), Some(key)) = (asked.recv(), keys.pop()) {
+                drop(key);
+                _ = tell.send(());
+            }
+        });
+        assert!(map.purge(), "more is left");
+        assert!(ended.get() <= 4, "{}", ended.get());
+        while map.purge() {}
+        killer.join().unwrap();
+        assert_eq!((ended.get(), map.len()), (number, 0));
+    }
+}
+
 /// 165: A thread whose thread-locals are gone purges what is in a bag, while another thread takes over the number that it has
 /// borrowed. (Miri sees it read what the other writes.)
 #[test]

@@ -58,6 +58,12 @@ fn take_all<T>(lock: &Mutex<()>, n: usize, take: impl Fn(usize) -> Vec<T>) -> us
 /// 362: Each kind of collection hands out what the dead own, all of it, and nothing else.
 #[test]
 fn each_collection_hands_out() {
+    for reclaim in [Reclaim::OnRequest, Reclaim::OnUse] {
+        hands_out(reclaim);
+    }
+}
+
+fn hands_out(reclaim: Reclaim) {
     struct Mine;
     impl AttributeKey for Mine {
         type Value = Arc<Owned>;
@@ -77,12 +83,12 @@ fn each_collection_hands_out() {
         let lock = lock.clone();
         Custom::from(0).on(On::Drop, move |_| takes(&lock))
     };
-    by_identity.set_reclaim(Reclaim::OnRequest);
-    by_content.set_reclaim(Reclaim::OnRequest);
-    values.set_reclaim(Reclaim::OnRequest);
-    memo.set_reclaim(Reclaim::OnRequest);
-    attributes.set_reclaim(Reclaim::OnRequest);
-    arcs.set_reclaim(Reclaim::OnRequest);
+    by_identity.set_reclaim(reclaim);
+    by_content.set_reclaim(reclaim);
+    values.set_reclaim(reclaim);
+    memo.set_reclaim(reclaim);
+    attributes.set_reclaim(reclaim);
+    arcs.set_reclaim(reclaim);
     for (number, key) in keys.iter().enumerate() {
         by_identity.insert(key, owned());
         by_content.insert(key, owned());
@@ -115,15 +121,24 @@ fn each_collection_hands_out() {
     assert_eq!((by_identity.pending_dead(), memo.pending_dead()), (0, 0));
 }
 
-/// 362: By default nothing is handed out, and nothing is lost.
+/// 362, 401: By default, what operations have left is handed out, once. Entries at which a thread looks are pending, and are not.
 #[test]
-fn by_default_nothing_is_handed_out() {
-    let (map, value, key) = (Maps::new(), token(), Strong::new(0));
-    map.insert(&key, value.clone());
+fn by_default_what_is_pending_is_handed_out() {
+    let (map, value) = (Maps::new(), token());
+    let keys: Vec<_> = (0..3).map(Strong::new).collect();
+    keys.iter()
+        .for_each(|key| _ = map.insert(key, value.clone()));
     assert!(map.take_dead(1).is_empty());
-    drop(key);
-    assert!(map.take_dead(1).is_empty());
-    map.purge();
+    map.with(&keys[0].clone(), |_| {
+        drop(keys);
+        assert!(map.take_dead(9).is_empty());
+        assert_eq!(map.pending_dead(), 2);
+    });
+    assert_eq!((Arc::strong_count(&value), map.pending_dead()), (2, 1));
+    let taken = map.take_dead(9);
+    assert_eq!((taken.len(), map.pending_dead()), (1, 0));
+    assert!(map.take_dead(9).is_empty());
+    drop(taken);
     assert_eq!(Arc::strong_count(&value), 1);
 }
 

@@ -93,7 +93,7 @@ fn a_pair_against_calls(calls: usize) {
             move || other.put(0, 0),
             || {
                 let taking: Vec<_> = (0..calls).map(|_| kept.begin_taking()).collect();
-                let taken = kept.take();
+                let taken = kept.take(1).pop();
                 drop(taking);
                 taken
             },

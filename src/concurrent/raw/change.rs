@@ -215,6 +215,17 @@ impl<N: Entry> Writer<'_, N> {
         Some(unsafe { &*new })
     }
 
+    /// Shows a hash of each bucket. Does not wait for threads that move the table.
+    pub(super) fn each_bucket(&self, mut look: impl FnMut(u64)) {
+        let mut arrays = self.array();
+        while let Some(array) = arrays {
+            (0..array.len() as u64).for_each(&mut look);
+            // If there is a next array, a bucket may have become two buckets, of which only one was
+            // shown.
+            arrays = array.next();
+        }
+    }
+
     /// Unlinks the entry with this hash for which `same` is true, if the entry is `wanted`. Both
     /// closures may be called again when other threads change the same entry.
     #[inline]

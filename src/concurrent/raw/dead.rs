@@ -8,6 +8,7 @@
 use core::iter;
 use core::ptr;
 
+use super::super::nested::NestedCall;
 use super::array::Array;
 use super::bucket::Meta;
 use super::entry::{Entry, Registered};
@@ -34,6 +35,7 @@ pub(super) unsafe fn unlink<N: Entry>(
     // it is in a list.
     let watch = unsafe { &*node }.watch()?;
     watch.end_others(of, off);
+    NestedCall::note_killed(array.core().as_ptr().cast());
     Some(Dead::new(node, watch.named(of)?))
 }
 

@@ -28,7 +28,7 @@ use super::entry::Entry;
 use super::retired::{Retire, Retired};
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
-use crate::ptr::WakerCell;
+use crate::ptr::{CoreRef, WakerCell};
 
 /// One change of a thread in this many also looks at entries left by other threads.
 const INTERVAL: usize = 16;
@@ -81,6 +81,12 @@ impl<N: Entry> RawTable<N> {
         self.core()?;
         let nth = self.domain.begin_change(Self::REST);
         (nth % INTERVAL == 0).then_some(nth / INTERVAL)
+    }
+
+    /// Returns all lists.
+    pub(in super::super) fn lists(&self) -> impl Iterator<Item = Place> + use<N> {
+        let stripes = self.core().map_or(0, CoreRef::stripes);
+        (0..stripes).map(Place::Stripe)
     }
 
     /// Returns a list with entries.

@@ -12,6 +12,7 @@ use core::ptr;
 use std::vec::Vec;
 
 use super::array::Array;
+use super::bucket::{Bucket, SLOTS};
 use super::entry::Entry;
 use super::table::{Located, Writer};
 use crate::sync::AtomicUsize;
@@ -97,6 +98,30 @@ impl<N: Entry> Writer<'_, N> {
         &self,
         hash: u64,
         mut unwanted: impl FnMut(&N) -> bool,
+        removed: impl FnMut(&N),
+    ) {
+        let slots = |bucket: &Bucket<N>| bucket.meta().candidates(hash);
+        let unwanted = |there: &N| there.hash() == hash && unwanted(there);
+        self.remove_from(hash, slots, unwanted, removed);
+    }
+
+    /// Does the same in each bucket, one after the other. O(capacity).
+    pub(in super::super) fn remove_everywhere(
+        &self,
+        mut unwanted: impl FnMut(&N) -> bool,
+        mut removed: impl FnMut(&N),
+    ) {
+        self.each_bucket(|hash| {
+            self.remove_from(hash, |_| 0..SLOTS, &mut unwanted, &mut removed);
+        });
+    }
+
+    /// Does the same in the bucket of a hash, for the entries in the given slots.
+    fn remove_from<I: Iterator<Item = usize>>(
+        &self,
+        hash: u64,
+        slots: impl Fn(&Bucket<N>) -> I,
+        mut unwanted: impl FnMut(&N) -> bool,
         mut removed: impl FnMut(&N),
     ) {
         while let Some(array) = self.array_for(hash) {
@@ -105,11 +130,11 @@ impl<N: Entry> Writer<'_, N> {
             // R2
             let mut places = Vec::new();
             for bucket in home.chain() {
-                for slot in bucket.meta().candidates(hash) {
+                for slot in slots(bucket) {
                     let node = bucket.slot(slot);
                     // SAFETY: R3, R4, as in `sweep`.
                     let there = unsafe { node.as_ref() };
-                    if there.is_some_and(|there| there.hash() == hash && unwanted(there)) {
+                    if there.is_some_and(&mut unwanted) {
                         places.push(Located::new(home, bucket, slot, node));
                     }
                 }

@@ -17,8 +17,8 @@ use crate::thread::ThreadNumber;
 /// The worlds have no context.
 const REST: MakeRest = MakeRest::with_context::<()>();
 
-/// Three things, of which one can be found at a time. Threads may gather things before they read the
-/// participants.
+/// Three things, of which one can be found at a time. Threads may gather things before they read
+/// the participants.
 struct World<const GATHERS: bool> {
     domain: Domain,
     found: AtomicUsize,
@@ -40,6 +40,9 @@ impl<const GATHERS: bool> World<GATHERS> {
     fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
         let domain = Domain::new(has_destructors, REST);
         domain.participants.pretend(threads);
+        if !GATHERS {
+            domain.be_prompt();
+        }
         Arc::new(World {
             domain,
             found: AtomicUsize::new(0),
@@ -53,7 +56,11 @@ impl<const GATHERS: bool> World<GATHERS> {
     /// Makes a world to which no thread has come.
     fn empty() -> Arc<Self> {
         let mut world = Self::new();
-        Arc::get_mut(&mut world).unwrap().domain = Domain::without_threads(false);
+        let domain = Domain::without_threads(false);
+        if !GATHERS {
+            domain.be_prompt();
+        }
+        Arc::get_mut(&mut world).unwrap().domain = domain;
         world
     }
 

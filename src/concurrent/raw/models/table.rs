@@ -157,6 +157,14 @@ impl Table {
         self.raw.write().buckets()
     }
 
+    /// Removes all entries with a value below 9, and returns their number.
+    fn remove_everywhere(&self) -> usize {
+        let mut removed = 0;
+        let old = |node: &Node| node.value() < 9;
+        self.raw.write().remove_everywhere(old, |_| removed += 1);
+        removed
+    }
+
     pub(super) fn ends(&self) -> usize {
         self.ends.load(Relaxed)
     }
@@ -449,6 +457,19 @@ fn growth_and_unlink_all() {
             [Some(0), None, Some(0)]
         );
         assert_eq!((table.raw.len(), table.ends()), (2, 1));
+    });
+}
+
+/// The same with the removal from all buckets.
+#[test]
+fn growth_and_unlink_everywhere() {
+    let _long = models::long();
+    model(0, &[0, 1], |table| {
+        let other = with(&table, 1, |table| table.insert(2, 9));
+        assert_eq!(table.remove_everywhere(), 2);
+        other.join().unwrap();
+        assert_eq!([0, 1, 2].map(|key| table.get(key)), [None, None, Some(9)]);
+        assert_eq!((table.raw.len(), table.ends()), (1, 2));
     });
 }
 

@@ -144,6 +144,30 @@ fn thousands_of_dead_entries_of_one_hash() {
     }
 }
 
+/// A removal from all buckets of a table, which may be growing, removes each unwanted entry once.
+#[test]
+fn unwanted_entries_are_removed_everywhere() {
+    let spread_out: fn(u64) -> u64 = spread;
+    for hash in [spread_out, |_| 7] {
+        for many in [0, 1, 30, if cfg!(miri) { 40 } else { 1_000 }] {
+            let table = RawTable::<Node>::new();
+            (0..many).for_each(|key| _ = table.insert(Node::new(hash(key), key, key)));
+            let mut removed = Vec::new();
+            let odd = |node: &Node| node.key % 2 == 1;
+            table
+                .write()
+                .remove_everywhere(odd, |node| removed.push(node.key));
+            removed.sort_unstable();
+            assert_eq!(removed, (1..many).step_by(2).collect::<Vec<_>>());
+            for key in 0..many {
+                let left = (key % 2 == 0).then_some(key);
+                assert_eq!(table.value(hash(key), key), left);
+            }
+            assert_eq!(table.len(), many.div_ceil(2) as usize);
+        }
+    }
+}
+
 /// Comparisons see only entries with the same hash.
 #[test]
 fn comparisons_see_equal_hashes_only() {

@@ -83,8 +83,8 @@ fn added_stripes_and_the_end_of_the_collection_against_the_death() {
     });
 }
 
-/// C7: a list becomes full, while a change takes from full lists. Afterwards the list is known if it
-/// is full, and only then.
+/// C7: a list becomes full, while a change takes from full lists. Afterwards the list is known if
+/// it is full, and only then.
 #[test]
 fn a_full_list_against_a_change() {
     check_some(2, |maker| {
