@@ -196,10 +196,10 @@ where
     ///
     /// The load goes on when its caller is dropped, or is not polled any more: no caller in this
     /// form delays another caller, and the next caller finds the result. `memo` is a
-    /// `&'static Memo`, an [`Arc`] of a memo, or another pointer to a memo; the load gets a clone of
-    /// `memo`, and keeps the memo alive. The caller calls both closures in a poll of its own, so the
-    /// closures may borrow, and only the computation has to be `Send + 'static`. `spawn` must not
-    /// wait for the load, unless `spawn` runs the load. The chapter
+    /// `&'static Memo`, an [`Arc`] of a memo, or another pointer to a memo; the load gets a clone
+    /// of `memo`, and keeps the memo alive. The caller calls both closures in a poll of its own, so
+    /// the closures may borrow, and only the computation has to be `Send + 'static`. `spawn` must
+    /// not wait for the load, unless `spawn` runs the load. The chapter
     /// [`single_flight`](crate::guide::single_flight) compares the form with
     /// [`get_or_compute_async`](Self::get_or_compute_async), and both forms share results and
     /// computations.
