@@ -279,7 +279,8 @@ where
     }
 
     /// Returns a future of the result for a key; the computation may fail, and the tasks and
-    /// threads that wait share the error. See [`get_or_compute_spawned`](Self::get_or_compute_spawned), and
+    /// threads that wait share the error. See
+    /// [`get_or_compute_spawned`](Self::get_or_compute_spawned), and
     /// [`try_get_or_compute_shared`](Self::try_get_or_compute_shared).
     ///
     /// # Errors
