@@ -121,7 +121,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             panics.borrow_mut().catch(|| stale = node.is_stale());
             stale
         };
-        pin.remove_everywhere(is_stale, |dead| {
+        pin.remove_everywhere(false, is_stale, |dead| {
             any = true;
             panics.borrow_mut().catch(|| _ = self.end(dead));
         });
@@ -134,7 +134,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if self.is_swept() {
             let mut panics = FirstPanic::default();
             let pin = self.pin();
-            pin.remove_all(hash.bits(), Node::is_stale, |dead| {
+            pin.remove_all(hash.bits(), false, Node::is_stale, |dead| {
                 panics.catch(|| _ = self.end(dead));
             });
             panics.catch(|| drop(pin));

@@ -84,10 +84,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                     if let Some(soon) = hashes.get(at + 4) {
                         pin.prefetch_entries(soon.bits());
                     }
-                    pin.remove_all(hash.bits(), &mut unwanted, &mut end);
+                    pin.remove_all(hash.bits(), true, &mut unwanted, &mut end);
                 }
             } else {
-                pin.remove_everywhere(unwanted, end);
+                pin.remove_everywhere(true, unwanted, end);
             }
             panics.resume();
         });

@@ -91,28 +91,30 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Unlinks the entries with this hash that are `unwanted`, including unwanted entries that
-    /// replace them meanwhile, and passes each to `removed`, which must not panic. `unwanted` may
-    /// be called again when other threads change the table. O(entries of that hash).
+    /// Unlinks the entries with this hash that are `unwanted`, and passes each to `removed`, which
+    /// must not panic. `again`: also unwanted entries that replace them meanwhile; then `unwanted`
+    /// may be called again when other threads change the table. O(entries of that hash).
     pub(in super::super) fn remove_all(
         &self,
         hash: u64,
+        again: bool,
         mut unwanted: impl FnMut(&N) -> bool,
         removed: impl FnMut(&N),
     ) {
         let slots = |bucket: &Bucket<N>| bucket.meta().candidates(hash);
         let unwanted = |there: &N| there.hash() == hash && unwanted(there);
-        self.remove_from(hash, slots, unwanted, removed);
+        self.remove_from(hash, slots, again, unwanted, removed);
     }
 
     /// Does the same in each bucket, one after the other. O(capacity).
     pub(in super::super) fn remove_everywhere(
         &self,
+        again: bool,
         mut unwanted: impl FnMut(&N) -> bool,
         mut removed: impl FnMut(&N),
     ) {
         self.each_bucket(|hash| {
-            self.remove_from(hash, |_| 0..SLOTS, &mut unwanted, &mut removed);
+            self.remove_from(hash, |_| 0..SLOTS, again, &mut unwanted, &mut removed);
         });
     }
 
@@ -121,6 +123,7 @@ impl<N: Entry> Writer<'_, N> {
         &self,
         hash: u64,
         slots: impl Fn(&Bucket<N>) -> I,
+        again: bool,
         mut unwanted: impl FnMut(&N) -> bool,
         mut removed: impl FnMut(&N),
     ) {
@@ -132,13 +135,13 @@ impl<N: Entry> Writer<'_, N> {
             for bucket in home.chain() {
                 for slot in slots(bucket) {
                     let node = bucket.slot(slot);
-                    // SAFETY: R3, R4, as in `sweep`.
-                    let there = unsafe { node.as_ref() };
-                    if there.is_some_and(&mut unwanted) {
+                    if !node.is_null() {
                         places.push(Located::new(home, bucket, slot, node));
                     }
                 }
             }
+            // The question may be user code: entries that it inserts are not asked about.
+            places.retain(|place| unwanted(place.get()));
             if places.is_empty() {
                 return;
             }
@@ -160,7 +163,7 @@ impl<N: Entry> Writer<'_, N> {
                 unsafe { self.retire(place.node) };
                 removed(place.get());
             }
-            if !replaced {
+            if !(replaced && again) {
                 return;
             }
         }

@@ -135,7 +135,7 @@ impl Table {
     fn remove_all(&self, key: u64) -> usize {
         let mut removed = 0;
         let all = |node: &Node| removed += usize::from(node.value() < 9);
-        self.raw.write().remove_all(key, |_| true, all);
+        self.raw.write().remove_all(key, true, |_| true, all);
         removed
     }
 
@@ -161,7 +161,9 @@ impl Table {
     fn remove_everywhere(&self) -> usize {
         let mut removed = 0;
         let old = |node: &Node| node.value() < 9;
-        self.raw.write().remove_everywhere(old, |_| removed += 1);
+        self.raw
+            .write()
+            .remove_everywhere(true, old, |_| removed += 1);
         removed
     }
 

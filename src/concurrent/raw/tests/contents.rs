@@ -156,7 +156,7 @@ fn unwanted_entries_are_removed_everywhere() {
             let odd = |node: &Node| node.key % 2 == 1;
             table
                 .write()
-                .remove_everywhere(odd, |node| removed.push(node.key));
+                .remove_everywhere(true, odd, |node| removed.push(node.key));
             removed.sort_unstable();
             assert_eq!(removed, (1..many).step_by(2).collect::<Vec<_>>());
             for key in 0..many {
@@ -166,6 +166,28 @@ fn unwanted_entries_are_removed_everywhere() {
             assert_eq!(table.len(), many.div_ceil(2) as usize);
         }
     }
+}
+
+/// A removal asks each entry once, also if the question inserts an entry, and replaces one.
+#[test]
+fn a_removal_ends_though_its_question_inserts() {
+    let table = RawTable::<Node>::new();
+    (0..5).for_each(|key| _ = table.insert(Node::new(7, key, key)));
+    let asked = Cell::new(0);
+    table.write().remove_all(
+        7,
+        false,
+        |node| {
+            asked.set(asked.get() + 1);
+            assert!(asked.get() < 100, "it does not end");
+            table.insert(Node::new(7, 1_000 + asked.get(), 0));
+            table.insert(Node::new(7, 1, asked.get()));
+            node.key < 5
+        },
+        |_| {},
+    );
+    assert_eq!(asked.get(), 5);
+    assert_eq!(table.len(), 6);
 }
 
 /// Comparisons see only entries with the same hash.
