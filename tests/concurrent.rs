@@ -69,8 +69,6 @@ mod nesting;
 mod objects;
 #[path = "concurrent/of_values.rs"]
 mod of_values;
-#[path = "concurrent/own_entry.rs"]
-mod own_entry;
 #[path = "concurrent/pairs.rs"]
 mod pairs;
 #[path = "concurrent/panicking_destructors.rs"]

@@ -174,9 +174,10 @@ fn the_dead_leave_their_memory_to_the_next() {
 fn an_entry_that_is_set_again_takes_no_record() {
     let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
     let object = Strong::new(1);
-    map.insert(&object, 1);
+    // The thread keeps the memory of the entries that it replaces first.
+    (0..20).for_each(|value| _ = map.insert(&object, value));
     let before = bytes();
-    for value in 2..10 {
+    for value in 20..30 {
         map.insert(&object, value);
         assert_eq!(bytes(), before);
     }
@@ -491,4 +492,39 @@ fn a_returning_object_takes_what_is_documented() {
         of([7; 2], 4);
         of([7; 100], 5);
     }
+}
+
+/// 480: Replaced entries, large and small, beside a thread that is inside and without, and removed entries.
+#[test]
+fn a_thread_keeps_the_memory_of_few_entries() {
+    fn keeps<V: Copy>(value: V, most: isize) {
+        let map = concurrent::WeakMap::<Strong<usize>, V>::new();
+        let keys: Vec<_> = (0..MANY.min(100)).map(Strong::new).collect();
+        let change = || {
+            for key in &keys {
+                map.insert(key, value);
+                map.compute(key, |_| Some(value));
+            }
+        };
+        change();
+        // Without the lists and bags that changes make once.
+        map.with(&keys[0], |_| change());
+        map.purge();
+        map.shrink_to_fit();
+        let before = bytes();
+        for _ in 0..10 {
+            change();
+            map.with(&keys[0], |_| change());
+            change();
+        }
+        map.purge();
+        assert!((bytes() - before).abs() <= most, "{}", bytes() - before);
+        let before = allocations();
+        change();
+        let made = allocations() - before;
+        assert_eq!(made < keys.len(), most != 0, "{made}");
+    }
+    keeps(0, 1024);
+    keeps([0; 20], 1024);
+    keeps([0_usize; 200], 0);
 }

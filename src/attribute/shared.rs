@@ -176,10 +176,8 @@ impl<K: SharedKey> Attributes<K> {
     /// If another thread changes an attribute of the same object meanwhile, the closure is called
     /// again, without a limit on the number of calls. O(attributes of the object) for each call.
     ///
-    /// # Panics
-    /// If each call of the closure changes an attribute of the same object in the same namespace:
-    /// otherwise the closure would be called again for ever.
-    #[track_caller]
+    /// A closure that at each call itself changes an attribute of the same object in the same
+    /// namespace is called for ever.
     pub fn compute<A: AttributeKey>(
         &self,
         object: &K,
@@ -208,10 +206,6 @@ impl<K: SharedKey> Attributes<K> {
     /// Removes an attribute of an object if the closure returns true for its value; returns whether
     /// the attribute was removed. The closure may be called again, as in
     /// [`compute`](Self::compute). O(attributes of the object) for each call.
-    ///
-    /// # Panics
-    /// As `compute`.
-    #[track_caller]
     pub fn remove_if<A: AttributeKey>(
         &self,
         object: &K,

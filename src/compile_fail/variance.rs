@@ -53,7 +53,6 @@ invariant! {
         "collections::WeakValueMap<&'x str, Strong<i32>>",
         "collections::WeakValueMap<i32, Strong<&'x str>>",
         "collections::Interner<Strong<&'x str>>",
-        "keep::KeepAlive<Strong<&'x str>>",
         "local::Attributes<Strong<&'x str>>",
     ]
     Iterators: [

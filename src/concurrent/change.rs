@@ -4,9 +4,8 @@
 
 use super::evict::Eviction;
 use super::flight::Overtaken;
-use super::inside::{self, Tries};
 use super::node::{Compare, Node};
-use super::raw::{Match, Put};
+use super::raw::{Match, Plain, Put};
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::Watches;
@@ -35,20 +34,25 @@ pub(super) enum Upkeep {
 pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     pub(super) pin: &'c Pin<'t, S>,
-    tries: &'c Tries,
     eviction: Option<&'c Eviction<'t, S>>,
     /// The reservation whose waiters go on when the thread has left.
     overtaken: &'c Overtaken,
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
+    /// Enters for a plain change, if the table has plain changes. Before, the thread destroys dead
+    /// entries that are due.
+    #[inline(always)]
+    pub(super) fn plain(&self) -> Option<Plain<'_, Node<S>>> {
+        if !(S::BY_ADDRESS && S::Watch::SWEPT == Some(false)) {
+            return None;
+        }
+        self.nodes.plain(|due| self.reap(due))
+    }
+
     /// Changes the table. T5: `body` leaves the result in the place passed to it, and all that
     /// `body` owns is dropped before `change` returns the result.
-    ///
-    /// # Panics
-    /// If user code sets the entry under question at each try.
     #[inline]
-    #[track_caller]
     pub(super) fn change<'t, R>(
         &'t self,
         upkeep: Upkeep,
@@ -64,23 +68,17 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // The end of the block drops the pin, and not a call of `drop`: the call would copy the
         // pin.
         {
-            let taken = match upkeep {
-                Upkeep::All | Upkeep::Reserving | Upkeep::Unswept => self.take_some(),
-                Upkeep::Nothing => None,
-            };
-            let (pin, tries) = (self.pin(), Tries::new());
-            if let Some(taken) = taken {
-                self.reap(&pin, taken);
+            if upkeep != Upkeep::Nothing {
+                self.reap_some();
             }
+            let pin = self.pin();
             let change = Change {
                 table: self,
                 pin: &pin,
-                tries: &tries,
                 eviction: eviction.as_ref(),
                 overtaken: &overtaken,
             };
             body(&change, &mut result);
-            tries.end();
         }
         if let Some(eviction) = eviction {
             eviction.end();
@@ -91,21 +89,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 }
 
 impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
-    /// Whether the change may go on, after a try has found the given node.
-    #[inline]
-    fn may_go_on(&self, hash: HashValue, there: Option<&Node<S>>) -> bool {
-        there.is_none_or(|there| self.tries.found(self.table, hash, there))
-    }
-
-    /// The `sought` entry. The error means that the change has to end: see [`Tries::found`].
+    /// The `sought` entry.
     #[inline]
     pub(super) fn find(
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<S>) -> Match,
-    ) -> Result<Option<&'g Node<S>>, ()> {
-        let there = self.pin.get(hash.bits(), sought);
-        self.may_go_on(hash, there).then_some(there).ok_or(())
+    ) -> Option<&'g Node<S>> {
+        self.pin.get(hash.bits(), sought)
     }
 
     /// Unlinks the `sought` entry, if the entry is `wanted`. `wanted` is called once for each
@@ -117,11 +108,10 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         hash: HashValue,
         mut sought: impl FnMut(&Node<S>) -> M,
         dead: &mut bool,
-        mut wanted: impl FnMut(&Node<S>) -> bool,
+        wanted: impl FnMut(&Node<S>) -> bool,
     ) -> Option<&'g Node<S>> {
         let is_sought = |node: &Node<S>| sought(node).into().noted(dead);
-        let is_wanted = |node: &_| self.may_go_on(hash, Some(node)) && wanted(node);
-        self.table.unlink_if(self.pin, hash, is_sought, is_wanted)
+        self.table.unlink_if(self.pin, hash, is_sought, wanted)
     }
 
     /// Inserts a node, or replaces the node with its key, if the present node is `expected`, and
@@ -134,23 +124,20 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
     pub(super) fn put(
         &self,
         node: &mut NewNode<'_, S>,
-        mut expected: impl FnMut(Option<&'g Node<S>>) -> bool,
+        expected: impl FnMut(Option<&'g Node<S>>) -> bool,
         linked: impl FnOnce(Option<&'g Node<S>>),
     ) -> Option<Option<&'g Node<S>>>
     where
         S: Compare,
     {
-        let (table, hash) = (self.table, node.hash());
+        let table = self.table;
         // A weight is user code, and may panic: so the weighing comes before the change.
         let weight = table.weigh(node);
-        // No user code compares addresses.
-        let is_expected = |there| (S::BY_ADDRESS || self.may_go_on(hash, there)) && expected(there);
-        let (old, new) = match self.pin.put(node, S::are_same, is_expected) {
+        let (old, new) = match self.pin.put(node, S::are_same, expected) {
             Put::Added(new) => (None, new),
             Put::Replaced { old, new } => (Some(old), new),
             Put::Refused => return None,
         };
-        inside::has_put(table, hash, new);
         linked(old);
         let mut panics = FirstPanic::default();
         if let Some(old) = old {

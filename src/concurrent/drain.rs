@@ -10,7 +10,7 @@ use super::bound::TableContext;
 use super::kept::{KeptRemains, Taking};
 use super::nested::NestedCall;
 use super::node::Node;
-use super::raw::{Entry, Place, Taken};
+use super::raw::{Due, Entry, Place, Taken};
 use super::schema::Schema;
 use super::table::{Pin, Table};
 use super::watch::Watches;
@@ -26,14 +26,6 @@ const CHUNK: usize = 16;
 const MAX_NESTED: usize = 16;
 
 impl<S: Schema<Watch: Watches>> Table<S> {
-    /// Destroys some of the dead entries, if there are any [due](super::raw::RawTable::due).
-    #[inline]
-    pub(super) fn drain_some(&self, any: bool) {
-        if let Some(place) = self.nodes.due(any) {
-            self.drain_next(place);
-        }
-    }
-
     /// Calls `run` in a turn for the destruction of dead entries, unless too many nest.
     fn in_turn<R>(&self, run: impl FnOnce(&NestedCall) -> R) -> Option<R> {
         let core = self.nodes.core().map_or(ptr::null_mut(), CoreRef::as_ptr);
@@ -154,29 +146,31 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.in_turn(|_| self.sweep_hash(hash));
     }
 
-    /// Takes some of the dead entries, if there are any, for an operation that is about to change
-    /// the table: the operation [reaps](Self::reap) the taken entries when it has its pin. Entries
-    /// whose end runs user code are destroyed at once, before the operation: later, the user code
-    /// could change the entry that the operation has just changed. But where no end runs user code,
-    /// the barrier of entering serves both the reclamation and the operation.
-    // In two steps, with the caller's pin between them: returning the pin would copy the pin.
+    /// Destroys some of the dead entries, if there are any.
     #[inline]
-    pub(super) fn take_some(&self) -> Option<Taken<'_, Node<S>>> {
-        let nth = self.nodes.begin_change();
-        if let Some(nth) = nth {
+    pub(super) fn reap_some(&self) {
+        if let Some(due) = self.nodes.due() {
+            self.reap(due);
+        }
+    }
+
+    /// Destroys the dead entries that are due, before a change.
+    #[inline(never)]
+    pub(super) fn reap(&self, due: Due) {
+        if let Some(nth) = due.around {
             self.look_around(nth);
         }
+        let Some(place) = due.place else { return };
         if self.ends_run_users() {
-            self.drain_some(nth.is_some());
-            return None;
+            self.drain_next(place);
+        } else if let Some(taken) = self.take_dead(place, CHUNK) {
+            let _armed = Armed(self);
+            // Another thread may have changed the policy meanwhile.
+            match self.ends_run_users() {
+                true => self.nodes.reap(taken),
+                false => self.nodes.gather_or_reap(taken),
+            }
         }
-        // (In its place: a move of what was taken costs a churn 8 ns.)
-        let mut taken = self.take_dead(self.nodes.due(nth.is_some())?, CHUNK);
-        if self.ends_run_users() {
-            // Another thread has changed the policy meanwhile.
-            self.destroy_taken(taken.take()?);
-        }
-        taken
     }
 
     /// Whether the end of an entry may run user code: a destructor, also of a user's weak handle;
@@ -186,13 +180,6 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         Node::<S>::PROMPT
             || S::Watch::SWEPT != Some(false)
             || (self.nodes.concern()).is_some_and(TableContext::ends_run_users)
-    }
-
-    /// Destroys or retires the entries that were taken before the thread entered.
-    #[inline]
-    pub(super) fn reap(&self, pin: &Pin<'_, S>, taken: Taken<'_, Node<S>>) {
-        pin.reap(taken);
-        self.nodes.arm_if_idle();
     }
 
     #[cold]

@@ -124,6 +124,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             return;
         };
         let mut panics = FirstPanic::default();
+        // E1 of `raw::plain`: a change that does not see the bound has linked its entry before.
+        panics.catch(|| self.pin().pass_all());
         let reader = self.nodes.read();
         for node in reader.entries() {
             panics.catch(|| {

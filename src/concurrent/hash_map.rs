@@ -141,9 +141,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
     /// the value is not returned, and the closure is not called for a value that is being made: the
     /// value will be kept.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn remove_if<Q: ?Sized + Query<K::Target, M>, M>(
         &self,
         key: &Q,
@@ -335,10 +333,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     /// [`WeakMap::compute`](super::WeakMap::compute), the change is atomic, and may starve; a value
     /// that is being made is treated as described there.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
-    #[track_caller]
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.table.sweep_hash(hash);

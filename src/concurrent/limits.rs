@@ -11,8 +11,7 @@ macro_rules! floor {
         /// insertion, under no lock. The closure must not look up the object: the lookup would
         /// weigh the object again, and so on until the stack ends. The chapter
         /// [`keep`](crate::guide::keep#limits-and-weights) says what a panic of the closure does.
-        /// Objects that are in the collection already are kept, too. An object that another thread
-        /// inserts at this moment may be kept only when it is found next.
+        /// Objects that are in the collection already are kept, too. O(entries), once.
         ///
         /// An object that is in use is always found, whatever the limit: an evicted object only
         /// loses the strong handle of the floor, and a lookup that finds the object keeps it again.
@@ -76,9 +75,8 @@ macro_rules! ceiling {
         /// closure returns the weight of a value. It is called once for each value, before the
         /// insertion, under no lock. The closure must not look up the entry: the lookup would weigh
         /// the value again, and so on until the stack ends. Entries that are in the collection
-        /// already count, too; an entry that another thread inserts at this moment may count only
-        /// when it is found next. The chapter [`keep`](crate::guide::keep#limits-and-weights) says
-        /// what a panic of the closure does.
+        /// already count, too. The chapter [`keep`](crate::guide::keep#limits-and-weights) says what
+        /// a panic of the closure does. O(entries), once.
         ///
         /// When the limit is exceeded, SIEVE chooses the victim among the entries that were not
         /// found for a while, as in a [`KeepAlive`](crate::keep::KeepAlive). An entry that alone is

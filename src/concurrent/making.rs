@@ -4,16 +4,17 @@ use core::future::{Future, poll_fn};
 use core::mem;
 use core::pin::pin;
 use core::task::Poll;
+use std::boxed::Box;
 use std::sync::Arc;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait, WaitError};
+use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait};
 use super::node::{Compare, Node};
 use super::raw::Match;
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
-use super::way::{Errors, Way};
+use super::way::{Errors, Failed, Unanswered, Way, made_by};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
@@ -30,44 +31,8 @@ pub(crate) enum Claimed<R, L> {
     Yours(L),
 }
 
-/// Why there is no value.
-pub(crate) enum Failed<E> {
-    /// The thread makes the value itself, or a thread waiting for it does; or the time is up.
-    Wait(WaitError),
-    /// The making has failed.
-    Error(E),
-}
-
-impl<E> From<WaitError> for Failed<E> {
-    fn from(error: WaitError) -> Self {
-        Failed::Wait(error)
-    }
-}
-
-/// The value, the error of its making, or a panic if the making asked for the value. No time was
-/// set.
-#[inline]
-#[track_caller]
-pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
-    match made {
-        Ok(made) => Ok(made),
-        Err(Failed::Error(error)) => Err(error),
-        Err(Failed::Wait(_)) => cycle::<K, V>(),
-    }
-}
-
-/// Panics, because the making of a value asked for the same value.
-#[track_caller]
-#[cold]
-pub(crate) fn cycle<K, V>() -> ! {
-    panic!(
-        "a cycle: making the value ({}) of a key ({}) requires that value itself. (If it waits for a pool of threads that \
-         steals work, a thread may have got here by a stolen computation: `get_or_compute_racing` and \
-         `get_or_insert_racing` do not wait, and make no cycle.)",
-        core::any::type_name::<V>(),
-        core::any::type_name::<K>()
-    )
-}
+/// A leader and the frame of its computation, in few bytes of the stack.
+type Leads<'t, S> = Box<(Leader<'t, S>, Option<Frame>)>;
 
 /// Calls a closure in a frame of the stack of its own: the frame below a computation stays small.
 #[inline(never)]
@@ -196,27 +161,24 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        match self.lead(hash, key, &read, absent, &way)? {
+        match self.lead_apart(hash, key, &read, absent, &way)? {
             Claimed::There(made) => {
                 // T5
                 drop(make);
                 Ok(made)
             }
-            Claimed::Yours(leader) => {
-                let _frame = leader.frame();
-                match make() {
-                    Ok(made) => Ok(leader.finish_apart(read, || {
-                        let (watch, value) = entry(&made, self.core());
-                        (S::key(key), watch, value, made)
-                    })),
-                    Err(error) => {
-                        // The end of the leader's pin may destroy entries removed by other threads,
-                        // and a destructor may panic.
-                        leader.fail::<E, Es>(&error);
-                        Err(Failed::Error(error))
-                    }
+            Claimed::Yours(leads) => match make() {
+                Ok(made) => Ok(Leader::finish_apart(leads, read, || {
+                    let (watch, value) = entry(&made, self.core());
+                    (S::key(key), watch, value, made)
+                })),
+                Err(error) => {
+                    // The end of the leader's pin may destroy entries removed by other threads, and
+                    // a destructor may panic.
+                    Leader::fail_apart::<E, Es>(leads, &error);
+                    Err(Failed::Error(error))
                 }
-            }
+            },
         }
     }
 
@@ -277,10 +239,17 @@ impl<S: Compare> Table<S> {
     {
         let (unanswered, mut waited) = (Unanswered(self), None);
         loop {
-            let claimed = self.reserve(hash, key, &read, absent, way.races);
-            // The end of what the owner has left may run user code (T5).
-            drop(waited.take());
-            match claimed {
+            if let Some(heir) = waited.take() {
+                let (is_it, stays) = (|node: &_| S::is_of(key, node), |_: &_| false);
+                let hold = |_: &_, watch: &_, value: &_| read(watch, value);
+                let found = self.read_where(hash, is_it, hold, stays, |found, _, _| found);
+                // Before the caller reserves the value, since a destructor may ask for the value.
+                drop(heir);
+                if let Some(found) = found {
+                    return Ok(unanswered.answered(Claimed::There(found)));
+                }
+            }
+            match self.reserve(hash, key, &read, absent, way.races) {
                 Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
                     let heir = Reservation::wait(&other, way.until)?;
@@ -292,6 +261,28 @@ impl<S: Compare> Table<S> {
                 }
             }
         }
+    }
+
+    /// As [`lead`](Self::lead), with the frame of the computation.
+    #[inline(never)]
+    fn lead_apart<R, E, Es: Errors<E>>(
+        &self,
+        hash: HashValue,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        absent: Absent,
+        way: &Way<Es>,
+    ) -> Result<Claimed<R, Leads<'_, S>>, Failed<E>>
+    where
+        S::Probe: Clone,
+    {
+        Ok(match self.lead(hash, key, read, absent, way)? {
+            Claimed::There(made) => Claimed::There(made),
+            Claimed::Yours(leader) => {
+                let frame = leader.frame();
+                Claimed::Yours(Box::new((leader, frame)))
+            }
+        })
     }
 
     /// As [`lead`](Self::lead), for a task. `left` returns the result that an owner has left to the
@@ -394,7 +385,7 @@ impl<S: Compare> Table<S> {
     {
         let (reservation, mut leader) = (Reservation::by(races), None);
         let found = self.change(Upkeep::Reserving, |change, found| {
-            let mut node = change.pin.entry(|| Node::Reserved {
+            let mut node = self.nodes.entry(|| Node::Reserved {
                 hash,
                 key: key.clone(),
                 reservation: Arc::clone(&reservation),
@@ -599,7 +590,7 @@ impl<'a, S: Compare> Leader<'a, S> {
             let (mut node, _spare);
             let mut leader = self;
             let (key, watch, value, made) = made();
-            node = table.ready(None, leader.hash, key, watch, value);
+            node = table.ready(leader.hash, key, watch, value);
             let there = leader.put(change, &mut node, read);
             if let (Stage::Landed, Some(own)) = (&leader.stage, leader.own()) {
                 leave(own, &made);
@@ -615,14 +606,22 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    /// `finish`, in a frame of its own.
+    /// As [`finish`](Self::finish), for a thread.
     #[inline(never)]
     fn finish_apart<R>(
-        self,
+        leads: Leads<'a, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         made: impl FnOnce() -> Made<'a, S, R>,
     ) -> R {
-        self.finish(read, made)
+        let (leader, _frame) = *leads;
+        leader.finish(read, made)
+    }
+
+    /// As [`fail`](Self::fail), for a thread.
+    #[inline(never)]
+    fn fail_apart<E, Es: Errors<E>>(leads: Leads<'a, S>, error: &E) {
+        let (leader, _frame) = *leads;
+        leader.fail::<E, Es>(error);
     }
 
     /// Puts a node in the place of the node of the reservation. If another maker was faster,
@@ -657,6 +656,8 @@ impl<'a, S: Compare> Leader<'a, S> {
 }
 
 impl<S: Compare> Drop for Leader<'_, S> {
+    // Apart, as `lead` is.
+    #[inline(never)]
     fn drop(&mut self) {
         match self.stage {
             Stage::HandedOver => return,
@@ -665,30 +666,16 @@ impl<S: Compare> Drop for Leader<'_, S> {
             Stage::Begun => self.table.count(|counts| &counts.failures),
         }
         let (table, mut panics) = (self.table, FirstPanic::default());
-        let pin = self.reservation.close_if_last().then(|| table.pin());
+        let (own, part) = (&self.reservation, &self.part);
+        let closes = own.leave_or_close(part);
+        let pin = closes.then(|| table.pin());
         if let Some(pin) = &pin {
-            panics.catch(|| table.withdraw(pin, self.hash, &self.reservation));
+            panics.catch(|| table.withdraw(pin, self.hash, own));
         }
-        panics.catch(|| self.reservation.quit(&self.part));
+        panics.catch(|| own.quit(part, closes));
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // reservation.
         panics.catch(|| drop(pin));
         panics.resume();
-    }
-}
-
-/// A caller that has got no answer yet. The drop counts the caller.
-struct Unanswered<'t, S: Schema<Watch: Watches>>(&'t Table<S>);
-
-impl<S: Schema<Watch: Watches>> Unanswered<'_, S> {
-    fn answered<R>(self, answer: R) -> R {
-        mem::forget(self);
-        answer
-    }
-}
-
-impl<S: Schema<Watch: Watches>> Drop for Unanswered<'_, S> {
-    fn drop(&mut self) {
-        self.0.count(|counts| &counts.unanswered);
     }
 }

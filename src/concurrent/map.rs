@@ -135,9 +135,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
     /// The map of [one owner](crate::WeakMap::remove_if) returns the value. Here other threads may
     /// still be looking at the value: [`remove`](Self::remove) returns a clone.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,
@@ -335,10 +333,7 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
     /// value being made will not be kept; if the closure returns `None`, the value being made will
     /// be kept.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
-    #[track_caller]
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn compute(&self, key: &K, change: impl FnMut(Option<&V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         self.table

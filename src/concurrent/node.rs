@@ -172,7 +172,6 @@ impl<S: Schema> Entry for Node<S> {
     /// The end of memory and watches may wait for the next thread that leaves the table. Users can
     /// notice a watch only by counting weak handles.
     const PROMPT: bool = mem::needs_drop::<(S::Key, S::Value)>();
-    const BY_ADDRESS: bool = S::BY_ADDRESS;
     /// The keys and values of dead entries that the table keeps, and the bound of the table.
     type Context = TableContext<S>;
     type Watch = S::Watch;

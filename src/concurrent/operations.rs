@@ -4,9 +4,9 @@ use core::ptr;
 
 use super::change::Upkeep;
 use super::node::{Compare, Node};
-use super::raw::Match;
+use super::raw::{Match, NotPlain};
 use super::schema::Schema;
-use super::table::Table;
+use super::table::{NewNode, Table};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 
@@ -25,8 +25,35 @@ impl<S: Compare> Table<S> {
         hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
         show: impl FnOnce(H, &S::Value) -> R,
     ) -> Option<R> {
-        self.change(Upkeep::All, |change, shown| {
-            let mut node = self.ready(Some(change.pin), hash, key, watch, value);
+        let (node, upkeep) = match self.plain() {
+            Some(plain) => {
+                let make = || Node::new(hash, key, value, watch.into_inner());
+                let mut node = plain.entry(make);
+                if let Ok(old) = plain.put(&mut node, S::are_same, |_| true) {
+                    let old = old.and_then(Node::ready);
+                    let shown =
+                        old.and_then(|(watch, value)| Some(show(hold(watch, value)?, value)));
+                    // T5
+                    drop(plain);
+                    return shown;
+                }
+                (node, Upkeep::Nothing)
+            }
+            None => (self.ready(hash, key, watch, value), Upkeep::All),
+        };
+        self.put_node(upkeep, node, hold, show)
+    }
+
+    /// As [`put`](Self::put).
+    #[inline(never)]
+    fn put_node<H, R>(
+        &self,
+        upkeep: Upkeep,
+        mut node: NewNode<'_, S>,
+        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
+        show: impl FnOnce(H, &S::Value) -> R,
+    ) -> Option<R> {
+        self.change(upkeep, |change, shown| {
             let mut held = None;
             let expected = |now: Option<&Node<S>>| {
                 let ready = now.and_then(Node::ready);
@@ -41,6 +68,22 @@ impl<S: Compare> Table<S> {
         })
     }
 
+    /// Inserts an entry as [`compute`](Self::compute) does, if the present entry is expected. The
+    /// thread is inside already.
+    #[cold]
+    #[inline(never)]
+    fn put_expected(
+        &self,
+        mut node: NewNode<'_, S>,
+        expected: impl FnMut(Option<&Node<S>>) -> bool,
+    ) -> Result<(), ()> {
+        let put = self.change(Upkeep::Nothing, |change, put| {
+            let overtakes = |old: Option<&_>| change.overtake(old);
+            *put = change.put(&mut node, expected, overtakes).map(|_| ());
+        });
+        put.ok_or(())
+    }
+
     /// Inserts an entry, unless there is an entry for which `read` returns a result, and then
     /// returns the result.
     pub(crate) fn put_unless<R>(
@@ -52,7 +95,7 @@ impl<S: Compare> Table<S> {
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
     ) -> Option<R> {
         self.change(Upkeep::All, |change, there| {
-            let mut node = self.ready(Some(change.pin), hash, key, watch, value);
+            let mut node = self.ready(hash, key, watch, value);
             let expected = |now: Option<&Node<S>>| {
                 let of_use = now
                     .and_then(Node::live)
@@ -67,7 +110,6 @@ impl<S: Compare> Table<S> {
     /// Changes the entry of a key: `alter` is shown the present entry, and returns the new entry.
     /// The operation may call `alter` again when other threads change the same entry. T6: `hold` is
     /// as for [`put`](Self::put).
-    #[track_caller]
     pub(crate) fn compute<'t, H, R>(
         &'t self,
         hash: HashValue,
@@ -80,13 +122,45 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
+        if let Some(plain) = self.plain() {
+            loop {
+                let there = plain.get(hash.bits(), |node| S::is_of(key, node) == Match::Yes);
+                // The waiters of a reservation go on when the thread has left.
+                if matches!(there, Some(Node::Reserved { .. })) {
+                    break;
+                }
+                let (wanted, answer) = alter(there.and_then(Node::ready));
+                let done = match (wanted, there) {
+                    (None, None) => Ok(()),
+                    (None, Some(there)) => plain.remove(there).or_else(|not| match not {
+                        NotPlain::Changed => Err(()),
+                        NotPlain::Unusual => {
+                            self.unlink(&self.pin(), there).then_some(()).ok_or(())
+                        }
+                    }),
+                    (Some((watch, value)), there) => {
+                        let make = || Node::new(hash, S::key(key), value, watch.into_inner());
+                        let (mut node, there) = (plain.entry(make), there.map(ptr::from_ref));
+                        let expected = |now: Option<&_>| now.map(ptr::from_ref) == there;
+                        match plain.put(&mut node, S::are_same, expected) {
+                            Ok(_) => Ok(()),
+                            Err(NotPlain::Changed) => Err(()),
+                            Err(NotPlain::Unusual) => self.put_expected(node, expected),
+                        }
+                    }
+                };
+                if done.is_ok() {
+                    // T5
+                    drop(plain);
+                    return answer;
+                }
+            }
+        }
         let answer = self.change(Upkeep::All, |change, answered| {
             while answered.is_none() {
                 // Compares in the same order as `put`: otherwise, with an `Eq` that is not
                 // symmetric, `put` would never succeed.
-                let Ok(there) = change.find(hash, |node| S::is_of(key, node)) else {
-                    break;
-                };
+                let there = change.find(hash, |node| S::is_of(key, node));
                 let held = there
                     .and_then(Node::ready)
                     .and_then(|(watch, value)| Some((hold(watch, value)?, watch, value)));
@@ -98,7 +172,7 @@ impl<S: Compare> Table<S> {
                     // have taken its place.
                     (None, Some(there)) => self.unlink(change.pin, there),
                     (Some((watch, value)), there) => {
-                        let mut node = self.ready(None, hash, S::key(key), watch, value);
+                        let mut node = self.ready(hash, S::key(key), watch, value);
                         let expected = |now: Option<&_>| match (now, there) {
                             (Some(now), Some(there)) => ptr::eq(now, there),
                             (None, None) => true,
@@ -124,8 +198,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Removes the `sought` entry, if the entry is wanted, and shows the entry. T6: `hold` is asked
     /// once about each present entry, and returns `None` if the entry is not wanted; `show` gets
     /// the answer of `hold` about the removed entry. If the value is in the making, `hold` is shown
-    /// no entry, and a removal lets the leader or the tasks return the value without keeping the
-    /// value.
+    /// no entry, and after a removal the leader returns the value, which the table does not keep.
     pub(crate) fn remove_where<M: Into<Match>, H, R>(
         &self,
         hash: HashValue,
@@ -135,6 +208,24 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     ) -> Option<R> {
         if self.nodes.is_new() {
             return None;
+        }
+        if let Some(plain) = self.plain() {
+            loop {
+                let is_it = |node: &Node<S>| sought(node).into() == Match::Yes;
+                let node = plain.get(hash.bits(), is_it)?;
+                let held = hold(node.ready())?;
+                let removed = match plain.remove(node) {
+                    Ok(()) => true,
+                    Err(NotPlain::Changed) => false,
+                    Err(NotPlain::Unusual) => self.unlink(&self.pin(), node),
+                };
+                if removed {
+                    let shown = node.entry().map(|(key, _, value)| show(held, key, value));
+                    // T5
+                    drop(plain);
+                    return shown;
+                }
+            }
         }
         let (mut sweeps, mut dead) = (true, false);
         let removed = self.change(Upkeep::Unswept, |change, removed| {

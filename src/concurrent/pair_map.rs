@@ -8,12 +8,11 @@ use super::common::{iterating, showing, without_hasher};
 use super::identity::Address;
 use super::iter::PairIter;
 use super::key::ByKey;
-use super::making::made_by;
 use super::table::Table;
 use super::watch::{
     SharedKey, SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne,
 };
-use super::way::{Errors, Way};
+use super::way::{Errors, Way, made_by};
 use crate::collections::traits::collecting;
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
@@ -200,11 +199,8 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// dies meanwhile, the closure is called again. But a value whose death has to be polled, such
     /// as an `Arc`, is kept alive instead.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
-    #[track_caller]
     pub fn compute(&self, key: &K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V> {
         let (hash, address) = Address::of(WeakKey::addr(key));
         let hold = |watches: &PairWatches<K, V>, (): &()| watches.1.hold();
@@ -233,9 +229,7 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
     /// the number of calls. The closure is not called for a value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn remove_if<Q: ?Sized + Identify<K>>(
         &self,
         key: &Q,

@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::thread;
 
 use super::flight::{Edge, Reservation, Wait};
-use super::making::{Leader, Stage, cycle};
+use super::making::{Leader, Stage};
 use super::node::Compare;
 use super::table::Table;
-use super::way::{Errors, Way};
+use super::way::{Errors, Way, cycle};
 use crate::sync::{Exclusive, Mutex};
 
 /// A load, for an executor.
@@ -111,8 +111,7 @@ where
     pub(crate) fn spawn<M, F, V, E, Es: Errors<E> + Send + 'static>(
         mut self,
         way: Way<Es>,
-        share: M,
-        table: impl FnOnce(&M) -> &Table<S> + Send + 'static,
+        (share, table): (M, impl FnOnce(&M) -> &Table<S> + Send + 'static),
         computing: F,
         split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
         finish: impl FnOnce(Leader<'_, S>, V) -> V + Send + 'static,
@@ -154,6 +153,8 @@ where
         if first.is_pending() {
             self.stage = Stage::HandedOver;
             drop(self);
+            // `spawn` may run the load.
+            let _edge = Edge::of_leader(&loading.end);
             spawn(load);
         }
         loading

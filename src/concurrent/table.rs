@@ -183,13 +183,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
-    /// An entry that is about to be inserted. With a pin, the entry takes the memory of a reclaimed
-    /// entry, if there is one.
+    /// An entry that is about to be inserted.
     // Always: see `RawTable::entry`.
     #[inline(always)]
     pub(super) fn ready<'t>(
         &'t self,
-        pin: Option<&Pin<'t, S>>,
         hash: HashValue,
         key: S::Key,
         watch: Unplaced<'t, S::Watch>,
@@ -199,10 +197,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             self.context().swept.store(true, Relaxed);
         }
         let make = || Node::new(hash, key, value, watch.into_inner());
-        match pin {
-            Some(pin) => pin.entry(make),
-            None => self.nodes.entry(make),
-        }
+        self.nodes.entry(make)
     }
 
     /// T2: ends a node that the current thread has unlinked. Returns whether the node was stale.

@@ -11,10 +11,9 @@ use super::common::{iterating, showing, taking, with_hasher};
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
-use super::making::made_by;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, Watches, WatchesOne};
-use super::way::{Errors, Way};
+use super::way::{Errors, Way, made_by};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
 use crate::reference::{Query, Sought, WeakKey, hash_of};
@@ -383,11 +382,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// dies meanwhile, the closure is called again. But a value whose death has to be polled, such
     /// as an `Arc`, is kept alive instead.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     #[must_use = "the returned handle may be the only owner: when it is dropped, the object dies"]
-    #[track_caller]
     pub fn compute(&self, key: K, mut change: impl FnMut(Option<V>) -> Option<V>) -> Option<V>
     where
         K: Clone,
@@ -431,9 +427,7 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
     /// the number of calls. The closure is not called for a value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made): the value will be kept.
     ///
-    /// # Panics
-    /// If the closure itself sets the entry at each call: the closure would be called again for
-    /// ever.
+    /// A closure that itself sets the entry at each call is called again for ever.
     pub fn remove_if<Q: ?Sized + Query<K, M>, M>(
         &self,
         key: &Q,

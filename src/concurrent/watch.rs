@@ -259,6 +259,11 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     }
 
     #[inline]
+    fn finish(&self, core: CoreRef) -> bool {
+        self.0.watch().finish(core)
+    }
+
+    #[inline]
     fn end(&self, off: &mut Off) {
         self.0.watch().end(off);
     }

@@ -1,9 +1,13 @@
 //! How a caller asks for a value: whether it waits for another maker, and what becomes of errors.
 
 use core::marker::PhantomData;
+use core::mem;
 use std::time::Instant;
 
-use super::flight::Reservation;
+use super::flight::{Reservation, WaitError};
+use super::schema::Schema;
+use super::table::Table;
+use super::watch::Watches;
 
 /// How a caller waits for a value that another caller makes, and what both do with its error.
 pub(crate) struct Way<Es> {
@@ -75,4 +79,59 @@ impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
     fn left(by: &Reservation) -> Option<E> {
         by.left().map(|Shared(error)| error)
     }
+}
+
+/// A caller that has got no answer yet. The drop counts the caller.
+pub(super) struct Unanswered<'t, S: Schema<Watch: Watches>>(pub(super) &'t Table<S>);
+
+impl<S: Schema<Watch: Watches>> Unanswered<'_, S> {
+    pub(super) fn answered<R>(self, answer: R) -> R {
+        mem::forget(self);
+        answer
+    }
+}
+
+impl<S: Schema<Watch: Watches>> Drop for Unanswered<'_, S> {
+    fn drop(&mut self) {
+        self.0.count(|counts| &counts.unanswered);
+    }
+}
+
+/// Why there is no value.
+pub(crate) enum Failed<E> {
+    /// The thread makes the value itself, or a thread waiting for it does; or the time is up.
+    Wait(WaitError),
+    /// The making has failed.
+    Error(E),
+}
+
+impl<E> From<WaitError> for Failed<E> {
+    fn from(error: WaitError) -> Self {
+        Failed::Wait(error)
+    }
+}
+
+/// The value, the error of its making, or a panic if the making asked for the value. No time was
+/// set.
+#[inline]
+#[track_caller]
+pub(crate) fn made_by<K, V, E>(made: Result<V, Failed<E>>) -> Result<V, E> {
+    match made {
+        Ok(made) => Ok(made),
+        Err(Failed::Error(error)) => Err(error),
+        Err(Failed::Wait(_)) => cycle::<K, V>(),
+    }
+}
+
+/// Panics, because the making of a value asked for the same value.
+#[track_caller]
+#[cold]
+pub(crate) fn cycle<K, V>() -> ! {
+    panic!(
+        "a cycle: making the value ({}) of a key ({}) requires that value itself. (If it waits for a pool of threads that \
+         steals work, a thread may have got here by a stolen computation: `get_or_compute_racing` and \
+         `get_or_insert_racing` do not wait, and make no cycle.)",
+        core::any::type_name::<V>(),
+        core::any::type_name::<K>()
+    )
 }

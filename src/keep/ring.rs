@@ -54,6 +54,7 @@ use crate::sync::allocating;
 mod going;
 mod room;
 
+#[cfg(feature = "std")]
 pub(crate) use room::{Room, RoomSize};
 
 /// The number of rounds in one revolution of the hand. With more rounds, the policy is closer to

@@ -322,7 +322,7 @@ where
                 return Ok(value);
             }
             Claimed::Yours((begun, weak)) => {
-                let Begun { leader, entry } = *begun;
+                let Begun { entry, leader } = *begun;
                 let (share, computing) = {
                     let _frame = leader.frame();
                     (memo.clone(), compute(weak, entry.dependencies()))
@@ -330,8 +330,7 @@ where
                 let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
                 leader.spawn(
                     way,
-                    share,
-                    |memo| &memo.table,
+                    (share, |memo: &M| &memo.table),
                     computing,
                     split,
                     finish,

@@ -222,6 +222,26 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
+    /// Ends the registration with the core and gives the share back, in one step, if the
+    /// registration is the block's only one, and the object lives. Returns whether it did: then the
+    /// watch has no share any more, and the caller counts the registration off. The entry is
+    /// unlinked, and no thread looks at it.
+    #[inline]
+    pub(crate) fn finish(&self, core: CoreRef) -> bool {
+        let state = &self.block().header().state;
+        let shared = State::<Atomic>::entry(Recipient::Core(core)).encode();
+        // Release: the uses of the block, for the thread that frees the block. The object has the
+        // other share.
+        let ended = state
+            .compare_exchange(shared, weak(1), Release, Relaxed)
+            .is_ok();
+        if ended {
+            // Relaxed: the word is ours.
+            self.word.store(ptr::null_mut(), Relaxed);
+        }
+        ended
+    }
+
     /// Ends the registration, unless the registration has ended, or is left to the object's death.
     /// The entry is unlinked, or there is none. O(1).
     #[inline]

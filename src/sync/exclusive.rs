@@ -4,8 +4,7 @@
 //! the section: new memory is allocated before the section ([`Exclusive::with_room`]), and old
 //! memory is freed after it.
 
-use core::cell::{RefCell, RefMut};
-use core::mem::{self, ManuallyDrop};
+use core::mem;
 use core::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -160,46 +159,5 @@ impl Condvar {
                 woken.unwrap_or_else(PoisonError::into_inner).0
             }
         })
-    }
-}
-
-/// Data of a thread, in a thread-local without a destructor: so the destructors of other
-/// thread-locals can use the data, also when the process exits. The data own nothing while the
-/// thread is in no operation.
-pub(crate) struct Own<T>(ManuallyDrop<RefCell<T>>);
-
-impl<T> Own<T> {
-    pub(crate) const fn new(value: T) -> Self {
-        Own(ManuallyDrop::new(RefCell::new(value)))
-    }
-}
-
-/// The guard of data that this thread uses.
-struct OwnGuard<'o, T> {
-    guard: RefMut<'o, T>,
-    _critical: Critical,
-}
-
-impl<T> Exclusive for Own<T> {
-    type Inside = T;
-
-    fn enter(&self) -> impl DerefMut<Target = T> {
-        let _critical = Critical::enter();
-        let guard = self.0.borrow_mut();
-        OwnGuard { guard, _critical }
-    }
-}
-
-impl<T> Deref for OwnGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.guard
-    }
-}
-
-impl<T> DerefMut for OwnGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.guard
     }
 }

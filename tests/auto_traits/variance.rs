@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 use weakly::concurrent;
+use weakly::keep;
 use weakly::local;
 use weakly::reference::{self, Notified};
 use weakly::{Strong, collections, cycles, memo, ptr, reference_queue};
@@ -40,6 +41,7 @@ covariant! {
     <'m, 'x> reference::Hashed<&'x str>;
     <'m, 'x> reference::Owned<&'x str>;
     <'m, 'x> Owned<&'x str>;
+    <'m, 'x> keep::KeepAlive<Strong<&'x str>>;
     <'m, 'x> memo::Value<&'x str>;
     <'m, 'x> memo::Many<&'x str>;
     <'m, 'x> memo::Rewritten<Strong<&'x str>>;

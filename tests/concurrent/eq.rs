@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::task::Wake;
 
 use weakly::Strong;
-use weakly::concurrent::{WeakHashMap, WeakHashSet};
+use weakly::concurrent::WeakHashSet;
 
 use crate::common::custom::{Custom, with_callback};
-use crate::common::panics;
-use crate::dynamic::*;
 use crate::faces::{Maps, token};
 
 type Set = WeakHashSet<Strong<Custom>>;
@@ -26,30 +24,6 @@ impl Wake for Calls {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, SeqCst);
     }
-}
-
-/// L157: `compute` would ask for ever.
-#[test]
-fn small_an_eq_that_sets_the_entry_each_time_panics() {
-    const TOO_MANY: usize = 1_000;
-    let map = Arc::new(WeakHashMap::<Strong<Custom>, Custom>::new());
-    let [key, other] = named([1, 1]);
-    map.insert(&key, 0.into());
-    let calls = Arc::new(AtomicUsize::new(0));
-    let sets = {
-        let (map, calls, other) = (map.clone(), calls.clone(), other.clone());
-        move |_, _: *const ()| {
-            if calls.fetch_add(1, Relaxed) < TOO_MANY {
-                map.insert(&other, 7.into());
-            }
-        }
-    };
-    let panicked = with_callback(sets, || {
-        panics(|| _ = map.compute_dyn(&key, &mut |_| Some(1.into())))
-    });
-    assert!(panicked);
-    assert!(calls.load(Relaxed) < TOO_MANY);
-    assert_eq!(map.get(&Custom::from(1)), Some(7.into()));
 }
 
 /// An insertion that has drained the last notice has armed the waker before it asks `Eq`.

@@ -1,12 +1,10 @@
 //! Destructors and closures that use the collection that runs them, and those that panic.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::{AttributeKey, Attributes};
 
 use crate::common::custom::Custom;
 use crate::common::subject::Life as _;
@@ -24,7 +22,6 @@ for_each_owning!(
 
 for_each_pointer!(
     a_value_may_be_replaced_while_it_is_read,
-    a_closure_must_not_set_the_entry_it_is_called_for,
     a_closure_may_do_anything_else,
     a_value_may_own_the_map,
 );
@@ -228,88 +225,6 @@ fn a_value_may_be_replaced_while_it_is_read<P: Kind>() {
         shown.number
     });
     assert_eq!((number, count.get(), map.len()), (Some(3), 3, 0));
-}
-
-/// L157: It would be called forever. The value it has set is there, and the caller may catch the panic.
-fn a_closure_must_not_set_the_entry_it_is_called_for<P: Kind>() {
-    in_time(|| {
-        struct Depth;
-        impl AttributeKey for Depth {
-            type Value = usize;
-        }
-        struct Note;
-        impl AttributeKey for Note {
-            type Value = usize;
-        }
-        let key = Life::<P>::from(1);
-        let map = WeakMap::new();
-        let again: [&dyn Fn(); 4] = [
-            &|| _ = map.insert(&key, 5_usize),
-            &|| _ = map.compute_dyn(&key, &mut |_| Some(6)),
-            &|| _ = map.swap(&key, 7),
-            &|| {
-                map.remove(&key);
-                map.get_or_insert_dyn(&key, &mut || 8);
-            },
-        ];
-        let mut turns = 0;
-        let message = |f: &mut dyn FnMut()| {
-            let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it panics");
-            *panic.downcast::<&str>().expect("a message")
-        };
-        for again in again {
-            for answer in [Some(1), None] {
-                map.insert(&key, 3);
-                let message_text = message(&mut || {
-                    map.compute_dyn(&key, &mut |_| {
-                        turns += 1;
-                        again();
-                        answer
-                    });
-                });
-                assert!(
-                    message_text.contains("sets the entry that it is asked about"),
-                    "{message_text}"
-                );
-                assert!(map.get(&key).is_some_and(|value| value >= 5));
-            }
-            map.insert(&key, 3);
-            message(&mut || {
-                map.remove_if(&key, |_| {
-                    turns += 1;
-                    again();
-                    true
-                });
-            });
-        }
-        assert!(turns <= 36, "{turns} turns");
-
-        let values = WeakValueMap::new();
-        message(&mut || {
-            _ = values.compute_dyn(7_usize, &mut |_| {
-                values.insert(7_usize, &key);
-                Some(key.clone())
-            });
-        });
-        let all = Attributes::new();
-        message(&mut || {
-            all.compute(&key, Depth, |_| {
-                all.insert(&key, Note, 1);
-                Some(2)
-            });
-        });
-        assert_eq!((all.get(&key, Depth), all.get(&key, Note)), (None, Some(1)));
-        message(&mut || {
-            all.remove_if(&key, Note, |_| {
-                all.insert(&key, Depth, 3);
-                true
-            });
-        });
-        assert_eq!(
-            (all.get(&key, Depth), all.get(&key, Note)),
-            (Some(3), Some(1))
-        );
-    });
 }
 
 /// L157: It may set other entries, even of equal hash, and remove this one; and other threads may contend for

@@ -268,25 +268,6 @@ fn a_cycle_with_a_thread(meanwhile: fn(&Memo<Strong<usize>, usize>)) {
     assert_eq!(made, (true, true));
 }
 
-/// A closure that changes the entry it is called for is detected.
-#[test]
-fn small_a_closure_that_retries_forever_at_the_end() {
-    let panicked = in_time(|| {
-        at_the_end(early, || {
-            let map = WeakMap::<Strong<usize>, usize>::new();
-            let key = Strong::new(1);
-            map.insert(&key, 0);
-            panics(|| {
-                map.compute_dyn(&key, &mut |old| {
-                    map.insert(&key, old.map_or(0, |old| old + 1));
-                    Some(0)
-                });
-            })
-        })
-    });
-    assert!(panicked);
-}
-
 type Compared = WeakValueMap<Custom, Strong<Custom>>;
 
 static COMPARED: LazyLock<Compared> = LazyLock::new(WeakValueMap::new);

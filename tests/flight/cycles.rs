@@ -176,8 +176,11 @@ fn a_future_that_is_passed_on_waits_elsewhere() {
         let passed = Mutex::new(None);
         let mut first = Task::pending(memo.get_or_compute_async(&keys[0], |_, _| async {
             let mut asked = needs(&memo, &keys[1], &event, Some(&keys[0]));
-            poll_fn(|context| Poll::Ready(assert!(asked.as_mut().poll(context).is_pending())))
-                .await;
+            poll_fn(|context| {
+                assert!(asked.as_mut().poll(context).is_pending());
+                Poll::Ready(())
+            })
+            .await;
             *passed.lock().unwrap() = Some(asked);
             yields(1).await;
             5

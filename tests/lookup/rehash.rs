@@ -54,7 +54,8 @@ fn check<M, L>(
         remove(&mut map, gone, &lives[gone]);
     }
     for moving in moves {
-        (HASHED.set(0), addresses());
+        HASHED.set(0);
+        addresses();
         moving(&mut map);
         assert_eq!((HASHED.get(), addresses()), (0, 0));
         assert_eq!(size(&map).0, there.len());

@@ -4,17 +4,17 @@
 //!   owner that comes to a reservation of racers *joins* it: the node stays, and the owner has a
 //!   reservation of its own, for its waiters and for the graph.
 //! * **J2** The first value takes the place of the node, and closes the reservation. If there is no
-//!   value, the last maker closes the reservation, unlinks the node, and leaves afterwards. Joining
-//!   and closing are under one lock, and nobody joins a closed reservation: a value that nobody has
-//!   removed is kept. A caller that finds a closed reservation unlinks the node itself, if the node
-//!   is still linked.
+//!   value, the last maker closes the reservation, unlinks the node, and leaves afterwards.
+//!   Joining, leaving and closing are under one lock, and nobody joins a closed reservation: a
+//!   value that nobody has removed is kept. A caller that finds a closed reservation unlinks the
+//!   node itself, if the node is still linked.
 //! * **J3** A removal or an invalidation unlinks the node, and the makers do not keep their values.
 //!   A caller that comes afterwards finds no node.
 
 use core::mem;
 use std::sync::Arc;
 
-use super::reservation::{Reservation, State};
+use super::reservation::{Makers, Reservation, State};
 use crate::panics::wake_all;
 use crate::waits::Sleepers;
 
@@ -76,6 +76,18 @@ impl State {
     }
 }
 
+impl Makers {
+    /// Takes a maker out. Returns the reservation of an owner that had joined.
+    fn leave(&mut self, part: &Part) -> Option<Arc<Reservation>> {
+        match part {
+            Part::Racer => self.racers -= 1,
+            Part::Owner => self.owned = false,
+            Part::Joined(_) => return self.joined.take(),
+        }
+        None
+    }
+}
+
 impl Reservation {
     /// Claims the value for a caller that has found the node of the reservation. The caller leaves
     /// whatever happens.
@@ -89,12 +101,16 @@ impl Reservation {
         }
     }
 
-    /// J2: whether the caller is the last maker, and has to unlink the node before it leaves.
-    pub(in super::super) fn close_if_last(&self) -> bool {
-        self.0.with(|State { makers, .. }| {
+    /// J2: a maker leaves without a value. If the maker is the last, the maker closes the
+    /// reservation instead, and stays until it has unlinked the node: then the answer is true.
+    pub(in super::super) fn leave_or_close(&self, part: &Part) -> bool {
+        let (closes, joined) = self.0.with(|State { makers, .. }| {
             let owners = usize::from(makers.owned) + usize::from(makers.joined.is_some());
-            owners + makers.racers == 1 && !mem::replace(&mut makers.closed, true)
-        })
+            let closes = owners + makers.racers == 1 && !mem::replace(&mut makers.closed, true);
+            (closes, if closes { None } else { makers.leave(part) })
+        });
+        drop(joined);
+        closes
     }
 
     /// Whether a value in the place of the node may be the value of another maker.
@@ -102,19 +118,19 @@ impl Reservation {
         self.0.with(|state| state.makers.raced)
     }
 
-    /// A maker leaves without having put a value in the place of the node. If the maker is an
-    /// owner, the callers that wait for it go on.
+    /// A maker has left without a value, or leaves now, if the maker has `closed` the reservation.
+    /// If the maker is an owner, the callers that wait for it go on.
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
-    pub(in super::super) fn quit(&self, part: &Part) {
+    pub(in super::super) fn quit(&self, part: &Part, closed: bool) {
+        if closed {
+            drop(self.0.with(|state| state.makers.leave(part)));
+        }
         match part {
-            Part::Racer => self.0.with(|state| state.makers.racers -= 1),
+            Part::Racer => {}
             Part::Owner => self.complete(),
-            Part::Joined(own) => {
-                drop(self.0.with(|state| state.makers.joined.take()));
-                own.complete();
-            }
+            Part::Joined(own) => own.complete(),
         }
     }
 

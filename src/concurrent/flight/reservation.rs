@@ -70,8 +70,10 @@ impl State {
 
     /// The reservation is complete for its waiters. Returns what nobody inherits.
     pub(super) fn complete(&mut self, (threads, tasks): (usize, usize)) -> Option<Left> {
-        self.complete = true;
-        self.heirs += threads + tasks;
+        // The callers that still sleep after an earlier end are counted already.
+        if !mem::replace(&mut self.complete, true) {
+            self.heirs += threads + tasks;
+        }
         self.left.take_if(|_| self.heirs == 0)
     }
 }
@@ -142,11 +144,16 @@ impl Reservation {
         self.0.is_any()
     }
 
-    /// Leaves something to the waiters, until the last of them goes. The owner completes the
+    /// Leaves something to the waiters, until the last of them goes, unless the reservation is
+    /// complete: then the waiters find the value of another caller (F5). The owner completes the
     /// reservation afterwards.
     pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, left: T) {
         let left: Arc<dyn Any + Send + Sync> = Arc::new(left);
-        self.0.with(|state| state.left = Some(left));
+        let needless = self.0.with(|state| match state.complete {
+            true => Some(left),
+            false => state.left.replace(left),
+        });
+        drop(needless);
     }
 
     /// A clone of what the owner has left, if it has this type.

@@ -139,3 +139,20 @@ fn a_ceiling_against_the_death() {
 fn a_ceiling_of_values_with_destructors_against_the_death() {
     ceiling_against_the_death(|| Box::new(7));
 }
+
+/// E1: a ceiling comes while a thread inserts an entry: the entry counts.
+#[test]
+fn a_new_ceiling_beside_an_insertion() {
+    check_some(3, |maker| {
+        let map = Arc::new(WeakMap::<Strong<Payload>, u32>::new());
+        let (a, b, c) = (maker.object(), maker.object(), maker.object());
+        map.insert(&b, 0);
+        let (other, inserted) = (Arc::clone(&map), a.clone());
+        both(
+            move || _ = other.insert(&inserted, 1),
+            || map.set_ceiling(Limit::entries(2), |_| 1),
+        );
+        map.insert(&c, 2);
+        assert_eq!(map.len(), 2);
+    });
+}

@@ -68,7 +68,7 @@ fn a_task_that_polls_while_an_entry_is_kept() {
         let ((), polled) = both(
             move || {
                 drop(a);
-                other.table.drain_some(true);
+                other.table.reap_some();
             },
             || poll(&map),
         );

@@ -27,7 +27,6 @@ use std::vec::Vec;
 use super::bag::{Bag, ROOM};
 use super::domain::Domain;
 use super::participants::Participant;
-use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
@@ -182,12 +181,5 @@ impl Domain {
         if let Some(bag) = bag.filter(|bag| bag.is_idle()) {
             self.empty(bag, self.own_number_if_inside(), panics);
         }
-    }
-
-    /// Begins a change, and returns how many changes the calling thread has begun, modulo 2^n.
-    #[inline]
-    pub(super) fn begin_change(&self, make: MakeRest) -> usize {
-        let number = ThreadNumber::current();
-        self.participant(number.get(), make).count_change()
     }
 }

@@ -1,12 +1,11 @@
 //! Insertion and removal: an entry is searched without the lock, because comparing runs user code,
-//! and then checked under the lock (R2). An entry compared by address, whose object has no
-//! registration yet, is searched only under the lock.
+//! and then checked under the lock (R2). Most entries compared by address are changed by
+//! [plain changes](super::plain) instead.
 
-use core::mem;
 use core::ptr;
 use std::vec::Vec;
 
-use super::array::{Array, MIN_LEN};
+use super::array::MIN_LEN;
 use super::bucket::{Bucket, LockedBucket, Meta, Spares};
 use super::entry::{Entry, Registered};
 use super::table::{Located, Match, Writer};
@@ -97,7 +96,6 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let mut may_be_first = N::BY_ADDRESS;
         let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
@@ -106,11 +104,6 @@ impl<N: Entry> Writer<'_, N> {
             };
             let home = array.home(hash);
             prefetch_to_write(home);
-            if mem::take(&mut may_be_first) {
-                if let Some(new) = self.put_first(node, (array, home), &mut same, &mut expected) {
-                    return Put::Added(new);
-                }
-            }
             let seen = home.meta();
             let found = search(home, seen, hash, |there| same(node, there));
             let old = match &found {
@@ -177,42 +170,20 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Inserts an entry of an object that [nothing is registered with](Entry::BY_ADDRESS): one
-    /// search, under the lock, is enough. Returns `None` if [`put`](Self::put) has to go the
-    /// general way.
-    #[inline]
-    fn put_first<'g>(
-        &'g self,
-        node: &mut Unlinked<'_, N>,
-        (array, home): (&Array<N>, &Bucket<N>),
-        same: &mut impl FnMut(&N, &N) -> bool,
-        expected: &mut impl FnMut(Option<&'g N>) -> bool,
-    ) -> Option<&'g N> {
-        let hash = node.hash();
-        // SAFETY: as in `put`.
-        let kept = unsafe { Promise::given() };
-        if !node.watch()?.register_first(array.core(), &kept) {
-            return None;
+    /// Waits for the writer holding the lock of the bucket of `hash`. From now on the caller finds
+    /// the entries linked by the writer, and a later writer sees the caller's earlier stores.
+    pub(in super::super) fn pass(&self, hash: u64) {
+        while let Some(array) = self.array_for(hash) {
+            let home = array.home(hash);
+            if home.lock(first_load(Meta::EMPTY, || home.meta())).is_some() {
+                return;
+            }
         }
-        self.inside.count_registered(1);
-        if !expected(None) {
-            return None;
-        }
-        let mut locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // Found: a mark of a computation, an object that claims the address of another object, or
-        // the entry of a thread that registered the same object later and inserted earlier.
-        if array
-            .find_in(&locked, hash, |there| same(node, there))
-            .is_some()
-            || !locked.add_at_home(node.as_ptr(), hash)
-        {
-            return None;
-        }
-        let new = node.link();
-        drop(locked);
-        self.inside.count(true, 1);
-        // SAFETY: as in `find`.
-        Some(unsafe { &*new })
+    }
+
+    /// Does the same for all buckets.
+    pub(in super::super) fn pass_all(&self) {
+        self.each_bucket(|hash| self.pass(hash));
     }
 
     /// Shows a hash of each bucket. Does not wait for threads that move the table.

@@ -53,6 +53,16 @@ impl<N: Entry> Drop for RawTable<N> {
                 }
             }
         }
+        self.domain.participants.each(|participant| {
+            let parked = participant.parked.get();
+            for memory in parked.into_iter().flat_map(|parked| parked.take_all::<N>()) {
+                // SAFETY: E2: the memory of an entry, from `Box::into_raw`.
+                #[cfg(not(weakly_loom))]
+                drop(unsafe { Box::<MaybeUninit<N>>::from_raw(memory.cast()) });
+                #[cfg(weakly_loom)]
+                drop(unsafe { end(memory, self.context()) });
+            }
+        });
         closed.leave(self.domain.registered());
         panics.resume();
     }

@@ -9,11 +9,6 @@ pub(in super::super) trait Entry {
     /// of [`batch`](super::batch)).
     const PROMPT: bool;
 
-    /// Whether entries are compared by the addresses of their objects. Then comparing runs no user
-    /// code, and an object that [nothing is registered with](Registered::register_first) has no
-    /// entry.
-    const BY_ADDRESS: bool = false;
-
     /// The context that the table passes to [`end`](Self::end). It is made when it is first used,
     /// and lasts until the last entry has ended.
     type Context: Default;
@@ -125,6 +120,14 @@ pub trait Registered {
     #[doc(hidden)]
     #[inline]
     fn end_others(&self, _: RegistrationId, _: &mut Off) {}
+    /// Ends the only registration of an unlinked entry of the table with this core, and gives the
+    /// watch's share of the object back. No thread looks at the entry. Returns false if that takes
+    /// more than one step: then the drop of the watch does it.
+    #[doc(hidden)]
+    #[inline]
+    fn finish(&self, _core: CoreRef) -> bool {
+        false
+    }
     /// Ends the entry's registrations, because the entry is unlinked. May be called again. Dropping
     /// a watch ends its registrations, too.
     #[doc(hidden)]

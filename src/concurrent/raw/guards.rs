@@ -21,6 +21,16 @@ impl Domain {
     pub(super) fn enter(&self, make: MakeRest) -> Inside<'_> {
         let number = ThreadNumber::current();
         let participant = self.participant(number.get(), make);
+        self.enter_as(participant, number)
+    }
+
+    /// Enters as [`enter`](Self::enter) does. `participant` is the thread's.
+    #[inline(always)]
+    pub(super) fn enter_as<'d>(
+        &'d self,
+        participant: &'d Participant,
+        number: ThreadNumber,
+    ) -> Inside<'d> {
         let depth = participant.depth.get();
         if depth == 0 {
             participant.sit_down();
@@ -38,12 +48,20 @@ impl Domain {
 /// A thread that is inside.
 pub(super) struct Inside<'d> {
     domain: &'d Domain,
-    participant: &'d Participant,
+    pub(super) participant: &'d Participant,
     /// Dropped after all other fields: a borrowed number is given back then.
     number: ThreadNumber,
 }
 
 impl Inside<'_> {
+    /// D1, after entering: returns whether the calling thread is alone inside, with a single guard.
+    #[inline]
+    pub(super) fn is_alone(&self) -> bool {
+        let mut seen = 0;
+        self.domain.visits(|_| seen += 1);
+        seen == 1 && self.participant.depth.get() == 1
+    }
+
     /// Counts inserted entries or, if `by` is negative, removed entries. `counted`: whether the
     /// table [counts](super::Entry::is_counted) the entries.
     #[inline]
@@ -64,7 +82,7 @@ impl Inside<'_> {
     /// thread is outside now. `barrier`: whether the thread reads the participants next, for
     /// objects unlinked by the thread (D1).
     #[inline]
-    fn leave(&self, barrier: bool) -> bool {
+    pub(super) fn leave(&self, barrier: bool) -> bool {
         let depth = self.participant.depth.get() - 1;
         self.participant.depth.set(depth);
         if depth != 0 {
@@ -84,7 +102,7 @@ impl Inside<'_> {
 
     /// D3, after `leave`: returns whether the thread has to look at the deferred list.
     #[inline]
-    fn must_look(&self) -> bool {
+    pub(super) fn must_look(&self) -> bool {
         // Relaxed: the deferred list is read under the lock.
         let named = self.domain.named.load(Relaxed);
         named != NOBODY && self.domain.is_due(named, self.number.get())
@@ -157,14 +175,6 @@ impl Writing<'_> {
         self.inside.count(counted, by);
     }
 
-    /// D1, after entering: returns whether the calling thread is alone inside, with a single guard.
-    #[inline]
-    pub(super) fn is_alone(&self) -> bool {
-        let mut seen = 0;
-        self.inside.domain.visits(|_| seen += 1);
-        seen == 1 && self.inside.participant.depth.get() == 1
-    }
-
     /// Counts registrations.
     #[inline]
     pub(super) fn count_registered(&self, more: usize) {
@@ -220,17 +230,6 @@ impl Writing<'_> {
     pub(super) fn retire_large(&self, retired: Retired) {
         self.retire(retired);
         self.gathers.set(Some(false));
-    }
-
-    /// Takes an object that was unlinked before the thread entered: the barrier of entering serves
-    /// for the object (D1). A thread that was already inside entered again without a barrier, and
-    /// makes the barrier when it leaves.
-    #[inline]
-    pub(super) fn retire_earlier(&self, retired: Retired) {
-        if self.inside.participant.depth.get() != 1 {
-            self.unlinked.set(true);
-        }
-        self.add(retired);
     }
 
     /// D3, D5: lets the thread leave without destroying anything. What the thread has unlinked, and

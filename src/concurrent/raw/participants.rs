@@ -12,12 +12,13 @@
 //! bytes, at which a lookup reads no other word. [`assert_apart`] checks the offsets during
 //! compilation. The types are `repr(C)`, so the check holds for every compiler.
 
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 use core::ptr;
 use std::boxed::Box;
 
 use super::bag::Bag;
 use super::deferred::Visit;
+use super::parked::Parked;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 
@@ -49,6 +50,8 @@ pub(super) struct Participant {
     vain_visit: Cell<usize>,
     /// Null until the thread has gathered an object.
     bag: AtomicPtr<Bag>,
+    /// The memory that the thread keeps (D4). None until the thread has replaced an entry.
+    pub(super) parked: OnceCell<Box<Parked>>,
     unused: [usize; UNUSED_WORDS],
     /// The number of the participant's thread. On the cache line of `visit`, because the two are
     /// read together.
@@ -60,7 +63,7 @@ pub(super) struct Participant {
 
 /// Makes `visit` the last word of the two cache lines. Under loom, whose atomics are larger, the
 /// place does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 12;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 13;
 
 /// Checks that a type is aligned, and that none of these fields is at the offset of
 /// [`Participant::visit`], modulo the alignment.
@@ -103,6 +106,17 @@ impl Participant {
         let changes = self.changes.get().wrapping_add(1);
         self.changes.set(changes);
         changes
+    }
+
+    /// Returns the memory that the participant's thread keeps. The calling thread is the
+    /// participant's thread (D4).
+    #[inline]
+    pub(super) fn parked(&self) -> &Parked {
+        if self.parked.get().is_none() {
+            // The allocator may use the table, and thereby come first.
+            _ = self.parked.set(Box::new(Parked::new()));
+        }
+        self.parked.get().expect("just made")
     }
 
     /// Returns the bag of the participant's thread, if it has been made.
@@ -170,6 +184,7 @@ impl Participant {
             vain_number: Cell::new(0),
             vain_visit: Cell::new(OUTSIDE),
             bag: AtomicPtr::new(ptr::null_mut()),
+            parked: OnceCell::new(),
             unused: [0; UNUSED_WORDS],
             number,
             visit: AtomicUsize::new(OUTSIDE),

@@ -15,20 +15,18 @@
 //! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
 //! list and the next bag, and takes entries that nobody else is about to take.
 
-use core::cell::Cell;
-use core::mem::MaybeUninit;
 use core::task::Waker;
-use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
 use super::dead;
-use super::end::end;
 use super::entry::Entry;
-use super::retired::{Retire, Retired};
+use super::participants::Participant;
+use super::retired::Retired;
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::{CoreRef, WakerCell};
+use crate::thread::ThreadNumber;
 
 /// One change of a thread in this many also looks at entries left by other threads.
 const INTERVAL: usize = 16;
@@ -43,6 +41,16 @@ pub(in super::super) enum Place {
     Full,
     /// The list of a stripe.
     Stripe(usize),
+}
+
+/// The upkeep that a change does before it enters.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Due {
+    /// If the change also looks at the [next](RawTable::next_due) list and the
+    /// [next](RawTable::empty_next_bag) bag: their number.
+    pub(in super::super) around: Option<usize>,
+    /// The place from which the change takes up to 16 dead entries.
+    pub(in super::super) place: Option<Place>,
 }
 
 impl<N: Entry> RawTable<N> {
@@ -61,26 +69,28 @@ impl<N: Entry> RawTable<N> {
         self.domain.bagged()
     }
 
-    /// Returns the place from which a change takes up to 16 dead entries. `any`: the thread does
-    /// not wait until several entries of its own are dead.
-    #[inline]
-    pub(in super::super) fn due(&self, any: bool) -> Option<Place> {
+    /// Begins a change of the participant's thread. Returns the upkeep that the change does first,
+    /// if there is any.
+    #[inline(always)]
+    pub(super) fn begin_change(&self, participant: &Participant) -> Option<Due> {
         let core = self.core()?;
-        if core.is_any_full() {
-            return Some(Place::Full);
-        }
-        let waits = !any && self.domain.gathers();
-        let least = if waits { GATHERED } else { 1 };
-        core.own_due(least).map(Place::Stripe)
+        let nth = participant.count_change();
+        let around = (nth % INTERVAL == 0).then_some(nth / INTERVAL);
+        let place = if core.is_any_full() {
+            Some(Place::Full)
+        } else {
+            let waits = around.is_none() && self.domain.gathers();
+            let least = if waits { GATHERED } else { 1 };
+            core.own_due(least).map(Place::Stripe)
+        };
+        (around.is_some() || place.is_some()).then_some(Due { around, place })
     }
 
-    /// Begins a change of the calling thread. Returns a number if the change also looks at the
-    /// [next](Self::next_due) list and the [next](Self::empty_next_bag) bag.
+    /// Begins a change of the calling thread, as [`begin_change`](Self::begin_change) does.
     #[inline]
-    pub(in super::super) fn begin_change(&self) -> Option<usize> {
-        self.core()?;
-        let nth = self.domain.begin_change(Self::REST);
-        (nth % INTERVAL == 0).then_some(nth / INTERVAL)
+    pub(in super::super) fn due(&self) -> Option<Due> {
+        let number = ThreadNumber::current();
+        self.begin_change(self.domain.participant(number.get(), Self::REST))
     }
 
     /// Returns all lists.
@@ -192,19 +202,6 @@ impl<N: Entry> Writer<'_, N> {
         // thread is inside.
         all.into_iter().map(|entry| unsafe { &*entry }).collect()
     }
-
-    /// Destroys entries that were taken before the thread entered, and whose end runs no user code:
-    /// so no user code runs inside, and no panic ends the loop over the entries. By the barrier of
-    /// entering, the thread sees all threads that may look at the entries. If there are any, the
-    /// entries are retired instead.
-    #[inline]
-    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
-        if self.inside.is_alone() {
-            taken.destroy(&self.spare);
-        } else {
-            taken.retire(|retired| self.inside.retire_earlier(retired));
-        }
-    }
 }
 
 /// Entries that were taken from a list of the dead.
@@ -232,6 +229,21 @@ impl<N: Entry> RawTable<N> {
             first,
             count,
         })
+    }
+
+    /// D7: gathers taken entries if threads gather; otherwise as [`reap`](Self::reap).
+    pub(in super::super) fn gather_or_reap(&self, taken: Taken<'_, N>) {
+        if !self.domain.gathers() {
+            return self.reap(taken);
+        }
+        let number = ThreadNumber::current();
+        let own = self.domain.participant(number.get(), Self::REST);
+        let inside = (own.depth.get() != 0).then(|| number.get());
+        // SAFETY: taken from the list, so owned by `taken`; R3.
+        let all = taken.nodes().map(|node| unsafe { Retired::new(node) });
+        let mut panics = FirstPanic::default();
+        self.domain.gather(own, all, inside, &mut panics);
+        panics.resume();
     }
 
     /// Destroys taken entries if no thread inside may look at them. Otherwise the entries are
@@ -266,23 +278,12 @@ impl<N: Entry> Taken<'_, N> {
         self.nodes().map(|node| unsafe { &*node }).for_each(look);
     }
 
-    /// Destroys the entries, which no thread looks at, and keeps the memory of the last entry.
-    #[inline]
-    fn destroy(self, spare: &Cell<Option<Box<MaybeUninit<N>>>>) {
-        let context = self.table.context();
-        for node in self.nodes() {
-            // SAFETY: taken from the list, so owned by `self`, and no thread looks at the entry.
-            spare.set(unsafe { end(node, context) });
-        }
-    }
-
     /// Destroys the entries, which no thread looks at, even if some destructors panic.
     fn destroy_all(self) {
-        let context = self.table.context();
         let mut panics = FirstPanic::default();
         for node in self.nodes() {
             // SAFETY: as above.
-            panics.catch(|| unsafe { <N as Retire>::destroy(node, context) });
+            panics.catch(|| unsafe { self.table.end(node) });
         }
         panics.resume();
     }

@@ -1,8 +1,6 @@
 //! The table: the operations of readers and writers.
 
-use core::cell::Cell;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use core::ptr;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -76,6 +74,8 @@ impl<N: Entry> RawTable<N> {
         let context = self.context();
         // Release: with `concern`: the context is initialised.
         self.domain.concerns.store(true, Release);
+        // E1: between the word and the caller's look for an array.
+        crate::sync::barrier();
         context
     }
 
@@ -105,8 +105,7 @@ impl<N: Entry> RawTable<N> {
     // Always inlined: passing the parts of an entry through memory costs 10 ns.
     #[inline(always)]
     pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
-        let context = self.context();
-        Unlinked::new(Box::new_uninit(), make, context)
+        Unlinked::new(self.spare_memory(), make, self.context())
     }
 
     /// Returns the core, which deaths use, if there has been an array.
@@ -215,7 +214,6 @@ impl<N: Entry> RawTable<N> {
     pub(in super::super) fn write(&self) -> Writer<'_, N> {
         Writer {
             inside: Writing::new(&self.domain, Self::REST),
-            spare: Cell::new(None),
             table: self,
         }
     }
@@ -240,13 +238,11 @@ pub(in super::super) struct Reader<'t, N: Entry> {
 pub(in super::super) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t>,
-    /// The memory of an entry that the thread has just destroyed, for the next entry that it makes.
-    pub(super) spare: Cell<Option<Box<MaybeUninit<N>>>>,
 }
 
 /// Finds the entry with this hash for which `same` is true, in an array and the arrays after it.
 #[inline]
-fn find<'g, N: Entry, M: Into<Match>>(
+pub(super) fn find<'g, N: Entry, M: Into<Match>>(
     first: &'g Array<N>,
     hash: u64,
     mut same: impl FnMut(&N) -> M,
@@ -451,16 +447,6 @@ impl<'t, N: Entry> Writer<'t, N> {
             array = next;
         }
         Some(array)
-    }
-
-    /// Makes an entry as [`RawTable::entry`] does.
-    #[inline(always)]
-    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
-        // First: a branch between the memory and `make` costs a churn 8 ns of 76, since then the
-        // captures of `make` pass through memory.
-        let context = self.table.context();
-        let place = self.spare.take().unwrap_or_else(Box::new_uninit);
-        Unlinked::new(place, make, context)
     }
 
     /// Lets the thread run no destructor when it leaves.

@@ -13,8 +13,8 @@ use shuttle::future::block_on;
 use shuttle::thread;
 
 use super::super::flight::Reservation;
-use super::super::making::Failed;
 use super::super::watch::{SharedWatchFor, UpgradesOne, WatchesOne};
+use super::super::way::Failed;
 use super::super::way::Way;
 use super::*;
 use crate::hash::HashValue;

@@ -6,10 +6,10 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Deref;
 
 use super::super::flight::Reservation;
-use super::super::making::{Claimed, Failed, Leader, cycle};
+use super::super::making::{Claimed, Leader};
 use super::super::spawned::Load;
 use super::super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use super::super::way::{Errors, Way};
+use super::super::way::{Errors, Failed, Way, cycle};
 use super::{Named, WeakValueMap};
 use crate::hash::HashValue;
 
@@ -302,7 +302,14 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     (map.clone(), make(key.clone()))
                 };
                 let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.spawn(way, share, |map| &map.table, making, split, finish, spawn)
+                leader.spawn(
+                    way,
+                    (share, |map: &M| &map.table),
+                    making,
+                    split,
+                    finish,
+                    spawn,
+                )
             }
         };
         loading.result::<K, V>().await

@@ -104,7 +104,7 @@ fn what_is_told_stays_for_the_round() {
                     let weight = limit.weight.map(|_| 50 + random.below(100));
                     allocating(|room| ring.set_limit(Limit { weight, ..limit }, room));
                 }
-                10 => _ = ring.let_go(addr, Gone::Removed),
+                10 => ring.let_go(addr, Gone::Removed),
                 _ => _ = ring.release(addr),
             }
             while let Some(going) = ring.next_to_go() {
@@ -278,7 +278,7 @@ fn what_is_going_stays_in_its_place() {
     ring.shrink(ring.fitting().unwrap());
     assert_eq!(ring.slots.capacity(), slots);
     assert!(ring.end_going(&first));
-    let mut room = Room::try_allocate(ring.sparse().unwrap()).unwrap();
+    let mut room = super::room::Room::try_allocate(ring.sparse().unwrap()).unwrap();
     (200..220).for_each(|addr| _ = ring.keep(addr, 1, addr));
     ring.move_into(&mut room);
     assert_eq!((ring.slots.capacity(), ring.len()), (slots, 23));

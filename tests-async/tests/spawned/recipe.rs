@@ -16,7 +16,7 @@ async fn load(database: Database, shop: Weak<Shop>, version: Arc<u64>) -> Result
     let list = database.prices().await?; // takes long
     if let Some(shop) = shop.upgrade() {
         shop.version.fetch_max(*version, Relaxed);
-        PRICES.remove((&shop, &version.wrapping_sub(1)));
+        PRICES.remove((&shop, &version.wrapping_sub(2)));
     }
     Ok(Arc::new(Prices { since: Instant::now(), list }))
 }

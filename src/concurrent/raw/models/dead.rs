@@ -47,7 +47,6 @@ fn short(hash: u64) -> u32 {
 
 impl Entry for Node {
     const PROMPT: bool = false;
-    const BY_ADDRESS: bool = true;
     type Context = ();
     type Watch = Vtable;
 
@@ -105,12 +104,21 @@ impl Registered for Vtable {
         self.watch()?.named(id)
     }
 
+    fn finish(&self, core: CoreRef) -> bool {
+        self.watch().is_some_and(|watch| watch.finish(core))
+    }
+
     fn link(&self) -> Option<&AtomicPtr<()>> {
         self.watch()?.link()
     }
 }
 
 impl Node {
+    pub(super) fn new(hash: u64, kind: Vtable) -> Self {
+        let live = Live::new();
+        Node { hash, kind, live }
+    }
+
     /// Fails the model if the node has been destroyed.
     pub(super) fn check(&self) {
         self.live.check();
@@ -132,8 +140,7 @@ impl Table {
     /// Inserts a node, or replaces the node with the same key, if `expected` accepts the presence
     /// of such a node.
     pub(super) fn put(&self, hash: u64, kind: Vtable, expected: impl Fn(bool) -> bool) -> bool {
-        let live = Live::new();
-        let node = || Node { hash, kind, live };
+        let node = || Node::new(hash, kind);
         let writer = self.raw.write();
         let put = writer.put(
             &mut self.raw.entry(node),

@@ -82,15 +82,6 @@ impl<const GATHERS: bool> World<GATHERS> {
         inside.retire(unsafe { Retired::new(old) });
     }
 
-    /// Retires a thing that was unlinked before the writer entered, as by a death.
-    fn reap(&self, new: usize) {
-        let old = self.found.swap(new, AcqRel);
-        let inside = Writing::new(&self.domain, REST);
-        let old = ptr::from_ref(&self.things[old]).cast_mut();
-        // SAFETY: unlinked by the calling thread.
-        inside.retire_earlier(unsafe { Retired::new(old) });
-    }
-
     /// Empties all bags.
     fn empty_bags(&self) {
         let mut panics = FirstPanic::default();
@@ -153,24 +144,6 @@ fn reader_and_writer() {
         world.look();
         assert_eq!(world.ended(), 1, "left behind");
     });
-}
-
-/// D1: the barrier of entering is enough for things unlinked before. The writer leaves without a
-/// barrier.
-#[test]
-fn reader_and_reaper() {
-    fn run<const GATHERS: bool>() {
-        model::<GATHERS>(|world| {
-            let other = with(&world, 1, |world| world.reap(1));
-            world.look();
-            world.look();
-            other.join().unwrap();
-            world.purge();
-            assert_eq!(world.ended(), 1, "left behind");
-        });
-    }
-    run::<false>();
-    run::<true>();
 }
 
 #[test]

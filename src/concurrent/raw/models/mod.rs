@@ -8,7 +8,7 @@
 
 mod dead;
 mod domain;
-mod first;
+mod plain;
 mod reap;
 mod shrink;
 mod table;

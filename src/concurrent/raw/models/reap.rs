@@ -1,12 +1,12 @@
-//! Models of an operation that reaps entries taken before it entered, while other threads may look
-//! at the entries.
+//! Models of an operation that reaps dead entries first, while other threads may look at the
+//! entries.
 
 use super::super::Place;
 use super::dead::{Table, model, with};
 use crate::sync::models;
 
 /// Looks in two steps: the found entry is read again.
-fn look_twice(table: &Table, key: u64) {
+pub(super) fn look_twice(table: &Table, key: u64) {
     let reader = table.raw.read();
     if let Some(node) = reader.get(key, |_| true) {
         node.check();
@@ -14,14 +14,13 @@ fn look_twice(table: &Table, key: u64) {
     }
 }
 
-/// Takes one dead entry, enters, and reaps the entry, as an insertion does; then removes a key.
+/// Takes one dead entry, and reaps it, as a change does first; then removes a key.
 pub(super) fn reap_and_remove(table: &Table, key: u64) {
     let taken = (0..2).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
-    let writer = table.raw.write();
     if let Some(taken) = taken {
-        writer.reap(taken);
+        table.raw.gather_or_reap(taken);
     }
-    writer.remove_if(key, |_| true, |_| true);
+    table.raw.write().remove_if(key, |_| true, |_| true);
 }
 
 /// The reader came before the death, or between the death and the reaping.

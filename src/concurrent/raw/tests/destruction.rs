@@ -1,7 +1,6 @@
 //! When and where unlinked objects are destroyed.
 
 use core::cell::RefCell;
-use core::ptr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::sync::{Mutex, OnceLock};
@@ -327,52 +326,4 @@ fn an_old_array_goes_with_the_table() {
         table.insert(Node::new(spread(key), key, 0));
     }
     drop(table);
-}
-
-/// The memory that a writer has reaped serves its next entry, inserted or not, or is freed.
-#[test]
-fn memory_that_was_reaped() {
-    let ends = ends();
-    let table = RawTable::<Node>::new();
-    let with_spare = || {
-        let writer = table.write();
-        let place = Box::new_uninit();
-        let address = place.as_ptr();
-        writer.spare.set(Some(place));
-        (writer, address)
-    };
-    let (writer, place) = with_spare();
-    let mut node = writer.entry(|| *Node::counted(1, 1, &ends));
-    assert!(ptr::eq(node.as_ptr(), place));
-    assert!(writer.spare.take().is_none(), "it serves once");
-    assert!(matches!(
-        writer.put(&mut node, |_, _| true, |_| false),
-        Put::Refused
-    ));
-    drop(node);
-    assert_eq!(ends.load(Relaxed), 1, "refused");
-
-    let mut node = writer.entry(|| *Node::counted(1, 1, &ends));
-    let put = writer.put(&mut node, |_, _| true, |_| true);
-    assert!(matches!(put, Put::Added(_)));
-    drop((node, writer));
-    assert_eq!(ends.load(Relaxed), 1, "inserted");
-
-    let (writer, place) = with_spare();
-    let mut node = writer.entry(|| *Node::counted(1, 1, &ends));
-    assert!(ptr::eq(node.as_ptr(), place));
-    let panics = |_: &Node, _: &Node| std::panic::resume_unwind(Box::new(7_u64));
-    let put = panicked_with(|| _ = writer.put(&mut node, panics, |_| true));
-    assert_eq!(put, 7);
-    drop(node);
-    assert_eq!(ends.load(Relaxed), 2, "a comparison panics");
-    drop(writer);
-
-    let (writer, _) = with_spare();
-    let make = || std::panic::resume_unwind(Box::new(8_u64));
-    assert_eq!(panicked_with(|| drop(writer.entry(make))), 8);
-    drop(writer);
-    drop(with_spare());
-    drop(table);
-    assert_eq!(ends.load(Relaxed), 3, "with the table");
 }

@@ -1,10 +1,11 @@
-//! Models of the insertion of an object that nothing is registered with: the registration proves
-//! that the object is new, and the search under the lock finds other entries of the same hash.
+//! Models of plain changes.
 
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
-use super::dead::{Table, Vtable, assert_end, death, model, some, with};
+use super::super::NotPlain;
+use super::dead::{Node, Table, Vtable, assert_end, death, model, some, with};
+use super::reap::look_twice;
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, peek};
@@ -13,10 +14,49 @@ use crate::sync::models;
 
 /// An identity map: the key is the hash of the object's address.
 impl Table {
+    /// Inserts an object by a plain change, or replaces the present entry, if `expected` accepts
+    /// it. `None` if the change is not plain.
+    fn put_plain(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> Option<bool> {
+        let plain = self.raw.plain(|_| ())?;
+        let kind = Vtable::ByAddress(SharedWatchOf::of(SharedWatch::new(object)));
+        let mut node = plain.entry(|| Node::new(object.key, kind));
+        let same = |_: &Node, there: &Node| {
+            there.check();
+            true
+        };
+        let put = plain.put(&mut node, same, |old| expected(old.is_some()));
+        match put {
+            Ok(_) => Some(true),
+            Err(NotPlain::Changed) => Some(false),
+            Err(NotPlain::Unusual) => None,
+        }
+    }
+
     /// Inserts an object, or replaces the present entry, if `expected` accepts it.
     fn put_first(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> bool {
-        let watch = SharedWatchOf::of(SharedWatch::new(object));
-        self.put(object.key, Vtable::ByAddress(watch), expected)
+        let plain = self.put_plain(object, &expected);
+        plain.unwrap_or_else(|| {
+            let watch = SharedWatchOf::of(SharedWatch::new(object));
+            self.put(object.key, Vtable::ByAddress(watch), expected)
+        })
+    }
+
+    /// Removes an entry by a plain change, if the change is plain.
+    fn remove_first(&self, key: u64) -> bool {
+        let Some(plain) = self.raw.plain(|_| ()) else {
+            return self.remove(key);
+        };
+        let Some(node) = plain.get(key, |_| true) else {
+            return false;
+        };
+        match plain.remove(node) {
+            Ok(()) => true,
+            Err(NotPlain::Changed) => false,
+            Err(NotPlain::Unusual) => {
+                drop(plain);
+                self.remove(key)
+            }
+        }
     }
 
     fn first(&self, object: &Strong<Payload>) {
@@ -132,7 +172,7 @@ fn against_a_removal() {
                 table.first(&a);
             }
             let other = with_object(&table, &a, Table::first);
-            let removed = table.remove(1);
+            let removed = table.remove_first(1);
             other.join().unwrap();
             let is_there = table.look(1);
             assert!(is_there || removed);
@@ -149,7 +189,7 @@ fn against_a_removal_and_its_death() {
     some(1, [], |table, []| {
         let a = object(1);
         let other = with_object(&table, &a, Table::first);
-        let remover = with(&table, |table| table.remove(1));
+        let remover = with(&table, |table| table.remove_first(1));
         drop(a);
         let removed = remover.join().unwrap();
         other.join().unwrap();
@@ -164,7 +204,7 @@ fn back_again() {
         let a = object(1);
         table.first(&a);
         let reader = with(&table, |table| table.look(1));
-        assert!(table.remove(1));
+        assert!(table.remove_first(1));
         table.first(&a);
         reader.join().unwrap();
         drop(a);
@@ -231,7 +271,7 @@ fn a_mark() {
     model(1, [], |table, []| {
         table.mark(1);
         let a = object(1);
-        let other = with(&table, |table| table.remove(1));
+        let other = with(&table, |table| table.remove_first(1));
         table.first(&a);
         other.join().unwrap();
         let is_there = table.look(1);
@@ -351,10 +391,82 @@ fn beside_a_weak_pointer_that_goes() {
             let weak = Strong::downgrade(&a);
             let other = spawn(2, move || peek(&weak));
             table.first(&a);
-            assert!(!removed || table.remove(1));
+            assert!(!removed || table.remove_first(1));
             drop(a);
             other.join().unwrap();
             assert_end(&table, &[], usize::from(!removed));
+        });
+    }
+}
+
+/// E2: a thread that replaces an entry again and again reuses the memory, beside a reader.
+#[test]
+fn parked_beside_a_reader() {
+    some(1, [], |table, []| {
+        let a = object(1);
+        table.first(&a);
+        let reader = with(&table, |table| look_twice(table, 1));
+        (0..4).for_each(|_| table.first(&a));
+        reader.join().unwrap();
+        assert_eq!(table.raw.len(), 1);
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// E2: the parked entries are of entries that two threads have replaced, each for the other.
+#[test]
+fn parked_by_two() {
+    some(1, [], |table, []| {
+        let a = object(1);
+        table.first(&a);
+        let replaces = |table: &Table, a: &Strong<Payload>| {
+            for _ in 0..3 {
+                table.first(a);
+                look_twice(table, 1);
+            }
+        };
+        let other = with_object(&table, &a, replaces);
+        replaces(&table, &a);
+        other.join().unwrap();
+        drop(a);
+        assert_end(&table, &[], 1);
+    });
+}
+
+/// E2: the end of a table with parked entries, and a death.
+#[test]
+fn parked_at_the_end() {
+    model(1, [], |table, []| {
+        let a = object(1);
+        (0..3).for_each(|_| table.first(&a));
+        let death = death(a);
+        drop(table);
+        death.join().unwrap();
+    });
+}
+
+/// E1: a concern that comes meanwhile sees the entry, or the change is not plain.
+#[test]
+fn a_concern() {
+    for was_there in [false, true] {
+        model(1, [], move |table, []| {
+            let (a, b) = (object(1), object(1));
+            if was_there {
+                table.first(&b);
+            }
+            let other = with(&table, |table| {
+                table.raw.begin_concern();
+                table.raw.write().pass_all();
+                table.raw.read().entries().len()
+            });
+            let plain = if was_there {
+                table.put_plain(&b, |_| true)
+            } else {
+                table.put_plain(&a, |_| true)
+            };
+            let seen = other.join().unwrap();
+            assert!(plain.is_none() || seen == 1);
         });
     }
 }

@@ -1,0 +1,346 @@
+//! Plain changes: one search under the lock of a bucket, for entries that are compared by the
+//! addresses of their objects. A change that needs anything else is left to a
+//! [`Writer`](super::table::Writer), before the plain change has changed the table.
+//!
+//! * **E1** A plain change reads the word [`concerns`](super::domain::Domain::concerns) under the
+//!   lock of the bucket. A thread that sets the word [passes](super::table::Writer::pass_all) the
+//!   lock of each bucket, and only then visits the entries. So the change sees the word, or the
+//!   visiting thread finds the entry of the change.
+//! * **E2** A *parked* entry is an entry that a plain change of this thread has replaced. The
+//!   registration has passed to the new entry, and key and value have no destructor, so only
+//!   the memory is left. A thread parks at most [`PARKED`](super::parked) entries. When as many
+//!   are parked, a later plain change of the thread looks, after it has entered, whether a
+//!   second thread is inside. If not, no thread looks at a parked entry: all of them were
+//!   unlinked before the barrier of this entering (D1). From then on their memory is *spare*.
+
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+use core::ptr;
+use std::boxed::Box;
+
+use super::array::Array;
+use super::bucket::Meta;
+use super::end::end;
+use super::entry::{Entry, Registered};
+use super::guards::Inside;
+use super::parked::Parked;
+use super::reap::Due;
+use super::retired::Retired;
+use super::table::{RawTable, find};
+use super::unlinked::Unlinked;
+use crate::panics::FirstPanic;
+use crate::ptr::{Off, Promise};
+use crate::sync::Ordering::*;
+use crate::sync::{first_load, prefetch_to_write};
+use crate::thread::ThreadNumber;
+
+/// A thread inside, for a plain change. The drop leaves the table, and parks or destroys the entry
+/// that the change has unlinked.
+pub(in super::super) struct Plain<'t, N: Entry> {
+    table: &'t RawTable<N>,
+    inside: Inside<'t>,
+    /// The entry that the change has unlinked, or null.
+    unlinked: Cell<*mut N>,
+    /// Whether no new entry has the registration of the unlinked entry.
+    removed: Cell<bool>,
+    /// D7: whether the thread gathers the unlinked entry.
+    gathers: Cell<bool>,
+}
+
+/// Why a plain change has changed nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in super::super) enum NotPlain {
+    /// Another entry than the expected one is there.
+    Changed,
+    /// Something unusual: a [`Writer`](super::table::Writer) has to make the change.
+    Unusual,
+}
+
+impl<N: Entry> RawTable<N> {
+    /// Enters the table for a plain change, unless the thread is inside already, or there is no
+    /// array yet, or a [concern](Self::concern). `reap` is called first, if dead entries are due.
+    #[inline(always)]
+    pub(in super::super) fn plain(&self, reap: impl FnOnce(Due)) -> Option<Plain<'_, N>> {
+        let number = ThreadNumber::current();
+        let participant = self.domain.participant(number.get(), Self::REST);
+        // Relaxed: E1: the change asks again.
+        let is_plain = !self.domain.concerns.load(Relaxed) && !self.is_new();
+        if participant.depth.get() != 0 || !is_plain {
+            return None;
+        }
+        if let Some(due) = self.begin_change(participant) {
+            reap(due);
+        }
+        Some(Plain {
+            table: self,
+            inside: self.domain.enter_as(participant, number),
+            unlinked: Cell::new(ptr::null_mut()),
+            removed: Cell::new(false),
+            gathers: Cell::new(false),
+        })
+    }
+
+    /// Returns memory for an entry.
+    #[inline(always)]
+    pub(super) fn spare_memory(&self) -> Box<MaybeUninit<N>> {
+        let number = ThreadNumber::current();
+        let participant = self.domain.participants.at_home(number.get());
+        let parked = participant.and_then(|participant| participant.parked.get());
+        let memory = parked.and_then(|parked| parked.take(|| false));
+        memory.map_or_else(Box::new_uninit, |memory| self.reuse(memory))
+    }
+
+    /// Returns spare memory, or a parked entry at which no thread looks, as memory for an entry.
+    #[cfg(not(any(miri, weakly_loom, weakly_sanitize)))]
+    #[inline(always)]
+    fn reuse(&self, memory: *mut N) -> Box<MaybeUninit<N>> {
+        // SAFETY: E2: from `Box::into_raw`, and no thread looks at the memory. A parked entry has
+        // nothing to drop.
+        unsafe { Box::from_raw(memory.cast()) }
+    }
+
+    /// Frees the memory, and allocates anew: in reused memory, a check would not see an access that
+    /// comes too late.
+    #[cfg(any(miri, weakly_loom, weakly_sanitize))]
+    fn reuse(&self, memory: *mut N) -> Box<MaybeUninit<N>> {
+        // SAFETY: E2, as above. In models all memory here is of parked entries.
+        unsafe {
+            #[cfg(not(weakly_loom))]
+            drop(Box::<MaybeUninit<N>>::from_raw(memory.cast()));
+            #[cfg(weakly_loom)]
+            drop(end(memory, self.context()));
+        }
+        Box::new_uninit()
+    }
+
+    /// Ends an entry. The calling thread keeps the memory, if there is room.
+    ///
+    /// # Safety
+    /// The entry comes from `Box::into_raw`, and no thread looks at it.
+    #[inline]
+    pub(super) unsafe fn end(&self, node: *mut N) {
+        // SAFETY: the caller's promise.
+        let memory = unsafe { end(node, self.context()) };
+        let number = ThreadNumber::current();
+        let participant = self.domain.participants.at_home(number.get());
+        if let (Some(memory), Some(participant)) = (memory, participant) {
+            // As in `reuse`.
+            if cfg!(not(any(miri, weakly_sanitize))) {
+                participant.parked().keep(memory);
+            }
+        }
+    }
+}
+
+impl<N: Entry> Plain<'_, N> {
+    /// Whether a replaced entry is parked: there is nothing to drop, and the entry is not large.
+    const PARKS: bool = !N::PROMPT && Parked::most::<N>() != 0;
+}
+
+impl<'t, N: Entry> Plain<'t, N> {
+    /// Makes an entry as [`RawTable::entry`] does.
+    #[inline(always)]
+    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
+        let parked = self.inside.participant.parked.get();
+        // The look at the word comes after the look at the threads: a reader that has seen a bound
+        // and told the bound of a parked entry has left, and the word is set.
+        let is_unseen = || self.inside.is_alone() && !self.table.domain.concerns.load(Relaxed);
+        let memory = parked.and_then(|parked| parked.take::<N>(is_unseen));
+        let place = memory.map_or_else(Box::new_uninit, |memory| self.table.reuse(memory));
+        Unlinked::new(place, make, self.table.context())
+    }
+
+    /// Returns the array, if no entries are moving, and the locked home bucket of a hash, if the
+    /// table has no [concern](RawTable::concern).
+    #[inline(always)]
+    fn lock(&self, hash: u64) -> Option<(&Array<N>, super::bucket::LockedBucket<'_, N>)> {
+        let array = self.table.array(self)?;
+        if array.next().is_some() {
+            return None;
+        }
+        let home = array.home(hash);
+        prefetch_to_write(home);
+        let locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
+        // E1
+        // Relaxed: the lock of the bucket.
+        (!self.table.domain.concerns.load(Relaxed)).then_some((array, locked))
+    }
+
+    /// Returns the entry with this hash for which `same` is true. Lock-free.
+    #[inline]
+    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+        find(self.table.array(self)?, hash, same).map(|place| place.get())
+    }
+
+    /// Inserts an entry, or replaces the entry for which `same` is true, if the present entry, or
+    /// its absence, is `expected`. Returns the replaced entry. `same` and `expected` run no user
+    /// code.
+    #[inline(always)]
+    pub(in super::super) fn put(
+        &self,
+        node: &mut Unlinked<'_, N>,
+        same: impl Fn(&N, &N) -> bool,
+        expected: impl FnOnce(Option<&N>) -> bool,
+    ) -> Result<Option<&N>, NotPlain> {
+        let hash = node.hash();
+        let unusual = Err(NotPlain::Unusual);
+        let (Some((array, mut locked)), Some(watch)) = (self.lock(hash), node.watch()) else {
+            return unusual;
+        };
+        if let Some((bucket, slot)) = array.find_in(&locked, hash, |there| same(node, there)) {
+            let place = bucket.slot(slot);
+            // SAFETY: R3, R4: linked, and not destroyed while the thread is inside.
+            let there = unsafe { &*place };
+            if !expected(Some(there)) {
+                return Err(NotPlain::Changed);
+            }
+            let watches = there.watch().filter(|there| watch.may_inherit(there));
+            let (Some(old), true) = (watches, self.has_room(Self::PARKS)) else {
+                drop(locked);
+                self.make_room();
+                return unusual;
+            };
+            watch.inherit(old);
+            locked.replace(bucket, slot, node.link());
+            drop(locked);
+            self.unlinked.set(place);
+            return Ok(Some(there));
+        }
+        if !expected(None) {
+            return Err(NotPlain::Changed);
+        }
+        let Some(free) = locked.free_slot() else {
+            return unusual;
+        };
+        // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
+        // (`RawTable::entry`), and no other thread knows the entry.
+        if !watch.register_first(array.core(), &unsafe { Promise::given() }) {
+            return unusual;
+        }
+        locked.put_at(free, node.link(), hash);
+        drop(locked);
+        self.inside.count(true, 1);
+        let registered = &self.inside.participant.registered;
+        registered.set(registered.get().wrapping_add(1));
+        Ok(None)
+    }
+
+    /// Unlinks an entry, if the entry is still linked.
+    #[inline(always)]
+    pub(in super::super) fn remove(&self, node: &N) -> Result<(), NotPlain> {
+        let hash = node.hash();
+        let Some((array, mut locked)) = self.lock(hash) else {
+            return Err(NotPlain::Unusual);
+        };
+        if node.watch().is_none() {
+            return Err(NotPlain::Unusual);
+        }
+        if !self.has_room(false) {
+            drop(locked);
+            self.make_room();
+            return Err(NotPlain::Unusual);
+        }
+        let Some((bucket, slot)) = array.find_in(&locked, hash, |there| ptr::eq(there, node))
+        else {
+            return Err(NotPlain::Changed);
+        };
+        let place = bucket.slot(slot);
+        locked.clear(bucket, slot);
+        drop(locked);
+        self.inside.count(true, -1);
+        self.unlinked.set(place);
+        self.removed.set(true);
+        Ok(())
+    }
+
+    /// Returns whether an entry may be unlinked: then the drop allocates nothing, unless a thread
+    /// looks at the entry. `parks`: whether the drop parks the entry.
+    #[inline(always)]
+    fn has_room(&self, parks: bool) -> bool {
+        let participant = self.inside.participant;
+        if parks {
+            let parked = participant.parked.get();
+            parked.is_some_and(|parked| parked.has_room::<N>())
+        } else {
+            self.gathers.set(self.table.domain.gathers());
+            !self.gathers.get() || participant.bag().is_some()
+        }
+    }
+
+    /// Makes what the thread needs for the next entry that it unlinks.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self) {
+        self.inside.participant.parked();
+        if self.table.domain.gathers() {
+            self.inside.participant.bag_or_new();
+        }
+    }
+
+    /// Leaves, and destroys an unlinked entry, or defers its destruction.
+    #[inline(never)]
+    fn end(&self, old: *mut N, removed: bool) {
+        let (domain, participant) = (&self.table.domain, self.inside.participant);
+        let mut panics = FirstPanic::default();
+        let gathers = self.gathers.get();
+        let out = self.inside.leave(!gathers);
+        debug_assert!(out, "the thread entered for this change");
+        if self.inside.must_look() {
+            panics.catch(|| domain.look_back());
+        }
+        // SAFETY: unlinked by the calling thread, under the lock.
+        let watch = unsafe { &*old }.watch().filter(|_| removed);
+        if !gathers && domain.is_unseen() {
+            // Usually the object has no second registration. A bound that has come meanwhile may
+            // need the share of the watch.
+            // Relaxed: as in `entry`.
+            if !domain.concerns.load(Relaxed) {
+                let core = self.table.core();
+                if watch
+                    .zip(core)
+                    .is_some_and(|(watch, core)| watch.finish(core))
+                {
+                    let registered = &participant.registered;
+                    registered.set(registered.get().wrapping_sub(1));
+                }
+            }
+            panics.catch(|| {
+                // SAFETY: D1, D2: as above, and no thread looks at the entry.
+                unsafe { self.table.end(old) };
+            });
+        } else {
+            if let Some(watch) = watch {
+                watch.end(&mut Off::new());
+            }
+            // SAFETY: R3. `Sync` of the table demands `Send` of the entries.
+            let old = core::iter::once(unsafe { Retired::new(old) });
+            match gathers {
+                true => domain.gather(participant, old, None, &mut panics),
+                false => domain.to_deferred(old.collect(), None, &mut panics),
+            }
+        }
+        if !gathers {
+            domain.empty_own(participant, None, &mut panics);
+        }
+        panics.resume();
+    }
+}
+
+impl<N: Entry> Drop for Plain<'_, N> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let (old, removed) = (self.unlinked.get(), self.removed.get());
+        if !old.is_null() {
+            if removed || !Self::PARKS {
+                return self.end(old, removed);
+            }
+            if let Some(parked) = self.inside.participant.parked.get() {
+                parked.park(old);
+            }
+        }
+        self.inside.leave(false);
+        if self.inside.must_look() {
+            self.table.domain.look_back();
+        }
+    }
+}
