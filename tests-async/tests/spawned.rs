@@ -402,7 +402,7 @@ mod recipe {
         database.queries(4);
         load_ends(2);
         assert_eq!((at_once(fresh), PRICES.len()), (Ok(3), 2));
-        assert_eq!(PRICES.invalidate(&shop), 1);
+        assert_eq!(PRICES.invalidate(&shop), 2);
         event.happen();
         assert_eq!(waits(fresh), Ok(4));
         drop((runtime, shop));
