@@ -608,6 +608,10 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// As [`finish`](Self::finish), for a thread.
     #[inline(never)]
+    #[allow(
+        clippy::boxed_local,
+        reason = "a computation has only the box on its stack"
+    )]
     fn finish_apart<R>(
         leads: Leads<'a, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
@@ -619,6 +623,10 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// As [`fail`](Self::fail), for a thread.
     #[inline(never)]
+    #[allow(
+        clippy::boxed_local,
+        reason = "a computation has only the box on its stack"
+    )]
     fn fail_apart<E, Es: Errors<E>>(leads: Leads<'a, S>, error: &E) {
         let (leader, _frame) = *leads;
         leader.fail::<E, Es>(error);
