@@ -108,15 +108,13 @@ impl Participant {
         changes
     }
 
-    /// Returns the memory that the participant's thread keeps. The calling thread is the
+    /// Lets the participant's thread keep memory from now on. The calling thread is the
     /// participant's thread (D4).
-    #[inline]
-    pub(super) fn parked(&self) -> &Parked {
+    pub(super) fn begin_parking(&self) {
         if self.parked.get().is_none() {
             // The allocator may use the table, and thereby come first.
             _ = self.parked.set(Box::new(Parked::new()));
         }
-        self.parked.get().expect("just made")
     }
 
     /// Returns the bag of the participant's thread, if it has been made.

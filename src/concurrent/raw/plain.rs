@@ -123,10 +123,11 @@ impl<N: Entry> RawTable<N> {
         let memory = unsafe { end(node, self.context()) };
         let number = ThreadNumber::current();
         let participant = self.domain.participants.at_home(number.get());
-        if let (Some(memory), Some(participant)) = (memory, participant) {
+        let parked = participant.and_then(|participant| participant.parked.get());
+        if let (Some(memory), Some(parked)) = (memory, parked) {
             // As in `reuse`.
             if cfg!(not(any(miri, weakly_sanitize))) {
-                participant.parked().keep(memory);
+                parked.keep(memory);
             }
         }
     }
@@ -258,20 +259,21 @@ impl<'t, N: Entry> Plain<'t, N> {
     #[inline(always)]
     fn has_room(&self, parks: bool) -> bool {
         let participant = self.inside.participant;
+        let Some(parked) = participant.parked.get() else {
+            return false;
+        };
         if parks {
-            let parked = participant.parked.get();
-            parked.is_some_and(|parked| parked.has_room::<N>())
-        } else {
-            self.gathers.set(self.table.domain.gathers());
-            !self.gathers.get() || participant.bag().is_some()
+            return parked.has_room::<N>();
         }
+        self.gathers.set(self.table.domain.gathers());
+        !self.gathers.get() || participant.bag().is_some()
     }
 
     /// Makes what the thread needs for the next entry that it unlinks.
     #[cold]
     #[inline(never)]
     fn make_room(&self) {
-        self.inside.participant.parked();
+        self.inside.participant.begin_parking();
         if self.table.domain.gathers() {
             self.inside.participant.bag_or_new();
         }
