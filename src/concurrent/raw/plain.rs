@@ -181,66 +181,66 @@ impl<'t, N: Entry> Plain<'t, N> {
         &self,
         node: &mut Unlinked<'_, N>,
         same: impl Fn(&N, &N) -> bool,
-        expected: impl FnOnce(Option<&N>) -> bool,
+        expected: impl Fn(Option<&N>) -> bool,
     ) -> Result<Option<&N>, NotPlain> {
-        let hash = node.hash();
-        let unusual = Err(NotPlain::Unusual);
-        let (Some((array, mut locked)), Some(watch)) = (self.lock(hash), node.watch()) else {
-            return unusual;
-        };
-        if let Some((bucket, slot)) = array.find_in(&locked, hash, |there| same(node, there)) {
-            let place = bucket.slot(slot);
-            // SAFETY: R3, R4: linked, and not destroyed while the thread is inside.
-            let there = unsafe { &*place };
-            if !expected(Some(there)) {
-                return Err(NotPlain::Changed);
-            }
-            let watches = there.watch().filter(|there| watch.may_inherit(there));
-            let (Some(old), true) = (watches, self.has_room(Self::PARKS)) else {
-                drop(locked);
-                self.make_room();
+        let (hash, unusual) = (node.hash(), Err(NotPlain::Unusual));
+        loop {
+            let (Some((array, mut locked)), Some(watch)) = (self.lock(hash), node.watch()) else {
                 return unusual;
             };
-            watch.inherit(old);
-            locked.replace(bucket, slot, node.link());
+            if let Some((bucket, slot)) = array.find_in(&locked, hash, |there| same(node, there)) {
+                let place = bucket.slot(slot);
+                // SAFETY: R3, R4: linked, and not destroyed while the thread is inside.
+                let there = unsafe { &*place };
+                if !expected(Some(there)) {
+                    return Err(NotPlain::Changed);
+                }
+                let Some(old) = there.watch().filter(|there| watch.may_inherit(there)) else {
+                    return unusual;
+                };
+                if !self.has_room(Self::PARKS) {
+                    drop(locked);
+                    match self.make_room(Self::PARKS) {
+                        true => continue,
+                        false => return unusual,
+                    }
+                }
+                watch.inherit(old);
+                locked.replace(bucket, slot, node.link());
+                drop(locked);
+                self.unlinked.set(place);
+                return Ok(Some(there));
+            }
+            if !expected(None) {
+                return Err(NotPlain::Changed);
+            }
+            let Some(free) = locked.free_slot() else {
+                return unusual;
+            };
+            // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
+            // (`RawTable::entry`), and no other thread knows the entry.
+            if !watch.register_first(array.core(), &unsafe { Promise::given() }) {
+                return unusual;
+            }
+            locked.put_at(free, node.link(), hash);
             drop(locked);
-            self.unlinked.set(place);
-            return Ok(Some(there));
+            self.inside.count(true, 1);
+            let registered = &self.inside.participant.registered;
+            registered.set(registered.get().wrapping_add(1));
+            return Ok(None);
         }
-        if !expected(None) {
-            return Err(NotPlain::Changed);
-        }
-        let Some(free) = locked.free_slot() else {
-            return unusual;
-        };
-        // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
-        // (`RawTable::entry`), and no other thread knows the entry.
-        if !watch.register_first(array.core(), &unsafe { Promise::given() }) {
-            return unusual;
-        }
-        locked.put_at(free, node.link(), hash);
-        drop(locked);
-        self.inside.count(true, 1);
-        let registered = &self.inside.participant.registered;
-        registered.set(registered.get().wrapping_add(1));
-        Ok(None)
     }
 
     /// Unlinks an entry, if the entry is still linked.
     #[inline(always)]
     pub(in super::super) fn remove(&self, node: &N) -> Result<(), NotPlain> {
         let hash = node.hash();
+        if node.watch().is_none() || !self.has_room(false) && !self.make_room(false) {
+            return Err(NotPlain::Unusual);
+        }
         let Some((array, mut locked)) = self.lock(hash) else {
             return Err(NotPlain::Unusual);
         };
-        if node.watch().is_none() {
-            return Err(NotPlain::Unusual);
-        }
-        if !self.has_room(false) {
-            drop(locked);
-            self.make_room();
-            return Err(NotPlain::Unusual);
-        }
         let Some((bucket, slot)) = array.find_in(&locked, hash, |there| ptr::eq(there, node))
         else {
             return Err(NotPlain::Changed);
@@ -269,14 +269,15 @@ impl<'t, N: Entry> Plain<'t, N> {
         !self.gathers.get() || participant.bag().is_some()
     }
 
-    /// Makes what the thread needs for the next entry that it unlinks.
+    /// Makes the room, under no lock. Returns whether there is room now.
     #[cold]
     #[inline(never)]
-    fn make_room(&self) {
+    fn make_room(&self, parks: bool) -> bool {
         self.inside.participant.begin_parking();
         if self.table.domain.gathers() {
             self.inside.participant.bag_or_new();
         }
+        self.has_room(parks)
     }
 
     /// Leaves, and destroys an unlinked entry, or defers its destruction.
