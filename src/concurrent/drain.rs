@@ -161,6 +161,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             self.look_around(nth);
         }
         let Some(place) = due.place else { return };
+        // Before the taking, since an allocation may fail.
+        self.nodes.begin_parking();
         if self.ends_run_users() {
             self.drain_next(place);
         } else if let Some(taken) = self.take_dead(place, CHUNK) {

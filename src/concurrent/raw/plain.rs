@@ -113,6 +113,13 @@ impl<N: Entry> RawTable<N> {
         Box::new_uninit()
     }
 
+    /// Lets the calling thread keep the memory of entries from now on.
+    #[inline]
+    pub(in super::super) fn begin_parking(&self) {
+        let number = ThreadNumber::current();
+        (self.domain.participant(number.get(), Self::REST)).begin_parking();
+    }
+
     /// Ends an entry. The calling thread keeps the memory, if there is room.
     ///
     /// # Safety
