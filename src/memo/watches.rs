@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::key::Part;
 use crate::concurrent::{AnyWatch, ByKey, Gathered, Registered, Unplaced, Watches};
-use crate::ptr::{Off, RegistrationId};
+use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
 use crate::sync::AtomicPtr;
 
 /// The watches of an entry on all its inputs.
@@ -16,6 +16,8 @@ pub(super) struct EntryWatches<A> {
     all: (A, Box<[AnyWatch]>),
     /// Whether one of the further objects has to be polled.
     polled: bool,
+    /// The token of the entry, if other entries depend on the entry.
+    token: TokenSlot,
 }
 
 /// The entries of a memo.
@@ -28,6 +30,7 @@ impl<A: Watches> EntryWatches<A> {
         Unplaced::new(EntryWatches {
             all: (keys, others.into()),
             polled,
+            token: TokenSlot::new(),
         })
     }
 
@@ -45,6 +48,12 @@ impl<A: Watches> EntryWatches<A> {
             held.extend(watch.hold()?);
         }
         Some(held)
+    }
+
+    /// Returns a share in the token of the entry, for an entry that is to depend on this entry;
+    /// `None` if this entry has ended.
+    pub(super) fn token(&self) -> Option<Token> {
+        self.token.token()
     }
 
     pub(super) fn keys(&self) -> &A {
@@ -95,6 +104,10 @@ impl<A: Registered> Registered for EntryWatches<A> {
 
     fn end_others(&self, id: RegistrationId, off: &mut Off) {
         self.all.end_others(id, off);
+    }
+
+    fn untie(&self) -> Result<(), Token> {
+        self.token.end()
     }
 
     fn end(&self, off: &mut Off) {

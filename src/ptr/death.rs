@@ -131,10 +131,13 @@ impl<F: Flavour> Disposal<F> {
         // Acquire on failure: as in `notify`.
         state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
         // SAFETY: C1: we have ended the registration just now.
+        let mut wakes = Wakes::NONE;
         let (found, waker) = unsafe {
             let block = self.block;
             let of = RegistrationId::of_block(block);
-            core.unlink(of, self.payload, block.hash(), |cell| cell.get())
+            core.unlink(of, self.payload, block.hash(), &mut wakes, |cell| {
+                cell.get()
+            })
         };
         // SAFETY: no entry leads to the payload any more. If the entry was found, it owns the block
         // now. Otherwise another thread has unlinked the entry: the block then has a share for the
@@ -325,7 +328,7 @@ impl<F: Flavour> Unlinking<F> {
         let block = record.block();
         let mut unlink = |core: CoreRef, of, hash| {
             // SAFETY: the caller's promise.
-            let (_, waker) = unsafe { core.unlink(of, block.payload(), hash, Arc::clone) };
+            let (_, waker) = unsafe { core.unlink(of, block.payload(), hash, wakes, Arc::clone) };
             if let Some(waker) = waker {
                 wakes.owe(waker);
             }

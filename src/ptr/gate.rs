@@ -92,6 +92,29 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
+    /// Begins to close a token, whose gate was open. `above` is the token that the thread closes
+    /// next (K2, K3 of [`token`](super::token)).
+    ///
+    /// # Safety
+    /// R4: the object has no home and no finalizer.
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn begin_closing(&mut self, above: *mut ()) {
+        debug_assert!(self.is_open());
+        // SAFETY: the caller's promise.
+        unsafe { self.ends(|head| *head = above.cast()) };
+        self.word |= DYING;
+    }
+
+    /// Returns the token above a token that the calling thread closes.
+    ///
+    /// # Safety
+    /// The thread has [begun to close](Self::begin_closing) the token.
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn above(&self) -> *mut () {
+        // SAFETY: the caller's promise: the word has no depths, since a token has no notices.
+        unsafe { self.ends(|head| head.cast()) }
+    }
+
     /// Marks all registrations as ended (R4). The caller is the dying thread.
     pub(super) fn set_closed(&mut self) {
         self.word = CLOSED;
@@ -345,6 +368,14 @@ impl<F: Flavour> RecordRef<F> {
         // Acquire: with the gate: a death that has looked for an entry, and has not found it, had
         // ended the registrations before.
         self.get().gate.load(Acquire) & (DYING | CLOSED) == 0
+    }
+
+    /// Returns whether all registrations have ended, and their entries are unlinked.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(super) fn is_closed(self) -> bool {
+        // Acquire: with the drop of the gate by the thread that has closed it.
+        self.get().gate.load(Acquire) & CLOSED != 0
     }
 
     /// Returns whether the object has nothing weak that could be upgraded, and `alone` returns

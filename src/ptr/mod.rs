@@ -30,6 +30,7 @@
 //! | `object_ref` | a live object, kept alive by any means | |
 //! | `reverse` | the way from an object to its entries | |
 //! | `shared_watch` | keeps the registration of an entry of a shared collection | |
+//! | `token` | ends the entries that depend on an entry, before the entry ends | K1 to K5 |
 //! | `listed` | how a strong pointer is made, and listed as a holder | |
 //! | `uninit` | how an object is made before its payload | |
 //! | `raw` | how a pointer becomes a raw pointer, and back | |
@@ -79,6 +80,8 @@ mod stripe;
 mod strong;
 #[cfg(all(test, not(weakly_loom)))]
 mod tests;
+#[cfg(feature = "std")]
+mod token;
 mod traits;
 mod uninit;
 mod waker;
@@ -103,11 +106,15 @@ pub(crate) use object_ref::ObjectRef;
 pub(crate) use recipient::Recipient;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
-pub(crate) use shared::{Core, CoreRef, Counted, RegistrationId};
+pub(crate) use shared::{Core, CoreRef, Counted, Found, RegistrationId};
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(unused_imports))]
 pub(crate) use shared_watch::{Promise, SharedWatch, SharedWatchOf};
 pub(crate) use stack::StackRef;
 #[cfg(feature = "std")]
 pub(crate) use stripe::{Dead, below};
+#[cfg(feature = "std")]
+pub(crate) use token::{Token, TokenSlot};
 pub(crate) use waker::WakerCell;
+#[cfg(feature = "std")]
+pub(crate) use waker::Wakes;

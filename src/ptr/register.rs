@@ -2,6 +2,7 @@
 //! hook), and how an entry of a collection of one owner deregisters.
 
 use super::flavour::{Flavour, Variable, abort};
+use super::gate::Gate;
 use super::header::Block;
 use super::hook::HookRef;
 use super::recipient::Recipient;
@@ -95,7 +96,10 @@ impl<F: Flavour> Block<F> {
         unsafe {
             match self.record_from(now, false) {
                 None => self.register(recipient, hash),
-                Some(record) => record.register(recipient, hash),
+                Some(record) => match record.register(recipient, hash) {
+                    Some(registration) => registration,
+                    None => unreachable!("the object is alive"),
+                },
             }
         }
     }
@@ -189,17 +193,26 @@ impl<F: Flavour> Block<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a recipient, in the record itself if one of its slots is free. The caller has
-    /// a strong pointer, so the object is alive. O(1).
+    /// Registers with a recipient, in the record itself if one of its slots is free. `None` if the
+    /// gate is not open: not if the caller has a strong pointer. O(1).
     ///
     /// # Safety
     /// As for [`Recipient::hook`].
-    unsafe fn register(self, recipient: Recipient<F>, hash: Option<u32>) -> Registration<F> {
+    pub(super) unsafe fn register(
+        self,
+        recipient: Recipient<F>,
+        hash: Option<u32>,
+    ) -> Option<Registration<F>> {
         let block = self.block();
         let mut spare = None;
+        // SAFETY: the hook was not used.
+        let give_back = |spare: Option<_>| unsafe {
+            spare.into_iter().for_each(|hook| recipient.give_back(hook));
+        };
         loop {
-            let Some(gate) = self.lock() else {
-                unreachable!("the object is alive")
+            let Some(gate) = self.lock().filter(Gate::is_open) else {
+                give_back(spare);
+                return None;
             };
             let within = if gate.recipient(RecordSlot::First).is_none() {
                 gate.set_recipient(RecordSlot::First, Some(recipient));
@@ -217,18 +230,15 @@ impl<F: Flavour> RecordRef<F> {
             if let Some(within) = within {
                 gate.add_registration();
                 drop(gate);
-                if let Some(hook) = spare {
-                    // SAFETY: the hook was not used.
-                    unsafe { recipient.give_back(hook) };
-                }
-                return within;
+                give_back(spare);
+                return Some(within);
             }
             // SAFETY: the caller's promise.
             let unused = || unsafe { recipient.spare_hook(block, hash.unwrap_or(0)) };
             if let Some(hook) = spare.or_else(unused) {
                 gate.add_registration();
                 gate.link(hook);
-                return Registration::Hook(hook);
+                return Some(Registration::Hook(hook));
             }
             // Not under the gate, since `hook` allocates.
             drop(gate);

@@ -50,7 +50,9 @@ use super::flavour::Flavour;
 use super::header::Block;
 use super::hook::{HookRef, Off};
 use super::stripe::{Busy, Dead, FULL, Locked, Stripe};
-use super::waker::WakerCell;
+#[cfg(feature = "std")]
+use super::token::Token;
+use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
 /// The number of stripes at first: deaths that may be at the entries of a collection at a time.
@@ -108,7 +110,27 @@ pub(crate) type Unlink = unsafe fn(
     addr: *const (),
     hash: u32,
     off: &mut Off,
-) -> Option<Dead>;
+) -> Found;
+
+/// What a search for the entry of a registration has found.
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+pub(crate) enum Found {
+    Nothing,
+    /// The entry, which is unlinked now.
+    Unlinked(Dead),
+    /// An entry that stays linked until its token is closed.
+    #[cfg(feature = "std")]
+    Tied(Token),
+}
+
+/// The outcome of an attempt to unlink an entry.
+pub(super) enum Attempt<W> {
+    /// Whether the entry was found, and the result of `owed`, if the waker is to be called.
+    Done(bool, Option<W>),
+    /// The caller closes the token, and tries again.
+    #[cfg(feature = "std")]
+    Tied(Token),
+}
 
 /// The core of a shared collection. See the module documentation.
 #[repr(C)]
@@ -242,26 +264,52 @@ impl CoreRef {
         }
     }
 
-    /// Unlinks the entry of a registration that the caller, a death, has ended (C2). Returns
-    /// whether the entry was found, and the result of `owed`, if the waker is to be called. (The
-    /// thread has the stripe while `owed` looks at the cell.)
+    /// Unlinks the entry of a registration that the caller, a death, has ended (C2). First it closes
+    /// the token of the entry, if there is one. Returns whether the entry was found, and the result
+    /// of `owed`, if the waker is to be called. (The thread has the stripe while `owed` looks at
+    /// the cell.)
     ///
     /// # Safety
     /// C1; the caller does not use the core after this.
+    #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "no tokens"))]
     #[inline]
     pub(super) unsafe fn unlink<W>(
         self,
         of: RegistrationId,
         payload: NonNull<u8>,
         hash: u32,
-        owed: impl FnOnce(&Arc<WakerCell>) -> W,
+        wakes: &mut Wakes,
+        owed: impl Fn(&Arc<WakerCell>) -> W,
     ) -> (bool, Option<W>) {
+        loop {
+            // SAFETY: the caller's promise; an attempt that fails does not count the registration.
+            match unsafe { self.try_unlink(of, payload, hash, &owed) } {
+                Attempt::Done(found, waker) => return (found, waker),
+                #[cfg(feature = "std")]
+                Attempt::Tied(token) => token.close(wakes),
+            }
+        }
+    }
+
+    /// As [`unlink`](Self::unlink), unless the entry has an open token.
+    ///
+    /// # Safety
+    /// As for `unlink`. If the entry has an open token, the registration is not counted, and keeps
+    /// the core.
+    #[inline]
+    pub(super) unsafe fn try_unlink<W>(
+        self,
+        of: RegistrationId,
+        payload: NonNull<u8>,
+        hash: u32,
+        owed: impl FnOnce(&Arc<WakerCell>) -> W,
+    ) -> Attempt<W> {
         // Dropped last.
         let mut off = Off::new();
         let Some(stripe) = self.enter() else {
             // SAFETY: C4, the caller's promise.
             unsafe { self.finish_inflight() };
-            return (false, None);
+            return Attempt::Done(false, None);
         };
         let core = self.get();
         let has_waker = core.arming.has_waker();
@@ -269,18 +317,25 @@ impl CoreRef {
         let entries = core.entries.load(Acquire);
         // (The pointer is null if the registration is of an entry that was to be the first and was
         // not inserted.)
-        // SAFETY: C3: the entries there are not freed before the stripe was passed.
-        let dead = (!entries.is_null())
-            .then(|| unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) })
-            .flatten();
-        stripe.count_ended();
-        let Some(dead) = dead else {
-            return (false, None);
+        let found = match entries.is_null() {
+            true => Found::Nothing,
+            // SAFETY: C3: the entries there are not freed before the stripe was passed.
+            false => unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) },
         };
+        let dead = match found {
+            Found::Nothing => {
+                stripe.count_ended();
+                return Attempt::Done(false, None);
+            }
+            #[cfg(feature = "std")]
+            Found::Tied(token) => return Attempt::Tied(token),
+            Found::Unlinked(dead) => dead,
+        };
+        stripe.count_ended();
         stripe.put(&dead, &core.full);
         let waker = has_waker.then(|| core.arming.owed(owed)).flatten();
         drop(stripe);
-        (true, waker)
+        Attempt::Done(true, waker)
     }
 
     /// Counts off a registration after the end of the collection (C4); the last frees the core.

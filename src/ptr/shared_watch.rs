@@ -119,6 +119,15 @@ impl<T: ?Sized> SharedWatch<T> {
         is_first
     }
 
+    /// Makes the watch of a registration, which has a reference for the watch.
+    #[inline]
+    pub(super) fn of_registration(place: NonNull<T>, id: RegistrationId) -> Self {
+        SharedWatch {
+            place,
+            word: AtomicPtr::new(id.as_ptr()),
+        }
+    }
+
     /// Makes a watch that is registered before its entry exists. A death that finds no entry does
     /// nothing further. So the thread that links the entry looks whether the [registration has
     /// ended](Self::is_registered).

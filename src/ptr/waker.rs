@@ -161,7 +161,7 @@ pub(super) enum Pushed<S> {
 /// The wake-ups that a death owes. The drop makes the wake-ups, under no lock, when everything else
 /// of the death has happened.
 #[derive(Debug)]
-pub(super) struct Wakes {
+pub(crate) struct Wakes {
     // Both are empty in the end; without `ManuallyDrop` the drop would be a call.
     list: ManuallyDrop<Option<Arc<WakerCell>>>,
     /// The cells that were in the list of another thread (W3).
@@ -169,7 +169,7 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    pub(super) const NONE: Self = Wakes {
+    pub(crate) const NONE: Self = Wakes {
         list: ManuallyDrop::new(None),
         apart: ManuallyDrop::new(Vec::new()),
     };

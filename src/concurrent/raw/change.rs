@@ -7,10 +7,11 @@ use std::vec::Vec;
 
 use super::array::MIN_LEN;
 use super::bucket::{Bucket, LockedBucket, Meta, Spares};
+use super::dead::untie;
 use super::entry::{Entry, Registered};
 use super::table::{Located, Match, Writer};
 use super::unlinked::Unlinked;
-use crate::ptr::Promise;
+use crate::ptr::{Promise, Wakes};
 use crate::sync::{first_load, prefetch_to_write};
 
 /// The outcome of an insertion.
@@ -96,7 +97,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let mut spares = Spares::new();
+        let (mut spares, mut wakes) = (Spares::new(), Wakes::NONE);
         loop {
             let Some(array) = self.array_for(hash) else {
                 self.table.begin(MIN_LEN);
@@ -135,6 +136,11 @@ impl<N: Entry> Writer<'_, N> {
             match found {
                 _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
+                    if let Err(token) = untie(place.get()) {
+                        drop(locked);
+                        token.close(&mut wakes);
+                        continue;
+                    }
                     if let Some((watch, there)) = inherits {
                         watch.inherit(there);
                     }
@@ -206,6 +212,7 @@ impl<N: Entry> Writer<'_, N> {
         mut same: impl FnMut(&N) -> M,
         mut wanted: impl FnMut(&N) -> bool,
     ) -> Option<&N> {
+        let mut wakes = Wakes::NONE;
         loop {
             let array = self.array_for(hash)?;
             let home = array.home(hash);
@@ -224,6 +231,11 @@ impl<N: Entry> Writer<'_, N> {
                 continue;
             };
             if place.is_linked() {
+                if let Err(token) = untie(place.get()) {
+                    drop(locked);
+                    token.close(&mut wakes);
+                    continue;
+                }
                 locked.clear(place.bucket, place.slot);
                 drop(locked);
                 self.inside.count(place.get().is_counted(), -1);

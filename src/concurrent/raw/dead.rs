@@ -12,7 +12,7 @@ use super::super::nested::NestedCall;
 use super::array::Array;
 use super::bucket::Meta;
 use super::entry::{Entry, Registered};
-use crate::ptr::{Dead, Off, RegistrationId, below};
+use crate::ptr::{Dead, Found, Off, RegistrationId, Token, below};
 use crate::sync::{first_load, prefetch_to_write};
 
 /// Unlinks the entry with the registration `of`: an [`Unlink`](crate::ptr::Unlink).
@@ -25,22 +25,31 @@ pub(super) unsafe fn unlink<N: Entry>(
     addr: *const (),
     hash: u32,
     off: &mut Off,
-) -> Option<Dead> {
+) -> Found {
     // SAFETY: the caller's promise.
     let array = unsafe { &*entries.cast::<Array<N>>() };
-    let node = array.unlink(N::hash_of(addr, hash), |node| {
-        node.watch().is_some_and(|watch| watch.named(of).is_some())
-    })?;
+    let is_sought = |node: &N| node.watch().is_some_and(|watch| watch.named(of).is_some());
+    let node = match array.unlink(N::hash_of(addr, hash), is_sought) {
+        Ok(node) => node,
+        Err(token) => return token.map_or(Found::Nothing, Found::Tied),
+    };
     // SAFETY: unlinked by the calling thread, under the lock: no thread destroys the entry before
     // it is in a list.
-    let watch = unsafe { &*node }.watch()?;
+    let watch = unsafe { &*node }
+        .watch()
+        .map(|watch| (watch, watch.named(of)));
+    let Some((watch, Some(link))) = watch else {
+        unreachable!("the entry was found by its registration")
+    };
     watch.end_others(of, off);
     NestedCall::note_killed(array.core().as_ptr().cast());
-    Some(Dead::new(node, watch.named(of)?))
+    Found::Unlinked(Dead::new(node, link))
 }
 
 impl<N: Entry> Array<N> {
-    fn unlink(&self, hash: u64, is_sought: impl Fn(&N) -> bool) -> Option<*mut N> {
+    /// Unlinks an entry. The error is `None` if there is no such entry, or the open token of the
+    /// entry.
+    fn unlink(&self, hash: u64, is_sought: impl Fn(&N) -> bool) -> Result<*mut N, Option<Token>> {
         let mut array = self;
         loop {
             let home = array.home(hash);
@@ -51,12 +60,21 @@ impl<N: Entry> Array<N> {
                     .expect("a bucket has moved, but there is no next array");
                 continue;
             };
-            let (bucket, slot) = self.find_in(&locked, hash, is_sought)?;
+            let found = self.find_in(&locked, hash, is_sought);
+            let (bucket, slot) = found.ok_or(None)?;
             let node = bucket.slot(slot);
+            // SAFETY: linked.
+            untie(unsafe { &*node })?;
             locked.clear(bucket, slot);
-            return Some(node);
+            return Ok(node);
         }
     }
+}
+
+/// Prepares an entry to be unlinked, under the lock of its bucket: see [`Registered::untie`].
+#[inline]
+pub(super) fn untie<N: Entry>(node: &N) -> Result<(), Token> {
+    node.watch().map_or(Ok(()), Registered::untie)
 }
 
 /// Returns the entries of a list.

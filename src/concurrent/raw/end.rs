@@ -10,6 +10,7 @@ use super::entry::Entry;
 use super::retired::Retire;
 use super::table::RawTable;
 use crate::panics::FirstPanic;
+use crate::ptr::Wakes;
 use crate::sync::Ordering::*;
 
 impl<N: Entry> Drop for RawTable<N> {
@@ -38,6 +39,16 @@ impl<N: Entry> Drop for RawTable<N> {
                 array.each(index, &mut |node| all.push(node));
             }
         }
+        // First the entries of other tables that depend on entries of this table: no user code may
+        // find them.
+        let mut wakes = Wakes::NONE;
+        for node in &all {
+            // SAFETY: R1: as below.
+            if let Err(token) = dead::untie(unsafe { &**node }) {
+                token.close(&mut wakes);
+            }
+        }
+        panics.catch(|| drop(wakes));
         for node in all {
             // SAFETY: R1: the entry is linked in one slot, or in one list, and no thread unlinks
             // it.

@@ -1,6 +1,6 @@
 //! The entries of a table.
 
-use crate::ptr::{CoreRef, Off, Promise, RegistrationId};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId, Token};
 use crate::sync::AtomicPtr;
 
 /// The operations that a table needs of its entries.
@@ -127,6 +127,13 @@ pub trait Registered {
     #[inline]
     fn finish(&self, _core: CoreRef) -> bool {
         false
+    }
+    /// Ends the slot of the entry's token, because the caller is about to unlink the entry, under
+    /// the lock. The error is an open token: the caller unlocks, closes the token, and begins anew.
+    #[doc(hidden)]
+    #[inline]
+    fn untie(&self) -> Result<(), Token> {
+        Ok(())
     }
     /// Ends the entry's registrations, because the entry is unlinked. May be called again. Dropping
     /// a watch ends its registrations, too.

@@ -20,6 +20,7 @@ use std::boxed::Box;
 
 use super::array::Array;
 use super::bucket::Meta;
+use super::dead::untie;
 use super::end::end;
 use super::entry::{Entry, Registered};
 use super::guards::Inside;
@@ -212,6 +213,9 @@ impl<'t, N: Entry> Plain<'t, N> {
                         false => return unusual,
                     }
                 }
+                if old.untie().is_err() {
+                    return unusual;
+                }
                 watch.inherit(old);
                 locked.replace(bucket, slot, node.link());
                 drop(locked);
@@ -253,6 +257,9 @@ impl<'t, N: Entry> Plain<'t, N> {
             return Err(NotPlain::Changed);
         };
         let place = bucket.slot(slot);
+        if untie(node).is_err() {
+            return Err(NotPlain::Unusual);
+        }
         locked.clear(bucket, slot);
         drop(locked);
         self.inside.count(true, -1);

@@ -13,8 +13,10 @@ use std::vec::Vec;
 
 use super::array::Array;
 use super::bucket::{Bucket, SLOTS};
+use super::dead::untie;
 use super::entry::Entry;
 use super::table::{Located, Writer};
+use crate::ptr::Wakes;
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
 use crate::sync::{const_fn, prefetch};
@@ -127,6 +129,7 @@ impl<N: Entry> Writer<'_, N> {
         mut unwanted: impl FnMut(&N) -> bool,
         mut removed: impl FnMut(&N),
     ) {
+        let mut wakes = Wakes::NONE;
         while let Some(array) = self.array_for(hash) {
             let home = array.home(hash);
             let seen = home.meta();
@@ -153,9 +156,18 @@ impl<N: Entry> Writer<'_, N> {
             places.retain(Located::is_linked);
             // The replacing entry may be unwanted, too, for example the value that replaced a mark.
             let replaced = places.len() != found;
-            for place in &places {
-                locked.clear(place.bucket, place.slot);
-            }
+            // The last entry found with an open token: the entry stays until its token is closed.
+            let mut tied = None;
+            places.retain(|place| match untie(place.get()) {
+                Ok(()) => {
+                    locked.clear(place.bucket, place.slot);
+                    true
+                }
+                Err(token) => {
+                    tied = Some(token);
+                    false
+                }
+            });
             drop(locked);
             for place in &places {
                 self.inside.count(place.get().is_counted(), -1);
@@ -163,8 +175,10 @@ impl<N: Entry> Writer<'_, N> {
                 unsafe { self.retire(place.node) };
                 removed(place.get());
             }
-            if !(replaced && again) {
-                return;
+            match tied {
+                Some(token) => token.close(&mut wakes),
+                None if replaced && again => {}
+                None => return,
             }
         }
     }

@@ -1,0 +1,330 @@
+//! Tokens: an entry that other entries depend on has a token. The end of the entry ends the
+//! dependents first.
+//!
+//! A token is an object without a payload. A dependent entry watches the token as it would watch
+//! any object. No thread has a strong pointer to a token: the token lives until a thread *closes*
+//! it.
+//!
+//! * **K1** The slot of an entry goes once from null: to a token, in which the slot has a
+//!   reference (R1), or to `ENDED`. The thread that unlinks the entry goes on, under the lock of
+//!   the bucket, only if the slot is `ENDED` from then on, or has a closed token. So no dependent
+//!   registers with an entry that is not linked.
+//! * **K2** The gate of the record decides which thread closes a token: the thread that takes the
+//!   gate from open to dying. From then on no dependent registers, and the lists of the record
+//!   belong to the closing thread (R4), which unlinks each dependent as a death would. A
+//!   registration stays in the record until its entry is unlinked. The gate is closed when all
+//!   registrations have been taken off.
+//! * **K3** If a dependent has an open token itself, the closing thread closes that token first. So
+//!   whenever an entry is unlinked, all entries that depend on it, through any number of entries,
+//!   are unlinked already. The tokens that a thread is closing are a list, each with the token
+//!   *above* it; the word of the finalizers has the link (a token has no finalizer). So the closing
+//!   allocates nothing, and takes no stack for a chain of entries.
+//! * **K4** A thread that finds another thread closing a token waits until the token is closed. The
+//!   thread holds no lock then, but perhaps tokens above. An entry depends only on entries that
+//!   were linked before it, so a token is never below itself, and no two threads wait for each
+//!   other: the list of a thread leads from a token to tokens below it only.
+//! * **K5** No user code runs between the first step of a closing and its last. The wake-ups that
+//!   it owes come later.
+
+use alloc::sync::Arc;
+use core::alloc::Layout;
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
+
+use super::death::Disposal;
+use super::flavour::Atomic;
+use super::gate::Gate;
+use super::header::Block;
+use super::hook::LoneHook;
+use super::memory;
+use super::recipient::Recipient;
+use super::record::{RecordRef, RecordSlot};
+use super::register::Registration;
+use super::shared::{Attempt, CoreRef, Counted, RegistrationId};
+use super::shared_watch::SharedWatch;
+use super::state;
+use super::waker::Wakes;
+use crate::sync::{self, AtomicPtr, Ordering::*};
+
+/// The mark of an entry that has ended without a token.
+const ENDED: usize = 1;
+
+/// The word of an entry for its token (K1).
+pub(crate) struct TokenSlot(AtomicPtr<()>);
+
+impl TokenSlot {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        TokenSlot(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// Returns a share in the token of the entry, which is made if there is none. `None` if the
+    /// entry has ended. Allocates for the first dependent.
+    pub(crate) fn token(&self) -> Option<Token> {
+        // Acquire: with `make`: the token is initialised.
+        match NonNull::new(self.0.load(Acquire)) {
+            None => self.make(),
+            Some(there) => Self::share(there),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&self) -> Option<Token> {
+        let new = Token::new();
+        // Release: the token is initialised for the threads that find it.
+        // Acquire on failure: the other thread's token is.
+        let there = (self.0).compare_exchange(ptr::null_mut(), new.0.as_ptr(), Release, Acquire);
+        match there.map_err(NonNull::new) {
+            Err(Some(there)) => {
+                let mut wakes = Wakes::NONE;
+                new.close(&mut wakes);
+                Self::share(there)
+            }
+            _ => {
+                // The reference of the slot.
+                new.0.add_ref();
+                Some(new)
+            }
+        }
+    }
+
+    fn share(there: NonNull<()>) -> Option<Token> {
+        if there.addr().get() == ENDED {
+            return None;
+        }
+        // SAFETY: K1: the slot has a reference.
+        let record = unsafe { RecordRef::from_ptr(there.as_ptr()) };
+        record.add_ref();
+        Some(Token(record))
+    }
+
+    /// Ends the slot, because the caller is about to unlink the entry, under the lock of the
+    /// bucket. The error is an open token: the caller unlocks the bucket, [closes](Token::close)
+    /// the token, and begins anew.
+    #[inline]
+    pub(crate) fn end(&self) -> Result<(), Token> {
+        let ended = ptr::without_provenance_mut(ENDED);
+        // Acquire on failure: as in `token`.
+        // Relaxed: no other memory depends on it.
+        match (self.0).compare_exchange(ptr::null_mut(), ended, Relaxed, Acquire) {
+            Ok(_) => Ok(()),
+            Err(there) => {
+                let open = NonNull::new(there).and_then(Self::share);
+                open.filter(|token| !token.0.is_closed())
+                    .map_or(Ok(()), Err)
+            }
+        }
+    }
+}
+
+impl Drop for TokenSlot {
+    #[inline]
+    fn drop(&mut self) {
+        // Acquire: as in `token`.
+        let there = self.0.load(Acquire);
+        if there.addr() > ENDED {
+            // SAFETY: K1: the reference of the slot.
+            drop(Token(unsafe { RecordRef::from_ptr(there) }));
+        }
+    }
+}
+
+/// A share in a token.
+#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
+pub struct Token(RecordRef<Atomic>);
+
+// SAFETY: a record and its gate are made for many threads.
+unsafe impl Send for Token {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Token {}
+
+impl Token {
+    fn new() -> Self {
+        /// Frees the block, if the allocation of the record fails and unwinds.
+        struct Undo(Block<Atomic>);
+        impl Drop for Undo {
+            fn drop(&mut self) {
+                Token::disposal(self.0).run();
+            }
+        }
+        let place = memory::allocate::<Atomic>(Layout::new::<()>(), 1, state::NONE);
+        // SAFETY: the place of a new block.
+        let undo = Undo(unsafe { Block::of_place(place) });
+        // SAFETY: the object is alive.
+        let record = unsafe { undo.0.record() };
+        _ = ManuallyDrop::new(undo);
+        record.add_ref();
+        Token(record)
+    }
+
+    fn disposal(block: Block<Atomic>) -> Disposal<Atomic> {
+        Disposal {
+            block,
+            payload: block.place(),
+            layout: Layout::new::<()>(),
+        }
+    }
+
+    /// Returns the place of the token's block. No other object has the place as long as this share
+    /// lasts.
+    #[inline]
+    pub(crate) fn place(&self) -> usize {
+        self.0.block().place().addr().get()
+    }
+
+    /// Returns a watch for a dependent entry of this hash, registered as by
+    /// [`SharedWatch::registered`]. `None` if the token is closing: then the entry has ended.
+    pub(crate) fn watch(&self, counted: Counted, hash: u32) -> Option<SharedWatch> {
+        let recipient = Recipient::Core(counted.core());
+        // SAFETY: the recipient is no stack.
+        let registered = unsafe { self.0.register(recipient, Some(hash)) }?;
+        counted.keep();
+        let block = self.0.block();
+        let id = match registered {
+            Registration::Block => RegistrationId::of_block(block),
+            Registration::Second => RegistrationId::of_second(self.0.as_ptr()),
+            Registration::Hook(hook) => RegistrationId::of_hook(hook),
+        };
+        // The registration has a reference of the object (R1), which is the watch's.
+        Some(SharedWatch::of_registration(block.place().cast(), id))
+    }
+
+    /// Ends all entries that depend on the entry of this token, and closes the token; or waits
+    /// until another thread has done so. Under no lock. `wakes` gets the wake-ups that are owed.
+    pub(crate) fn close(self, wakes: &mut Wakes) {
+        let record = ManuallyDrop::new(self).0;
+        // SAFETY, below: the reference of the share is given up when the token is closed.
+        if !claim(record, None) {
+            return drop(Token(record));
+        }
+        let mut current = record;
+        loop {
+            match step(current, wakes) {
+                Step::Unlinked => {}
+                // K3
+                Step::Below(token) => {
+                    let below = ManuallyDrop::new(token).0;
+                    if claim(below, Some(current)) {
+                        current = below;
+                    } else {
+                        drop(Token(below));
+                    }
+                }
+                Step::Empty(gate) => match finish(current, gate) {
+                    Some(above) => current = above,
+                    None => return,
+                },
+            }
+        }
+    }
+}
+
+impl Drop for Token {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: R1: the share's reference.
+        unsafe { self.0.release() };
+    }
+}
+
+/// K2, K4: begins to close a token, or waits until another thread has closed it. Returns whether
+/// the calling thread closes it.
+fn claim(token: RecordRef<Atomic>, above: Option<RecordRef<Atomic>>) -> bool {
+    let Some(mut gate) = token.lock() else {
+        return false;
+    };
+    if gate.is_open() {
+        let above = above.map_or(ptr::null_mut(), RecordRef::as_ptr);
+        // SAFETY: a token has no home and no finalizer, and the gate was open.
+        unsafe { gate.begin_closing(above) };
+        return true;
+    }
+    drop(gate);
+    let mut turn = 0;
+    while !token.is_closed() {
+        sync::relax(&mut turn);
+    }
+    false
+}
+
+/// A step of a closing.
+enum Step {
+    Unlinked,
+    /// The next dependent has an open token.
+    Below(Token),
+    /// No registration is left.
+    Empty(Gate<Atomic>),
+}
+
+/// Unlinks the next dependent, if its token allows that.
+fn step(token: RecordRef<Atomic>, wakes: &mut Wakes) -> Step {
+    let Some(gate) = token.lock() else {
+        unreachable!("only the closing thread closes the gate")
+    };
+    let block = token.block();
+    // SAFETY: K2: the registrations are ours.
+    let (recipient, of, hash, at) = if let Some(hook) = gate.newest() {
+        let id = RegistrationId::of_hook(hook);
+        (Some(unsafe { hook.recipient() }), id, hook.hash(), None)
+    } else if let Some(second) = gate.recipient(RecordSlot::Second) {
+        let id = RegistrationId::of_second(token.as_ptr());
+        let at = RecordSlot::Second;
+        (Some(second), id, token.second_hash(), Some(at))
+    } else {
+        let first = gate.recipient(RecordSlot::First);
+        let at = RecordSlot::First;
+        (
+            first,
+            RegistrationId::of_block(block),
+            block.hash(),
+            Some(at),
+        )
+    };
+    let Some(Recipient::Core(core)) = recipient else {
+        return Step::Empty(gate);
+    };
+    drop(gate);
+    // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
+    // registration is taken off below when it was.
+    let attempt = unsafe { CoreRef::try_unlink(core, of, block.payload(), hash, Arc::clone) };
+    match attempt {
+        Attempt::Tied(below) => return Step::Below(below),
+        Attempt::Done(_, Some(cell)) => wakes.owe(cell),
+        Attempt::Done(_, None) => {}
+    }
+    let Some(gate) = token.lock() else {
+        unreachable!("only the closing thread closes the gate")
+    };
+    match at {
+        Some(slot) => gate.set_recipient(slot, None),
+        None => {
+            let hook = gate.pop();
+            drop(gate);
+            // SAFETY: H1: a lone hook, taken off just now.
+            hook.into_iter()
+                .for_each(|hook| unsafe { LoneHook::free(hook) });
+        }
+    }
+    Step::Unlinked
+}
+
+/// Closes the gate of a token, and gives up the references of the token and of the caller's share.
+/// Returns the token above.
+fn finish(token: RecordRef<Atomic>, mut gate: Gate<Atomic>) -> Option<RecordRef<Atomic>> {
+    // SAFETY: K3: written by `claim`.
+    let above = unsafe { gate.above() };
+    let block = token.block();
+    // SAFETY: B2: only the closing thread ends the token, once. Before the gate is closed: a thread
+    // that finds the gate closed may give the last reference up.
+    unsafe { block.set_dead(Layout::new::<()>()) };
+    gate.set_closed();
+    drop(gate);
+    // SAFETY: R1: called once; and the reference of the share.
+    unsafe {
+        token.release_object();
+        token.release();
+        // The thread has begun to close the token above, and has its share.
+        NonNull::new(above).map(|above| RecordRef::from_ptr(above.as_ptr()))
+    }
+}
