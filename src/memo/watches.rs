@@ -87,6 +87,8 @@ impl<A: Watches> Watches for EntryWatches<A> {
 }
 
 impl<A: Registered> Registered for EntryWatches<A> {
+    const TIES: bool = true;
+
     /// A computation does not keep its further objects alive, and a computation by tasks does not
     /// keep the objects in the key alive either: the death of an object may have looked for the
     /// entry before the entry was inserted.

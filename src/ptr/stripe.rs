@@ -111,8 +111,8 @@ impl Stripe {
     #[inline]
     pub(super) fn try_lock(&self) -> Result<Locked, Busy> {
         // Acquire: with the unlocking: the list; and the changes made before the stripe was passed
-        // (C3).
-        match self.lock.compare_exchange(FREE, LOCKED, Acquire, Relaxed) {
+        // (C3). Acquire on failure: with `close`: the end of the dependents of all entries.
+        match self.lock.compare_exchange(FREE, LOCKED, Acquire, Acquire) {
             Ok(_) => Ok(Locked {
                 stripe: NonNull::from(self),
                 _critical: Critical::enter(),
@@ -144,9 +144,9 @@ impl Stripe {
     /// Waits for the thread that has the stripe, and closes it (C4).
     pub(super) fn close(&self) {
         let mut turn = 0;
-        // Acquire: as in `try_lock`.
+        // Acquire: as in `try_lock`. Release: with a death that finds the stripe closed.
         while (self.lock)
-            .compare_exchange(FREE, CLOSED, Acquire, Relaxed)
+            .compare_exchange(FREE, CLOSED, AcqRel, Relaxed)
             .is_err()
         {
             sync::relax(&mut turn);

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::array::Array;
 use super::dead;
-use super::entry::Entry;
+use super::entry::{Entry, Registered};
 use super::retired::Retire;
 use super::table::RawTable;
 use crate::panics::FirstPanic;
@@ -20,35 +20,41 @@ impl<N: Entry> Drop for RawTable<N> {
         let mut panics = FirstPanic::default();
         // First the domain: a retired array there still passes the stripes.
         self.domain.end(&mut panics);
+        // Relaxed: no other thread has access.
+        let current = self.current.load(Relaxed);
+        // SAFETY: no thread is inside.
+        let array = unsafe { current.as_ref() };
+        let entries = |all: &mut Vec<*mut N>| {
+            let array = array.into_iter();
+            array.for_each(|array| {
+                (0..array.len()).for_each(|index| array.each(index, &mut |node| all.push(node)));
+            });
+        };
+        let mut all = Vec::new();
+        if N::Watch::TIES {
+            // K3 of `ptr::token`, for entries of other tables. Before the stripes are closed: the
+            // death of an input has to find its entry until the dependents have ended.
+            let mut wakes = Wakes::NONE;
+            entries(&mut all);
+            for node in all.drain(..) {
+                // SAFETY: deaths unlink entries meanwhile, but only this thread destroys them.
+                if let Err(token) = dead::untie(unsafe { &*node }) {
+                    token.close(&mut wakes);
+                }
+            }
+            panics.catch(|| drop(wakes));
+        }
         // SAFETY: the table ends. From here on the calling thread owns all entries.
         let closed = unsafe { core.close() };
-        let mut all = Vec::new();
         for stripe in 0..core.stripes() {
             let (first, count) = closed.take(stripe);
             // SAFETY: the list has `count` entries of this table, and no death uses the list any
             // more.
             all.extend(unsafe { dead::list::<N>(first, count) });
         }
-        // Relaxed: no other thread has access.
-        let current = self.current.load(Relaxed);
-        // SAFETY: no thread is inside.
-        if let Some(array) = unsafe { current.as_ref() } {
-            // All entries are collected before the first is destroyed, because collecting reads
-            // their hashes.
-            for index in 0..array.len() {
-                array.each(index, &mut |node| all.push(node));
-            }
-        }
-        // First the entries of other tables that depend on entries of this table: no user code may
-        // find them.
-        let mut wakes = Wakes::NONE;
-        for node in &all {
-            // SAFETY: R1: as below.
-            if let Err(token) = dead::untie(unsafe { &**node }) {
-                token.close(&mut wakes);
-            }
-        }
-        panics.catch(|| drop(wakes));
+        // All entries are collected before the first is destroyed, because collecting reads their
+        // hashes.
+        entries(&mut all);
         for node in all {
             // SAFETY: R1: the entry is linked in one slot, or in one list, and no thread unlinks
             // it.
@@ -56,7 +62,7 @@ impl<N: Entry> Drop for RawTable<N> {
         }
         // SAFETY: made by `Box`, and no thread is inside.
         unsafe {
-            if let Some(array) = current.as_ref() {
+            if let Some(array) = array {
                 let next = array.next_ptr();
                 Array::free(current);
                 if !next.is_null() {

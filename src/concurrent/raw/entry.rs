@@ -128,6 +128,9 @@ pub trait Registered {
     fn finish(&self, _core: CoreRef) -> bool {
         false
     }
+    /// Whether entries have slots for tokens.
+    #[doc(hidden)]
+    const TIES: bool = false;
     /// Ends the slot of the entry's token, because the caller is about to unlink the entry, under
     /// the lock. The error is an open token: the caller unlocks, closes the token, and begins anew.
     #[doc(hidden)]

@@ -13,7 +13,7 @@ use core::ptr::{self, NonNull};
 use std::boxed::Box;
 
 use super::super::{
-    CoreRef, Dead, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf, below,
+    CoreRef, Dead, Found, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf, below,
 };
 use super::*;
 use crate::sync::{AtomicPtr, AtomicUsize, Live, Ordering, UnsafeCell, free, relax};
@@ -144,7 +144,7 @@ unsafe fn unlink<T>(
     _: *const (),
     hash: u32,
     off: &mut Off,
-) -> Option<Dead> {
+) -> Found {
     assert_eq!(hash, HASH);
     // SAFETY: as in `begin`.
     let bucket = unsafe { &*entries.cast::<Bucket<T>>() };
@@ -155,7 +155,10 @@ unsafe fn unlink<T>(
         };
         let slot = slots.iter_mut().find(named)?;
         Some(mem::replace(slot, ptr::null_mut()))
-    })?;
+    });
+    let Some(node) = node else {
+        return Found::Nothing;
+    };
     // SAFETY: the entry was unlinked by us.
     let there = unsafe { &*node };
     for watch in &there.watches {
@@ -163,7 +166,7 @@ unsafe fn unlink<T>(
             watch.watch().end(off);
         }
     }
-    Some(Dead::new(node, there.named(of).unwrap()))
+    Found::Unlinked(Dead::new(node, there.named(of).unwrap()))
 }
 
 /// A promise for the objects of a model.

@@ -12,6 +12,7 @@ mod plain;
 mod reap;
 mod shrink;
 mod table;
+mod tokens;
 mod wakers;
 
 use loom::thread::{self, JoinHandle};
