@@ -397,6 +397,11 @@ impl<S: Schema> Ceiling<S> {
         due
     }
 
+    /// Makes the entry of a victim the newest member.
+    pub(super) fn keep_on(&self, entry: &Bounded<'_, S>, weight: usize) {
+        (self.calls.admit)(self, entry, Some(weight));
+    }
+
     fn leave(&self, place: usize) {
         self.ring.with(|ring| ring.remove(place));
     }

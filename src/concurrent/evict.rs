@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::bound::{Bound, Bounded, Ceiling, Kind};
 use super::nested::NestedCall;
 use super::node::Node;
+use super::raw::Registered;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
@@ -18,6 +19,9 @@ use crate::panics::FirstPanic;
 
 /// The number of dead entries that an eviction destroys although their end makes no room.
 const MOST_IDLE: usize = 16;
+
+/// The number of members that an eviction passes over because other entries depend on them.
+const MOST_PASSED: usize = 16;
 
 /// A node that was found or inserted, and the bound of its table. The bound has to admit the node.
 pub(super) struct Admission<'g, S: Schema> {
@@ -177,8 +181,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
         let (mut more, mut panics) = (true, FirstPanic::default());
-        let mut idle = 0;
-        while more {
+        let (mut idle, mut passed) = (0, 0);
+        while more && passed < MOST_PASSED {
             self.make_room(ceiling, Ring::is_beyond, &mut idle, &mut panics);
             let pin = self.pin();
             let Some(going) = ceiling.ring.with(Ring::next_going) else {
@@ -196,7 +200,17 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 *answer.get_or_insert_with(end)
             };
             let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
-            let unlinked = self.unlink_if(&pin, going.what, is_it, |_| is_gone());
+            // A member that other entries depend on becomes the newest member, and may go later.
+            let mut passes = |node: &Node<S>| {
+                let entry = node.bounded().filter(|entry| entry.watch.has_dependents());
+                let passes = going.chosen.zip(entry).map(|(weight, entry)| {
+                    ceiling.keep_on(&entry, weight);
+                    passed += 1;
+                });
+                passes.is_some()
+            };
+            let wanted = |node: &Node<S>| is_gone() && !passes(node);
+            let unlinked = self.unlink_if(&pin, going.what, is_it, wanted);
             is_gone();
             if let Some(node) = unlinked {
                 self.count(|counts| &counts.evicted);

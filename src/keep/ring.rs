@@ -122,6 +122,8 @@ pub(crate) struct Going<X> {
     pub(crate) what: X,
     pub(crate) addr: usize,
     pub(crate) why: Gone,
+    /// The weight of the victim, if the victim was a member until now.
+    pub(crate) chosen: Option<usize>,
     /// The slot of the victim, if the slot is [going](going). The caller frees the slot by
     /// [`end_going`](Ring::end_going).
     pub(crate) at: Option<u32>,
@@ -589,6 +591,7 @@ impl<X> Ring<X> {
         let slot = &mut self.slots[at as usize];
         let what = slot.kept.take()?;
         let addr = slot.addr;
+        let chosen = slot.gone.is_none().then_some(slot.weight);
         let why = slot.gone.unwrap_or(why);
         if slot.gone.is_some() {
             self.leaving.unlink(&mut self.slots, at);
@@ -600,6 +603,7 @@ impl<X> Ring<X> {
             what,
             addr,
             why,
+            chosen,
             at: None,
             more: true,
         })

@@ -112,6 +112,10 @@ impl<A: Registered> Registered for EntryWatches<A> {
         self.token.end()
     }
 
+    fn has_dependents(&self) -> bool {
+        self.token.has_dependents()
+    }
+
     fn end(&self, off: &mut Off) {
         self.all.end(off);
     }

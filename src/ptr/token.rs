@@ -99,6 +99,18 @@ impl TokenSlot {
         Some(Token(record))
     }
 
+    /// Returns whether entries depend on the entry now. The caller keeps the entry from being
+    /// destroyed.
+    pub(crate) fn has_dependents(&self) -> bool {
+        // Acquire: as in `token`.
+        let there = NonNull::new(self.0.load(Acquire));
+        let token = there.and_then(Self::share);
+        token.is_some_and(|token| {
+            let gate = token.0.lock().filter(Gate::is_open);
+            gate.is_some_and(|gate| gate.count() != 0)
+        })
+    }
+
     /// Ends the slot, because the caller is about to unlink the entry, under the lock of the
     /// bucket. The error is an open token: the caller unlocks the bucket, [closes](Token::close)
     /// the token, and begins anew.

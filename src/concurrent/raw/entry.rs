@@ -138,6 +138,12 @@ pub trait Registered {
     fn untie(&self) -> Result<(), Token> {
         Ok(())
     }
+    /// Returns whether other entries depend on the entry now.
+    #[doc(hidden)]
+    #[inline]
+    fn has_dependents(&self) -> bool {
+        false
+    }
     /// Ends the entry's registrations, because the entry is unlinked. May be called again. Dropping
     /// a watch ends its registrations, too.
     #[doc(hidden)]
