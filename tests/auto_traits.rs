@@ -305,7 +305,7 @@ fn shared_collections_cross_threads_if_what_they_own_does() {
         Memo<(Strong<i32>, Arc<i32>), i32>: true, true;
         Memo<Strong<i32>, Sendable>: true, false;
         Memo<Strong<i32>, Neither>: false, false;
-        weakly::memo::Computation<'static>: false, false;
+        weakly::memo::Computation<'static>: true, true;
         weakly::memo::Dependencies: true, true;
     }
 }

@@ -34,6 +34,8 @@ mod statistics;
 mod sweeps;
 #[path = "memo/tools.rs"]
 mod tools;
+#[path = "memo/tracked.rs"]
+mod tracked;
 #[path = "memo/waiters.rs"]
 mod waiters;
 

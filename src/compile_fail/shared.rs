@@ -136,17 +136,9 @@ struct AttributesAcrossThreads;
 /// let memo = Memo::<Strong<u32>, u32>::new();
 /// ```
 ///
-/// A computation's context stays on one thread, and does not outlive the computation.
+/// A computation's context does not outlive the computation.
 ///
 /// ```
-/// # use weakly::{Memo, Strong};
-/// # let (memo, one, other) = (Memo::<Strong<u32>, u32>::new(), Strong::new(1), Strong::new(2));
-/// memo.get_or_compute(&one, |cx| {
-///     cx.depends_on(&other);
-///     1
-/// });
-/// ```
-/// ```compile_fail,E0277
 /// # use weakly::{Memo, Strong};
 /// # let (memo, one, other) = (Memo::<Strong<u32>, u32>::new(), Strong::new(1), Strong::new(2));
 /// memo.get_or_compute(&one, |cx| {

@@ -26,7 +26,7 @@ use crate::keep::ring::{Outcome, Ring, Told};
 pub(super) use crate::keep::shared::Stamp;
 use crate::keep::shared::{Listener, Round, SharedRing, weight_of};
 use crate::keep::{Gone, Limit};
-use crate::panics::FirstPanic;
+use crate::panics::{FirstPanic, apart};
 
 /// All that a table has besides its entries: the kept keys and values of dead entries, and the
 /// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:
@@ -286,10 +286,10 @@ impl<S: Schema> Bound<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn weigh(&self, entry: &Bounded<'_, S>) -> Option<usize> {
-        match &self.kind {
+        apart(|| match &self.kind {
             Kind::Floor(floor) => floor.weigh(entry.watch),
             Kind::Ceiling(ceiling) => Some((ceiling.weigh)(entry.value)),
-        }
+        })
     }
 
     /// Notes that the caller has found the entry, or has inserted the entry with the given weight;

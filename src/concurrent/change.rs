@@ -116,7 +116,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
 
     /// Inserts a node, or replaces the node with its key, if the present node is `expected`, and
     /// returns the replaced node. Otherwise the new node stays with the caller. `linked` is called
-    /// before user code that runs because of the insertion.
+    /// with the replaced and the new node, before user code that runs because of the insertion.
     ///
     /// # Panics
     /// If the end of the old node does, or the bound of the table, after both.
@@ -125,7 +125,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         &self,
         node: &mut NewNode<'_, S>,
         expected: impl FnMut(Option<&'g Node<S>>) -> bool,
-        linked: impl FnOnce(Option<&'g Node<S>>),
+        linked: impl FnOnce(Option<&'g Node<S>>, &'g Node<S>),
     ) -> Option<Option<&'g Node<S>>>
     where
         S: Compare,
@@ -138,7 +138,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
             Put::Replaced { old, new } => (Some(old), new),
             Put::Refused => return None,
         };
-        linked(old);
+        linked(old, new);
         let mut panics = FirstPanic::default();
         if let Some(old) = old {
             panics.catch(|| _ = table.end(old));

@@ -18,6 +18,8 @@ pub(crate) struct Gathered {
     bits: u64,
     /// The places of the watches by their objects, if there are more than a few watches.
     places: HashTable<usize>,
+    /// Whether the result of the computation is not to be kept (I2 of [`inputs`](super::inputs)).
+    spoiled: bool,
 }
 
 /// Memory for a [`Gathered`].
@@ -84,6 +86,14 @@ impl Gathered {
 
     pub(crate) fn len(&self) -> usize {
         self.watches.len()
+    }
+
+    pub(crate) fn spoil(&mut self) {
+        self.spoiled = true;
+    }
+
+    pub(crate) fn is_spoiled(&self) -> bool {
+        self.spoiled
     }
 
     #[inline]

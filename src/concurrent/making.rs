@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::change::{Change, Upkeep};
 use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait};
 use super::node::{Compare, Node};
-use super::raw::Match;
+use super::raw::{Entry, Match};
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
@@ -402,7 +402,7 @@ impl<S: Compare> Table<S> {
                     useless = now.filter(|_| matches!(found, Some(Err(None))));
                     found.is_none()
                 },
-                |_| {
+                |_, _| {
                     change.pin.leave_quietly();
                     let part = if races { Part::Racer } else { Part::Owner };
                     leader = Some(Leader::new(self, hash, reservation, part));
@@ -521,44 +521,41 @@ impl<'a, S: Compare> Leader<'a, S> {
         .await
     }
 
-    /// Ends with the outcome of the computation.
-    pub(crate) fn end<V, E, Es: Errors<E>>(
-        self,
-        _: Way<Es>,
-        outcome: Result<V, E>,
-        finish: impl FnOnce(Self, V) -> V,
-    ) -> Result<V, E> {
-        let _frame = self.frame();
-        match outcome {
-            Ok(value) => Ok(finish(self, value)),
-            Err(error) => {
-                self.fail::<E, Es>(&error);
-                Err(error)
-            }
-        }
-    }
-
     /// Runs the computation of a task, and ends with its outcome. `split` tells the value from the
     /// error.
-    pub(crate) async fn make<F: Future, V, E, Es: Errors<E>>(
+    pub(crate) async fn make<F: Future, V, R, E>(
         self,
-        way: Way<Es>,
         pauses: bool,
         compute: impl FnOnce() -> F,
         split: impl FnOnce(F::Output) -> Result<V, E>,
-        finish: impl FnOnce(Self, V) -> V,
-    ) -> Result<V, E> {
-        // Dropped before `finish`, which has the parts of the entry: their drop may run user code.
+        end: impl FnOnce(Self, Result<V, E>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        // Dropped before `end`, which has the parts of the entry: their drop may run user code.
         let mut leader = self;
-        let computed = leader.run(pauses, compute).await;
-        leader.end(way, split(computed), finish)
+        let outcome = split(leader.run(pauses, compute).await);
+        let _frame = leader.frame();
+        end(leader, outcome)
     }
 
-    /// Leaves without a value, and leaves the error to the callers that wait.
-    pub(crate) fn fail<E, Es: Errors<E>>(self, error: &E) {
-        if let Some(own) = self.own() {
+    /// Leaves without a value. Leaves the error to the callers that wait, if the node of the
+    /// reservation is linked, and the inputs of the computation live: otherwise the error may be
+    /// out of date.
+    pub(crate) fn fail<E, Es: Errors<E>>(self, error: &E, live: impl FnOnce() -> bool) {
+        if let Some(own) = self
+            .own()
+            .filter(|_| Es::SHARED && live() && self.is_linked())
+        {
             Es::leave(error, own);
         }
+    }
+
+    /// Whether the node of the reservation is linked.
+    fn is_linked(&self) -> bool {
+        let pin = self.table.pin();
+        // The destructors at the end of the pin might wait for the reservation.
+        pin.leave_quietly();
+        let is_own = |node: &Node<S>| node.is_reserved_by(&self.reservation);
+        pin.get(self.hash.bits(), is_own).is_some()
     }
 
     /// Publishes the value, and returns the result that comes with the value; or, if another maker
@@ -569,17 +566,18 @@ impl<'a, S: Compare> Leader<'a, S> {
         self,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         made: impl FnOnce() -> Made<'a, S, R>,
+        landed: impl FnOnce(&S::Watch, &mut R),
     ) -> R {
-        self.finish_and_leave(read, made, |_, _| ())
+        self.finish_and_leave(read, made, |_, watch, made| landed(watch, made))
     }
 
-    /// As `finish`. If the table keeps the value, `leave` may leave the result to the callers that
-    /// wait.
+    /// As `finish`. If the table keeps the value, `landed` may leave the result to the callers that
+    /// wait, which get no value from racers.
     pub(crate) fn finish_and_leave<R>(
         mut self,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         made: impl FnOnce() -> Made<'a, S, R>,
-        leave: impl FnOnce(&Reservation, &R),
+        landed: impl FnOnce(Option<&Reservation>, &S::Watch, &mut R),
     ) -> R {
         // Until the destructors have run that the end of the pin runs.
         let _edge = self.edge.take();
@@ -589,12 +587,10 @@ impl<'a, S: Compare> Leader<'a, S> {
             // dropped last, when the leader has left (T4).
             let (mut node, _spare);
             let mut leader = self;
-            let (key, watch, value, made) = made();
+            let (key, watch, value, mut made) = made();
             node = table.ready(leader.hash, key, watch, value);
-            let there = leader.put(change, &mut node, read);
-            if let (Stage::Landed, Some(own)) = (&leader.stage, leader.own()) {
-                leave(own, &made);
-            }
+            let landed = |own: Option<&_>, watch: &_| landed(own, watch, &mut made);
+            let there = leader.put(change, &mut node, read, landed);
             (*ended, _spare) = match there {
                 None => (Some(made), None),
                 there => (there, Some(made)),
@@ -618,7 +614,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         made: impl FnOnce() -> Made<'a, S, R>,
     ) -> R {
         let (leader, _frame) = *leads;
-        leader.finish(read, made)
+        leader.finish(read, made, |_, _| ())
     }
 
     /// As [`fail`](Self::fail), for a thread.
@@ -629,7 +625,7 @@ impl<'a, S: Compare> Leader<'a, S> {
     )]
     fn fail_apart<E, Es: Errors<E>>(leads: Leads<'a, S>, error: &E) {
         let (leader, _frame) = *leads;
-        leader.fail::<E, Es>(error);
+        leader.fail::<E, Es>(error, || true);
     }
 
     /// Puts a node in the place of the node of the reservation. If another maker was faster,
@@ -639,6 +635,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         change: &Change<'_, '_, S>,
         node: &mut NewNode<'_, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        landed: impl FnOnce(Option<&Reservation>, &S::Watch),
     ) -> Option<R> {
         let (table, mut there) = (self.table, None);
         // Whether an object has died that the caller did not keep alive. The table asks objects
@@ -650,8 +647,12 @@ impl<'a, S: Compare> Leader<'a, S> {
                 there = live.and_then(|(watch, value)| read(watch, value));
                 now.is_some_and(|now| now.is_reserved_by(reservation))
             };
-            let is_linked = |_: Option<&_>| *stage = Stage::Landed;
+            let mut new = None;
+            let is_linked = |_: Option<&_>, node| (*stage, new) = (Stage::Landed, Some(node));
             if change.put(node, is_own, is_linked).is_some() {
+                if let Some(watch) = new.and_then(Node::watch) {
+                    landed(self.own().map(|own| &**own), watch);
+                }
                 return None;
             }
         }

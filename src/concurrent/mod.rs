@@ -12,6 +12,8 @@ mod gathered;
 mod hash_map;
 mod hash_set;
 mod identity;
+#[allow(unsafe_code)]
+mod inputs;
 mod interner;
 mod iter;
 mod keep_alive;
@@ -60,6 +62,7 @@ pub(crate) use cyclic::MemberOf;
 pub(crate) use flight::{Frame, WaitError};
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
+pub(crate) use inputs::{Answer, Entered, HasInputs, Inputs, each_poll};
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Claimed, Leader, apart};

@@ -60,7 +60,7 @@ impl<S: Compare> Table<S> {
                 held = ready.and_then(|(watch, value)| hold(watch, value));
                 true
             };
-            let overtakes = |old: Option<&_>| change.overtake(old);
+            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
             if let Some(old) = change.put(&mut node, expected, overtakes) {
                 let entry = held.zip(old.and_then(Node::ready));
                 *shown = entry.map(|(held, (_, value))| show(held, value));
@@ -78,7 +78,7 @@ impl<S: Compare> Table<S> {
         expected: impl FnMut(Option<&Node<S>>) -> bool,
     ) -> Result<(), ()> {
         let put = self.change(Upkeep::Nothing, |change, put| {
-            let overtakes = |old: Option<&_>| change.overtake(old);
+            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
             *put = change.put(&mut node, expected, overtakes).map(|_| ());
         });
         put.ok_or(())
@@ -103,7 +103,7 @@ impl<S: Compare> Table<S> {
                 *there = of_use;
                 there.is_none()
             };
-            change.put(&mut node, expected, |old| change.overtake(old));
+            change.put(&mut node, expected, |old, _| change.overtake(old));
         })
     }
 
@@ -178,7 +178,7 @@ impl<S: Compare> Table<S> {
                             (None, None) => true,
                             _ => false,
                         };
-                        let overtakes = |old: Option<&_>| change.overtake(old);
+                        let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
                         change.put(&mut node, expected, overtakes).is_some()
                     }
                 };

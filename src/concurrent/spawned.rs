@@ -28,7 +28,7 @@ use super::flight::{Edge, Reservation, Wait};
 use super::making::{Leader, Stage};
 use super::node::Compare;
 use super::table::Table;
-use super::way::{Errors, Way, cycle};
+use super::way::cycle;
 use crate::sync::{Exclusive, Mutex};
 
 /// A load, for an executor.
@@ -107,20 +107,20 @@ where
 {
     /// Makes a load that leads in the place of this leader, and passes the load to `spawn`. The
     /// load has a share of the collection, whose table is `table`, runs the computation, and ends
-    /// with `finish`.
-    pub(crate) fn spawn<M, F, V, E, Es: Errors<E> + Send + 'static>(
+    /// with `end`.
+    pub(crate) fn spawn<M, F, V, R, E>(
         mut self,
-        way: Way<Es>,
         (share, table): (M, impl FnOnce(&M) -> &Table<S> + Send + 'static),
         computing: F,
         split: impl FnOnce(F::Output) -> Result<V, E> + Send + 'static,
-        finish: impl FnOnce(Leader<'_, S>, V) -> V + Send + 'static,
+        end: impl FnOnce(Leader<'_, S>, Result<V, E>) -> Result<R, E> + Send + 'static,
         spawn: impl FnOnce(Load),
-    ) -> Arc<Loading<Result<V, E>>>
+    ) -> Arc<Loading<Result<R, E>>>
     where
         M: Send + 'static,
         F: Future + Send + 'static,
         V: Send + 'static,
+        R: Send + 'static,
         E: Send + 'static,
     {
         let loading = Arc::new(Loading {
@@ -128,7 +128,7 @@ where
             result: Mutex::new(None),
         });
         let ends = Ends(Arc::clone(&loading));
-        let (end, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
+        let (ended, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
         let part = self.part.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
         // L1: pauses in the first poll.
@@ -142,9 +142,9 @@ where
                 "a clone of the pointer to a collection has led to another collection"
             );
             let leader = Leader::new(table, hash, reservation, part);
-            leader.make(way, true, || computing, split, finish).await
+            leader.make(true, || computing, split, end).await
         };
-        let mut load: Load = Box::pin(async move { ends.with(caught(end, load).await) });
+        let mut load: Load = Box::pin(async move { ends.with(caught(ended, load).await) });
         let first = {
             let _frame = self.frame();
             let _edge = Edge::of_leader(&loading.end);

@@ -114,6 +114,14 @@ pub trait WatchesOne: Watches + Sized {
     {
         Self::any(key).1(hash, core.count())
     }
+    /// Returns another watch on the object, type-erased, if the object is polled.
+    #[doc(hidden)]
+    fn again(&self) -> Option<AnyWatch>
+    where
+        Self::Key: 'static,
+    {
+        None
+    }
     /// Returns the hashes of the entries that a table with this core has for an object, each once.
     /// The object lists its registrations: O(n log n) for all n registrations, in all collections.
     /// The result may contain too much: the hash of an entry that was just removed, or an entry
@@ -380,6 +388,13 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
         (watch.watched(), |_, _| watch)
     }
 
+    fn again(&self) -> Option<AnyWatch>
+    where
+        K: 'static,
+    {
+        Some(AnyWatch::PolledWatch(Pins::again(self)))
+    }
+
     fn hashes_of(_: &K, _: CoreRef) -> Option<Vec<HashValue>> {
         None
     }
@@ -470,6 +485,14 @@ impl AnyWatch {
         }
     }
 
+    /// Returns another watch on the object, if the object is polled.
+    pub(crate) fn again(&self) -> Option<AnyWatch> {
+        match self {
+            AnyWatch::NotifiedWatch(_) => None,
+            AnyWatch::PolledWatch(object) => Some(AnyWatch::PolledWatch(object.again())),
+        }
+    }
+
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),
@@ -538,9 +561,16 @@ pub trait Pins: Send + Sync {
     fn addr(&self) -> *const ();
     #[doc(hidden)]
     fn watched(&self) -> Watched;
+    /// Returns another watch on the object.
+    #[doc(hidden)]
+    fn again(&self) -> Box<dyn Pins>;
 }
 
 impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
+    fn again(&self) -> Box<dyn Pins> {
+        Box::new(PolledWatch::<K>(self.0.clone()))
+    }
+
     fn watched(&self) -> Watched {
         Watched::Polled(WeakRef::addr(&self.0).addr(), TypeId::of::<Self>())
     }

@@ -47,6 +47,8 @@ impl Way<SharedErrors> {
 
 /// What becomes of the error of a making, besides that its caller gets the error.
 pub(crate) trait Errors<E> {
+    /// Whether callers that wait may get the error.
+    const SHARED: bool;
     /// Leaves the error to the callers that wait.
     fn leave(error: &E, to: &Reservation);
     /// The error that has been left to a caller.
@@ -57,6 +59,8 @@ pub(crate) trait Errors<E> {
 pub(crate) struct OwnErrors;
 
 impl<E> Errors<E> for OwnErrors {
+    const SHARED: bool = false;
+
     fn leave(_: &E, _: &Reservation) {}
 
     fn left(_: &Reservation) -> Option<E> {
@@ -72,6 +76,8 @@ pub(crate) struct SharedErrors;
 struct Shared<E>(E);
 
 impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
+    const SHARED: bool = true;
+
     fn leave(error: &E, to: &Reservation) {
         to.leave(Shared(error.clone()));
     }

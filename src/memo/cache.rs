@@ -4,21 +4,22 @@ use core::any::type_name;
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::boxed::Box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::computation::{Begun, Computation};
+use super::computation::{Begun, Computation, Parts};
 use super::key::{MemoKey, MemoQuery};
 use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Errors, Failed, Frame, Gathered, Leader, SharedKey, SharedWatchFor, Table,
-    WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
+    Absent, Claimed, Entered, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
+    SharedWatchFor, Table, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
+use crate::thread::Scope;
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one
 /// handle, [`Many`] handles, or a tuple of up to four parts: the first part is a handle or `Many`
@@ -219,37 +220,18 @@ impl<K: MemoKey, V> Memo<K, V> {
             .remove_each(hashes.as_deref(), names_it, |_| true)
     }
 
-    /// Passes the entry of a key to a closure.
-    #[inline]
-    #[track_caller]
-    pub(super) fn look_up<R>(
-        &self,
-        key: &impl MemoQuery<K>,
-        read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
-    ) -> Option<R> {
-        let hash = self.hash_if_any(key)?;
-        let show = |read, _: &_, _: &_| read;
-        (self.table).read_where(
-            hash,
-            |node| key.is(node.key()),
-            read,
-            Watches::is_stale,
-            show,
-        )
-    }
-
     /// Returns the hash of a key; `None` if the key has plain parts and the memo never had an
     /// entry.
     #[inline]
     #[track_caller]
-    fn hash_if_any(&self, key: &impl MemoQuery<K>) -> Option<HashValue> {
+    pub(super) fn hash_if_any(&self, key: &impl MemoQuery<K>) -> Option<HashValue> {
         Self::hash_with(key, || self.hasher.get())
     }
 
     /// Returns the hash of a key that is about to get an entry.
     #[inline]
     #[track_caller]
-    fn hash(&self, key: &impl MemoQuery<K>) -> HashValue {
+    pub(super) fn hash(&self, key: &impl MemoQuery<K>) -> HashValue {
         let hasher = || Some(self.hasher.get_or_init(DefaultHashBuilder::default));
         Self::hash_with(key, hasher).expect("there is a hasher")
     }
@@ -360,11 +342,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         // T5 of the table.
         drop(held);
         Some(old)
-    }
-
-    #[inline]
-    pub(super) fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
-        (!watches.is_found_dead()).then(|| value.clone())
     }
 
     /// Returns the result for a key; computes the result if there is none. O(inputs); lock-free if
@@ -516,20 +493,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         Ok(value)
     }
 
-    /// Not inlined: a user's frame containing `find` would be three times as large.
-    #[inline(never)]
-    #[track_caller]
-    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
-        let hash = self.hash(key);
-        let found = self
-            .table
-            .find_where(hash, |node| key.is(node.key()), Self::read);
-        if found.is_ok() {
-            self.hits.add();
-        }
-        found.map_err(|absent| (hash, absent))
-    }
-
     /// The only frame of the library on the stack while the user's computation runs. `way` is a
     /// closure because a closure that captures nothing takes no room in this frame.
     #[cold]
@@ -542,7 +505,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
         match self.begin(key, absent, way)? {
-            Claimed::Yours(begun) => match compute(begun.computation()) {
+            Claimed::Yours(begun) => match compute(&begun.parts().computation) {
                 Ok(value) => Ok(Self::finish(begun, value)),
                 Err(error) => {
                     // The end of the leader's pin may destroy entries removed by other threads, and
@@ -561,16 +524,28 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Keeps the result, and returns a clone of the result.
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
-        let ((leader, _frame), key, watches) = begun.end();
-        leader.finish(Self::read, || (key, watches(), value.clone(), value))
+        let begun = begun.end();
+        Inputs::asking(|| {
+            let ((leader, _frame), key, watches) = begun.end();
+            let made = || (key, watches(), value.clone(), (value, None));
+            let asked = Inputs::has_asked();
+            leader.finish(Self::read_asked, made, |watches, made| {
+                Self::landed_as(asked, watches, made);
+            })
+        })
     }
 
     #[cold]
     #[inline(never)]
     fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {
-        let ((leader, _frame), key, watches) = begun.end();
-        leader.fail::<E, Es>(error);
-        drop((watches, key));
+        let begun = begun.end();
+        Inputs::asking(|| {
+            let ((leader, _frame), key, watches) = begun.end();
+            let watches = watches();
+            leader.fail::<E, Es>(error, || watches.all_live());
+            drop((watches, key));
+            ((), None)
+        });
     }
 
     /// Returns the result, if it is there by now, or a computation for this thread to run.
@@ -582,27 +557,50 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (hash, absent): (HashValue, Absent),
         way: impl FnOnce() -> Way<Es>,
     ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
-        let handles = key.handles();
-        let key = key.into_stored();
-        let claimed = self.table.lead(hash, &key, Self::read, absent, &way())?;
-        Ok(match claimed {
-            Claimed::There(value) => {
-                self.hits.add();
-                drop(key);
-                Claimed::There(value)
+        let claimed = Scope::apart(|| {
+            let handles = key.handles();
+            let key = key.into_stored();
+            let claimed = self
+                .table
+                .lead(hash, &key, Self::read_asked, absent, &way())?;
+            Ok(match claimed {
+                Claimed::There(value) => {
+                    self.hits.add();
+                    drop(key);
+                    Claimed::There(value)
+                }
+                Claimed::Yours(leader) => {
+                    self.loads.fetch_add(1, Relaxed);
+                    let (frame, core) = (leader.frame(), self.table.core());
+                    let computation = Computation {
+                        inputs: leader.inputs(),
+                        memo: PhantomData,
+                    };
+                    Claimed::Yours(Parts {
+                        computation,
+                        watches: Q::watch(handles, hash, core),
+                        key,
+                        way: (leader, frame),
+                    })
+                }
+            })
+        });
+        match claimed {
+            Ok(Claimed::Yours(parts)) => Ok(Claimed::Yours(Entered::new(parts))),
+            Ok(Claimed::There((value, answer))) => {
+                Inputs::add_answer(answer);
+                Ok(Claimed::There(value))
             }
-            Claimed::Yours(leader) => {
-                self.loads.fetch_add(1, Relaxed);
-                let (frame, core) = (leader.frame(), self.table.core());
-                let watches = Q::watch(handles, hash, core);
-                Claimed::Yours(Begun::new(core, hash, (key, watches), (leader, frame)))
+            Err(failed) => {
+                Inputs::add_answer(None);
+                Err(failed)
             }
-        })
+        }
     }
 }
 
 /// A computation under a reservation. Its drop completes the reservation.
-type Leads<'m, K, V> = Box<Begun<'m, K, (Leader<'m, Results<K, V>>, Option<Frame>)>>;
+type Leads<'m, K, V> = Begun<'m, K, (Leader<'m, Results<K, V>>, Option<Frame>)>;
 
 impl<K: MemoKey, V> Default for Memo<K, V> {
     fn default() -> Self {

@@ -1,122 +1,121 @@
 //! A computation under way.
 
-use core::cell::RefCell;
 use core::fmt;
 use core::marker::PhantomData;
-use std::boxed::Box;
 
 use super::key::MemoKey;
 use super::watches::EntryWatches;
-use crate::concurrent::{Gathered, SharedKey, SharedWatchFor, Unplaced, WatchesOne};
-use crate::hash::HashValue;
-use crate::ptr::CoreRef;
+use crate::concurrent::{Entered, HasInputs, Inputs, SharedKey, Unplaced};
 
-/// A computation of a [`Memo`](crate::Memo) that is under way. A `Computation` stays on the
-/// computing thread: where parts of the computation run on other threads, each part returns the
-/// objects that the part has read, and the computing thread declares these objects.
+/// A computation of a [`Memo`](crate::Memo) that is under way. The result depends on the objects in
+/// its key, on each object that the computation [declares](Self::depends_on), and on each result
+/// that the computation asks for, of any memo: when one of these ends, the memo drops the result.
+///
+/// **Results are tracked without a word** on the thread that computes. While the computation runs,
+/// each [`get`](crate::Memo::get) that returns a result, and each
+/// [`get_or_compute`](crate::Memo::get_or_compute) in any form, adds the *entry* of its answer, and
+/// so all inputs of that entry, at any depth. A `get` that finds nothing adds nothing.
+/// [`untracked`](super::untracked) adds nothing either. Code that the library calls belongs to no
+/// computation: destructors that an operation of a collection runs, listeners, wakers, and `Hash`,
+/// `Eq` and `Clone` within an operation of a memo.
+///
+/// The result is returned and not kept if the computation has asked for a result that was not kept:
+/// because that computation has failed, because the key was removed meanwhile, because an input has
+/// died, or because a ceiling has refused the result.
+///
+/// Parts of the computation on other threads [enter](Self::enter) the computation.
 pub struct Computation<'m> {
-    core: CoreRef,
-    hash: HashValue,
-    /// The watches on the objects on which the computation depends besides its key.
-    gathered: RefCell<Gathered>,
-    /// The computation belongs to the computing thread, and to the memo.
-    here: PhantomData<(*mut (), &'m ())>,
+    pub(super) inputs: Inputs,
+    /// The computation belongs to the memo.
+    pub(super) memo: PhantomData<&'m ()>,
 }
 
 impl Computation<'_> {
-    /// Makes the result depend on one more object: the memo drops the result when the object dies,
-    /// at the latest. O(1) amortised. The result has one registration with each object, however
-    /// often the object is declared. Nothing is tracked automatically: as in the caches of
-    /// compilers, declare each object that the computation reads.
-    ///
-    /// **Dependence is not transitive.** A result A, computed from another result B, depends on all
-    /// objects on which B depends, and has to declare these objects. Otherwise, when one of the
-    /// objects dies, B is dropped and A stays. The simplest way is to make the results objects,
-    /// `Memo<K, Strong<R>>`, and to declare each result that was used: `cx.depends_on(&result)`.
-    /// When an entry is dropped, and nothing else keeps its result alive, the result dies, and the
-    /// results that depend on it die, too, all at the next [`purge`](crate::Memo::purge) (of each
-    /// memo involved, in the order of the dependencies). The example `incremental` does so.
+    /// Makes the result depend on one more object that is no result: the memo drops the result when
+    /// the object dies, at the latest. O(1) amortised. The result has one registration with each
+    /// object, however often the object is declared. Objects are not tracked: as in the caches of
+    /// compilers, declare each object that the computation reads, unless the object is in the key.
+    /// An object that was declared for a result need not be declared for the results that are
+    /// computed from it.
     ///
     /// If the object dies before the computation ends, or is [invalidated](crate::Memo::invalidate)
     /// from now on, the result is returned and not kept.
     // Never inlined: the frames of a deep recursion stay small.
     #[inline(never)]
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        // The handle is of a user's type: user code may run here, and where a superfluous watch is
-        // dropped. Both are outside of the borrow, because user code may declare more objects.
-        let (watched, watch) = SharedWatchFor::<P>::any(object);
-        let mut gathered = self.gathered.borrow_mut();
-        if !gathered.has(watched) {
-            gathered.push(watched, watch(self.hash, self.core.count()));
-        }
+        self.inputs.depends_on(object);
+    }
+
+    /// Runs a part of the computation, on any thread: the result depends on each result that the
+    /// part asks for, and a part that comes to need the result of its own computation panics
+    /// instead of waiting for itself. O(1).
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let lengths = Memo::<Strong<str>, usize>::new();
+    /// let sums = Memo::<(Strong<str>, Strong<str>), usize>::new();
+    /// let (one, other) = (Strong::from("one"), Strong::from("other"));
+    /// let length = |text: &Strong<str>| lengths.get_or_compute(text, |_| text.len());
+    /// let sum = sums.get_or_compute((&one, &other), |cx| {
+    ///     std::thread::scope(|scope| {
+    ///         let part = scope.spawn(|| cx.enter(|| length(&one)));
+    ///         length(&other) + part.join().unwrap()
+    ///     })
+    /// });
+    /// assert_eq!(sum, 8);
+    /// lengths.remove(&one); // the end of the length is the end of the sum
+    /// assert_eq!(sums.get((&one, &other)), None);
+    /// ```
+    pub fn enter<R>(&self, part: impl FnOnce() -> R) -> R {
+        self.inputs.enter(part)
     }
 }
 
 impl fmt::Debug for Computation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Computation")
-            .field("dependencies", &self.gathered.borrow().len())
+            .field("dependencies", &self.inputs.len())
             .finish()
     }
 }
 
-/// All parts of a computation, in one place on the heap. The drop of `W`, the way in which the
-/// result becomes an entry, ends a computation without a result.
-pub(super) struct Begun<'m, K: MemoKey, W> {
-    computation: Computation<'m>,
-    watches: K::Watches,
-    key: K::Stored,
+/// All parts of a computation. The drop of `W`, the way in which the result becomes an entry, ends
+/// a computation without a result.
+pub(super) struct Parts<'m, K: MemoKey, W> {
+    pub(super) computation: Computation<'m>,
+    pub(super) watches: K::Watches,
+    pub(super) key: K::Stored,
     // Dropped last.
-    way: W,
+    pub(super) way: W,
 }
 
-impl<'m, K: MemoKey, W> Begun<'m, K, W> {
-    #[inline]
-    pub(super) fn new(
-        core: CoreRef,
-        hash: HashValue,
-        (key, watches): (K::Stored, K::Watches),
-        way: W,
-    ) -> Box<Self> {
-        let computation = Computation {
-            core,
-            hash,
-            gathered: RefCell::default(),
-            here: PhantomData,
-        };
-        Box::new(Begun {
-            computation,
-            watches,
-            key,
-            way,
-        })
-    }
+/// The computation whose code the current thread runs.
+pub(super) type Begun<'m, K, W> = Entered<Parts<'m, K, W>>;
 
-    #[inline]
-    pub(super) fn computation(&self) -> &Computation<'m> {
-        &self.computation
+impl<K: MemoKey, W> HasInputs for Parts<'_, K, W> {
+    fn inputs(&self) -> &Inputs {
+        &self.computation.inputs
     }
+}
 
+impl<K: MemoKey, W> Parts<'_, K, W> {
     /// The way, and the key of the entry and the maker of its watches.
     #[inline(always)]
-    #[expect(
-        clippy::boxed_local,
-        reason = "unboxed where the result becomes an entry"
-    )]
     pub(super) fn end(
-        self: Box<Self>,
+        self,
     ) -> (
         W,
         K::Stored,
         impl FnOnce() -> Unplaced<'static, EntryWatches<K::Watches>>,
     ) {
-        let Begun {
+        let Parts {
             computation,
             watches,
             key,
             way,
-        } = *self;
-        let watches = || EntryWatches::new(watches, computation.gathered.into_inner());
+        } = self;
+        let watches = move || EntryWatches::new(watches, computation.inputs.close());
         (way, key, watches)
     }
 }

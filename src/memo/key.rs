@@ -11,7 +11,7 @@ use std::string::String;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use crate::concurrent::{Address, SharedKey, SharedWatchFor, Watches, WatchesOne};
+use crate::concurrent::{Address, AnyWatch, SharedKey, SharedWatchFor, Watches, WatchesOne};
 use crate::cycles::{Trace, Tracer};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -43,6 +43,9 @@ pub trait Part: sealed::Sealed {
     /// an object allocates the object's record.
     #[doc(hidden)]
     fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak>;
+    /// Adds watches on the polled objects of the part to the list.
+    #[doc(hidden)]
+    fn polled(watches: &Self::Watches, list: &mut Vec<AnyWatch>);
     /// Returns the weak form for an entry that is being destroyed, also if objects are dead.
     #[doc(hidden)]
     fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak>;
@@ -214,6 +217,10 @@ impl<K: SharedKey + 'static> Part for K {
         watch.downgrade()
     }
 
+    fn polled(watch: &Self::Watches, list: &mut Vec<AnyWatch>) {
+        list.extend(watch.again());
+    }
+
     fn into_weak(_: &Address, watch: Self::Watches) -> Option<<K as WeakKey>::Weak> {
         watch.into_weak()
     }
@@ -292,6 +299,10 @@ impl<K: SharedKey + 'static> Part for Many<K> {
 
     fn weak(_: &Arc<[Address]>, watches: &Self::Watches) -> Option<Self::Weak> {
         watches.iter().map(WatchesOne::downgrade).collect()
+    }
+
+    fn polled(watches: &Self::Watches, list: &mut Vec<AnyWatch>) {
+        list.extend(watches.iter().filter_map(WatchesOne::again));
     }
 
     fn into_weak(_: &Arc<[Address]>, watches: Self::Watches) -> Option<Self::Weak> {
@@ -418,6 +429,8 @@ impl<T: Eq + Hash> Part for Value<T> {
         Some(Arc::clone(value))
     }
 
+    fn polled((): &(), _: &mut Vec<AnyWatch>) {}
+
     fn into_weak(value: &Arc<T>, (): ()) -> Option<Arc<T>> {
         Some(Arc::clone(value))
     }
@@ -489,6 +502,10 @@ macro_rules! tuples {
 
             fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak> {
                 Some(($($Part::weak(&stored.$at, &watches.$at)?,)+))
+            }
+
+            fn polled(watches: &Self::Watches, list: &mut Vec<AnyWatch>) {
+                $($Part::polled(&watches.$at, list);)+
             }
 
             fn into_weak(stored: &Self::Stored, watches: Self::Watches) -> Option<Self::Weak> {

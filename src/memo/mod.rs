@@ -1,5 +1,6 @@
 //! Memoisation that never keeps its inputs alive.
 
+mod asked;
 mod cache;
 mod computation;
 mod cyclic;
@@ -10,6 +11,7 @@ mod rewriting;
 mod statistics;
 mod tasks;
 mod timeout;
+mod untracked;
 mod watches;
 
 pub use cache::Memo;
@@ -18,5 +20,6 @@ pub use key::{Many, MemoKey, MemoQuery, Part, ToValue, TraceKey, Value};
 pub use rewriting::Rewritten;
 pub use statistics::Statistics;
 pub use timeout::TimedOut;
+pub use untracked::{untracked, untracked_async};
 
 pub use tasks::Dependencies;

@@ -9,16 +9,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 use std::sync::Arc;
 
+use super::asked::Asked;
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    AnyWatch, Claimed, Errors, Failed, Gathered, Leader, Load, SharedKey, SharedWatchFor,
-    WatchesOne, Way, apart, cycle,
+    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
 };
-use crate::hash::HashValue;
-use crate::ptr::CoreRef;
-use crate::sync::{Exclusive, Mutex};
+use crate::thread::Scope;
 
 /// Tasks wait without blocking.
 impl<K: MemoKey, V: Clone> Memo<K, V> {
@@ -129,10 +127,13 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Ok(value)
             }
             Claimed::Yours((mut begun, weak)) => {
-                let dependencies = begun.entry.dependencies();
-                let compute = || compute(weak, dependencies);
+                let inputs = begun.entry.inputs.share();
+                let compute = || {
+                    let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
+                    go_on(inputs, computing)
+                };
                 let computed = begun.leader.run(false, compute).await;
-                apart(|| begun.end(way, split(computed)))
+                apart(|| begun.end::<E, Es>(split(computed)))
             }
         }
     }
@@ -150,32 +151,35 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        let (handles, key) = (key.handles(), key.into_stored());
-        let claimed = (self.table).lead_in_task(hash, &key, Self::read, |_| None, absent, way);
-        match claimed.await {
+        let (handles, key) = Scope::apart(|| (key.handles(), key.into_stored()));
+        let (read, left) = (Self::read_asked, |_: &_| None);
+        let claimed = self.table.lead_in_task(hash, &key, read, left, absent, way);
+        let claimed = each_poll(|poll| Inputs::or_spoil(|| Scope::apart(poll)), claimed).await;
+        if claimed.is_err() {
+            Inputs::add_answer(None);
+        }
+        match claimed {
             Err(Failed::Error(error)) => {
                 drop(key);
                 Err(error)
             }
             Err(Failed::Wait(_)) => cycle::<K, V>(),
-            Ok(Claimed::There(value)) => {
+            Ok(Claimed::There((value, answer))) => {
                 self.hits.add();
                 drop(key);
+                Inputs::add_answer(answer);
                 Ok(Claimed::There(value))
             }
-            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(apart(|| {
+            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Scope::apart(|| {
                 self.loads.fetch_add(1, Relaxed);
-                let (core, leader) = (self.table.core(), leader);
+                let leader = leader;
                 let _frame = leader.frame();
-                let watches = Q::watch(handles, hash, core);
+                let watches = Q::watch(handles, hash, self.table.core());
                 let weak = K::weak(&key, &watches).expect("the caller has the objects");
-                let further = Further(Arc::new(Mutex::new(Some(Gathered::default()))));
                 let entry = Entry {
                     key,
                     watches,
-                    hash,
-                    core,
-                    further,
+                    inputs: OpenInputs(Arc::new(leader.inputs())),
                 };
                 (Box::new(Begun { leader, entry }), weak)
             }))),
@@ -323,22 +327,31 @@ where
             }
             Claimed::Yours((begun, weak)) => {
                 let Begun { entry, leader } = *begun;
+                let inputs = entry.inputs.share();
                 let (share, computing) = {
                     let _frame = leader.frame();
-                    (memo.clone(), compute(weak, entry.dependencies()))
+                    let share = Scope::apart(|| memo.clone());
+                    let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
+                    (share, go_on(inputs, computing))
                 };
-                let finish = |leader: Leader<'_, _>, value| entry.finish(leader, value);
+                let asked = Inputs::is_asking();
+                let end = move |leader: Leader<'_, _>, outcome| {
+                    Scope::apart(|| entry.end::<V, E, Es>(leader, outcome, asked))
+                };
                 leader.spawn(
-                    way,
                     (share, |memo: &M| &memo.table),
                     computing,
                     split,
-                    finish,
+                    end,
                     spawn,
                 )
             }
         };
-        loading.result::<K, V>().await
+        let result = loading.result::<K, V>();
+        let result = each_poll(|poll| Inputs::or_spoil(|| Scope::apart(poll)), result).await;
+        let (result, answer) = answered(result);
+        Inputs::add_answer(answer);
+        result
     }
 }
 
@@ -356,9 +369,20 @@ impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
         clippy::boxed_local,
         reason = "unboxed where the result becomes an entry"
     )]
-    fn end<E, Es: Errors<E>>(self: Box<Self>, way: Way<Es>, outcome: Result<V, E>) -> Result<V, E> {
-        let Begun { leader, entry } = *self;
-        leader.end(way, outcome, |leader, value| entry.finish(leader, value))
+    fn end<E, Es: Errors<E>>(self: Box<Self>, outcome: Result<V, E>) -> Result<V, E> {
+        Inputs::asking(|| {
+            let (Begun { leader, entry }, asked) = (*self, Inputs::has_asked());
+            let _frame = leader.frame();
+            answered(entry.end::<V, E, Es>(leader, outcome, asked))
+        })
+    }
+}
+
+/// The result of an operation, and its answer.
+fn answered<V, E>(ended: Result<Asked<V>, E>) -> (Result<V, E>, Option<Answer>) {
+    match ended {
+        Ok((value, answer)) => (Ok(value), answer),
+        Err(error) => (Err(error), None),
     }
 }
 
@@ -366,86 +390,121 @@ impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
 struct Entry<K: MemoKey> {
     key: K::Stored,
     watches: K::Watches,
-    hash: HashValue,
-    core: CoreRef,
-    further: Further,
+    inputs: OpenInputs,
 }
 
 impl<K: MemoKey> Entry<K> {
-    /// The lifetime is that of the memo, or of a share that the computation has.
-    fn dependencies<'m>(&self) -> Dependencies<'m> {
-        Dependencies {
-            further: Arc::clone(&self.further.0),
-            hash: self.hash,
-            core: self.core,
-            memo: PhantomData,
-        }
-    }
-
-    fn finish<V: Clone>(self, leader: Leader<'_, Results<K, V>>, value: V) -> V {
-        leader.finish(Memo::<K, V>::read, || {
-            let watches = EntryWatches::new(self.watches, self.further.close());
-            (self.key, watches, value.clone(), value)
-        })
-    }
-}
-
-/// The watches on the further objects of a computation. The list is open as long as the leader of
-/// the computation lives, and so does the table.
-struct Further(Arc<Mutex<Option<Gathered>>>);
-
-impl Further {
-    /// Takes the watches out. No watch is added from then on.
-    fn close(&self) -> Gathered {
-        self.0.replace(None).unwrap_or_default()
+    /// Ends a computation, for which code of another computation may have `asked`.
+    fn end<V: Clone, E, Es: Errors<E>>(
+        self,
+        leader: Leader<'_, Results<K, V>>,
+        outcome: Result<V, E>,
+        asked: bool,
+    ) -> Result<Asked<V>, E> {
+        let watches = EntryWatches::new(self.watches, self.inputs.0.close());
+        let value = match outcome {
+            Ok(value) => value,
+            Err(error) => {
+                leader.fail::<E, Es>(&error, || watches.all_live());
+                return Err(error);
+            }
+        };
+        let made = || (self.key, watches, value.clone(), (value, None));
+        let read = |watches: &_, value: &_| Memo::<K, V>::read_as(asked, watches, value);
+        Ok(leader.finish(read, made, |watches, made| {
+            Memo::<K, V>::landed_as(asked, watches, made);
+        }))
     }
 }
 
-impl Drop for Further {
+/// The inputs of a computation by tasks. The list is open as long as the leader of the computation
+/// lives, and so does the table.
+struct OpenInputs(Arc<Inputs>);
+
+impl OpenInputs {
+    fn share(&self) -> Arc<Inputs> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Drop for OpenInputs {
     fn drop(&mut self) {
-        self.close();
+        self.0.close();
     }
 }
 
-/// The further objects on which a result computed by a task depends, besides its key.
-/// [`Memo::get_or_compute_async`] passes the `Dependencies` to the closure.
+/// Calls the closure of a computation. The lifetime is that of the memo, or of a share that the
+/// computation has.
+fn begin<'m, F>(inputs: &Arc<Inputs>, compute: impl FnOnce(Dependencies<'m>) -> F) -> F {
+    let dependencies = Dependencies {
+        inputs: Arc::clone(inputs),
+        memo: PhantomData,
+    };
+    Inputs::or_spoil(|| inputs.run(|| compute(dependencies)))
+}
+
+/// Runs the future of a computation.
+fn go_on<F: Future>(inputs: Arc<Inputs>, computing: F) -> impl Future<Output = F::Output> {
+    let through = move |poll: &mut dyn FnMut()| Inputs::or_spoil(|| inputs.run(poll));
+    each_poll(through, computing)
+}
+
+/// A computation by tasks: the counterpart of a [`Computation`](crate::memo::Computation).
+/// [`Memo::get_or_compute_async`] passes the `Dependencies` to the closure. The result depends on
+/// each result that the closure or its future asks for in a poll of the computation. Subtasks
+/// [enter](Self::enter) the computation.
 pub struct Dependencies<'m> {
-    further: Arc<Mutex<Option<Gathered>>>,
-    hash: HashValue,
-    core: CoreRef,
+    inputs: Arc<Inputs>,
     memo: PhantomData<&'m ()>,
 }
 
 impl Dependencies<'_> {
-    /// Makes the result depend on one more object: see
+    /// Makes the result depend on one more object that is no result: see
     /// [`Computation::depends_on`](crate::memo::Computation::depends_on). After the end of the
     /// computation the call does nothing.
     pub fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
-        // The handle is a user's, and a registration allocates: under no lock.
-        let (watched, watch) = SharedWatchFor::<P>::any(object);
-        let wants = |gathered: &&mut Gathered| !gathered.has(watched);
-        // The core may go when the list is closed, but not before the counted watch has ended.
-        let count = |_: &mut Gathered| self.core.count();
-        let Some(counted) = self.further.lock().as_mut().filter(wants).map(count) else {
-            return;
-        };
-        let mut watch = Some(watch(self.hash, counted));
-        self.further.with_room(
-            |gathered, room| match gathered {
-                Some(gathered) => gathered.make_room(room),
-                None => Ok(()),
-            },
-            |gathered, _| {
-                // Another thread may have declared the object meanwhile.
-                if let Some(gathered) = gathered.as_mut().filter(wants) {
-                    watch
-                        .take()
-                        .into_iter()
-                        .for_each(|watch| gathered.push(watched, watch));
-                }
-            },
-        );
-        watch.into_iter().for_each(AnyWatch::leave);
+        self.inputs.depends_on(object);
+    }
+
+    /// Makes a future a part of the computation, for a task of its own: the result depends on each
+    /// result that the future asks for before the end of the computation. See
+    /// [`Computation::enter`](crate::memo::Computation::enter). O(1) for each poll.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
+    /// static SUMS: Memo<(Strong<str>, Strong<str>), usize> = Memo::new();
+    ///
+    /// async fn length(text: Strong<str>) -> usize {
+    ///     LENGTHS.get_or_compute_async(&text, async |text, _| text.upgrade().unwrap().len()).await
+    /// }
+    ///
+    /// async fn sum(one: &Strong<str>, other: &Strong<str>) -> usize {
+    ///     let texts = (one.clone(), other.clone());
+    ///     SUMS.get_or_compute_async((one, other), async |_, dependencies| {
+    ///         let part = tokio::spawn(dependencies.enter(length(texts.0)));
+    ///         length(texts.1).await + part.await.unwrap()
+    ///     })
+    ///     .await
+    /// }
+    /// # mod tokio {
+    /// #     pub fn spawn<T>(part: impl Future<Output = T>) -> impl Future<Output = Result<T, ()>> {
+    /// #         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// #         let std::task::Poll::Ready(done) = std::pin::pin!(part).poll(&mut context) else { panic!() };
+    /// #         std::future::ready(Ok(done))
+    /// #     }
+    /// # }
+    /// # use std::task::{Context, Poll, Waker};
+    /// # let (one, other) = (Strong::from("one"), Strong::from("other"));
+    /// # let mut context = Context::from_waker(Waker::noop());
+    /// # assert_eq!(std::pin::pin!(sum(&one, &other)).poll(&mut context), Poll::Ready(8));
+    /// # LENGTHS.remove(&one);
+    /// # assert_eq!(SUMS.get((&one, &other)), None);
+    /// ```
+    pub fn enter<F: Future>(&self, part: F) -> impl Future<Output = F::Output> + use<F> {
+        let inputs = Arc::clone(&self.inputs);
+        each_poll(move |poll| inputs.enter(poll), part)
     }
 }
 

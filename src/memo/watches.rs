@@ -4,8 +4,8 @@ use core::any::Any;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::key::Part;
-use crate::concurrent::{AnyWatch, ByKey, Gathered, Registered, Unplaced, Watches};
+use super::key::{MemoKey, Part};
+use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
 use crate::sync::AtomicPtr;
 
@@ -16,6 +16,9 @@ pub(super) struct EntryWatches<A> {
     all: (A, Box<[AnyWatch]>),
     /// Whether one of the further objects has to be polled.
     polled: bool,
+    /// Whether the result is not to be kept, because the computation has asked for a result that
+    /// was not kept.
+    spoiled: bool,
     /// The token of the entry, if other entries depend on the entry.
     token: TokenSlot,
 }
@@ -25,13 +28,23 @@ pub(super) type Results<K, V> = ByKey<<K as Part>::Stored, EntryWatches<<K as Pa
 
 impl<A: Watches> EntryWatches<A> {
     pub(super) fn new(keys: A, others: Gathered) -> Unplaced<'static, Self> {
+        let spoiled = others.is_spoiled();
         let others = others.into_watches();
         let polled = others.iter().any(AnyWatch::is_swept);
         Unplaced::new(EntryWatches {
             all: (keys, others.into()),
             polled,
+            spoiled,
             token: TokenSlot::new(),
         })
+    }
+
+    /// Returns whether no input has ended, for a computation that has failed.
+    pub(super) fn all_live(&self) -> bool
+    where
+        A: Registered,
+    {
+        self.may_be_linked() && !self.is_stale()
     }
 
     /// Returns whether a further object has to be polled, and an input is dead.
@@ -50,10 +63,17 @@ impl<A: Watches> EntryWatches<A> {
         Some(held)
     }
 
-    /// Returns a share in the token of the entry, for an entry that is to depend on this entry;
-    /// `None` if this entry has ended.
-    pub(super) fn token(&self) -> Option<Token> {
-        self.token.token()
+    /// Returns the dependence of another entry on this entry, for a reader of this entry. `None` if
+    /// this entry has ended.
+    #[inline(never)]
+    pub(super) fn answer<K: MemoKey<Watches = A>>(&self) -> Option<Answer> {
+        let token = self.token.token()?;
+        let mut polled = Vec::new();
+        K::polled(&self.all.0, &mut polled);
+        if self.polled {
+            polled.extend(self.all.1.iter().filter_map(AnyWatch::again));
+        }
+        Some(Answer::new(token, polled))
     }
 
     pub(super) fn keys(&self) -> &A {
@@ -89,11 +109,11 @@ impl<A: Watches> Watches for EntryWatches<A> {
 impl<A: Registered> Registered for EntryWatches<A> {
     const TIES: bool = true;
 
-    /// A computation does not keep its further objects alive, and a computation by tasks does not
-    /// keep the objects in the key alive either: the death of an object may have looked for the
-    /// entry before the entry was inserted.
+    /// A computation does not keep its further inputs alive, and a computation by tasks does not
+    /// keep the objects in the key alive either: the end of an input may have looked for the entry
+    /// before the entry was inserted.
     fn may_be_linked(&self) -> bool {
-        self.all.is_registered()
+        !self.spoiled && self.all.is_registered()
     }
 
     fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {

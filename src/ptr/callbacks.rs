@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Counter, Flavour, Variable};
+use crate::panics::apart;
 use crate::sync::{self, Live, Ordering::*, UnsafeCell};
 
 struct Links<F: Flavour> {
@@ -141,5 +142,5 @@ pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
             self.run();
         }
     }
-    Rest(list).run();
+    apart(|| Rest(list).run());
 }

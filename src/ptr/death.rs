@@ -18,6 +18,7 @@ use super::shared::{CoreRef, RegistrationId};
 use super::stack::StackRef;
 use super::state::{self, State};
 use super::waker::{Pushed, Wakes};
+use crate::panics::apart;
 use crate::sync::{self, Ordering::*};
 
 /// The number of hooks that a death takes off before it lets other threads through the gate.
@@ -151,7 +152,7 @@ impl<F: Flavour> Disposal<F> {
         // (The waker itself, without the cell: a death with a single entry owes a single call, and
         // runs no finalizer before the call.)
         if let Some(waker) = waker.flatten() {
-            waker.wake_by_ref();
+            apart(|| waker.wake_by_ref());
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 use core::mem::{self, ManuallyDrop};
 use core::task::Waker;
 
-use crate::panics::FirstPanic;
+use crate::panics::{FirstPanic, apart};
 use crate::sync::{self, AtomicUsize, Critical, Ordering::*, UnsafeCell};
 
 /// The waker of a collection, if a waker is set. The stacks of the collection share the cell.
@@ -133,7 +133,7 @@ impl WakerCell {
     /// Calls the waker, if there is one. Under no lock (W4).
     pub(crate) fn wake(&self) {
         if let Some(waker) = self.get() {
-            waker.wake_by_ref();
+            apart(|| waker.wake_by_ref());
         }
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use weakly::concurrent::{KeepAlive, WeakValueMap};
 use weakly::keep::{Gone, Limit};
-use weakly::memo::Computation;
+use weakly::memo::{Computation, untracked};
 use weakly::{Reclaim, Strong, Weak};
 
 use crate::asked::Memo;
@@ -573,7 +573,7 @@ impl<S: Shape> World<S> {
                 }
             } else if self.depth.get() < 3 {
                 self.depth.set(self.depth.get() + 1);
-                let done = unless_panics(|| self.step());
+                let done = unless_panics(|| untracked(|| self.step()));
                 self.depth.set(self.depth.get() - 1);
                 done.flatten().ok_or(())?;
             }

@@ -157,8 +157,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     let _frame = leader.frame();
                     key.clone()
                 };
-                let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.make(way, false, || make(name), split, finish).await
+                let end = |leader: Leader<'_, _>, made| Self::end::<E, Es>(leader, key, made);
+                leader.make(false, || make(name), split, end).await
             }
         }
     }
@@ -301,15 +301,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     let _frame = leader.frame();
                     (map.clone(), make(key.clone()))
                 };
-                let finish = |leader: Leader<'_, _>, value| Self::finish(leader, key, value);
-                leader.spawn(
-                    way,
-                    (share, |map: &M| &map.table),
-                    making,
-                    split,
-                    finish,
-                    spawn,
-                )
+                let end = |leader: Leader<'_, _>, made| Self::end::<E, Es>(leader, key, made);
+                leader.spawn((share, |map: &M| &map.table), making, split, end, spawn)
             }
         };
         loading.result::<K, V>().await
@@ -353,20 +346,31 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         watch.upgrade()
     }
 
-    fn finish(leader: Leader<'_, Named<K, V>>, key: K, value: V) -> V
+    fn end<E, Es: Errors<E>>(
+        leader: Leader<'_, Named<K, V>>,
+        key: K,
+        made: Result<V, E>,
+    ) -> Result<V, E>
     where
         V: Clone + 'static,
     {
+        let value = match made {
+            Ok(value) => value,
+            Err(error) => {
+                leader.fail::<E, Es>(&error, || true);
+                return Err(error);
+            }
+        };
         let (hash, core) = (leader.hash, leader.table.core());
         let made = || {
             let watch = SharedWatchFor::<V>::registered(&value, hash, core);
             (key, watch, (), value)
         };
         // The map does not keep the value alive: the waiting tasks do.
-        leader.finish_and_leave(Self::read, made, |to, value| {
-            if to.is_awaited() {
+        Ok(leader.finish_and_leave(Self::read, made, |to, _, value| {
+            if let Some(to) = to.filter(|to| to.is_awaited()) {
                 to.leave(value.clone());
             }
-        })
+        }))
     }
 }

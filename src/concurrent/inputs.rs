@@ -1,0 +1,266 @@
+//! The inputs of a computation besides its key: the objects that the computation declares, and the
+//! results that the computation asks for. Threads and tasks have the same list.
+//!
+//! * **I1** While a thread runs code of a computation, the innermost [`Scope`] of the thread names
+//!   the list of the computation. An operation of a memo runs in a scope without a list, because
+//!   the operation runs user code: `Hash`, `Eq`, `Clone`, destructors. When the operation has left
+//!   this scope, it adds its answer to the list.
+//! * **I2** An answer is a share of the token of the entry that was found, or that the operation
+//!   has made, and handles to the polled inputs of the entry. An operation whose result has no
+//!   entry *spoils* the list: then the computation's own result is not kept.
+//! * **I3** An answer registers the computation with the token at once. So the end of the entry
+//!   ends the registration, and a result whose registration has ended is not linked
+//!   ([`Registered::may_be_linked`](super::raw::Registered::may_be_linked)).
+//! * **I4** The end of the computation closes its list, and ends the last use of the core. An
+//!   addition counts its registration under the lock of the open list, and so before the end.
+
+use core::future::{Future, poll_fn};
+use core::mem::{self, ManuallyDrop};
+use core::pin::pin;
+use core::ptr::{self, NonNull};
+use core::task::Poll;
+use std::boxed::Box;
+use std::sync::Arc;
+use std::vec::Vec;
+
+use super::flight::Reservation;
+use super::gathered::Gathered;
+use super::making::Leader;
+use super::node::Compare;
+use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Watched, WatchesOne};
+use crate::hash::HashValue;
+use crate::ptr::{CoreRef, Counted, Token};
+use crate::sync::{Exclusive, Mutex};
+use crate::thread::Scope;
+
+/// The inputs of a computation.
+pub(crate) struct Inputs {
+    core: CoreRef,
+    hash: HashValue,
+    /// The reservation of the computation, for [frames](Reservation::frame) on other threads.
+    reservation: Option<Arc<Reservation>>,
+    /// `None` after the end of the computation.
+    gathered: Mutex<Option<Gathered>>,
+}
+
+/// The dependence of a result on the entry of another result.
+pub(crate) struct Answer {
+    token: Token,
+    polled: Vec<AnyWatch>,
+}
+
+impl Answer {
+    /// The dependence on the entry with this token and these polled inputs.
+    pub(crate) fn new(token: Token, polled: Vec<AnyWatch>) -> Self {
+        Answer { token, polled }
+    }
+}
+
+impl<S: Compare> Leader<'_, S> {
+    /// A new list of inputs, for the computation of the leader.
+    pub(crate) fn inputs(&self) -> Inputs {
+        Inputs {
+            core: self.table.core(),
+            hash: self.hash,
+            reservation: self.own().cloned(),
+            gathered: Mutex::new(Some(Gathered::default())),
+        }
+    }
+}
+
+impl Inputs {
+    /// Whether the thread runs code of a computation.
+    #[inline]
+    pub(crate) fn is_asking() -> bool {
+        Scope::is_any() && !Scope::inputs().is_null()
+    }
+
+    /// Whether an operation that runs [apart](Scope::apart) was called by code of a computation.
+    pub(crate) fn has_asked() -> bool {
+        !Scope::outer_inputs().is_null()
+    }
+
+    /// Adds the answer of an operation to the inputs of the computation whose code the thread runs.
+    /// `None` spoils the inputs (I2).
+    pub(crate) fn add_answer(answer: Option<Answer>) {
+        let inputs: *const Inputs = Scope::inputs().cast();
+        // SAFETY: `run` and `Entered` name lists, which live until the end of their scopes. The
+        // scope does not end in this function.
+        if let Some(inputs) = unsafe { inputs.as_ref() } {
+            Scope::apart(|| match answer {
+                Some(answer) => inputs.add_all(answer),
+                None => inputs.spoil(),
+            });
+        }
+    }
+
+    /// Runs an operation of a memo, and adds its answer.
+    pub(crate) fn asking<R>(ask: impl FnOnce() -> (R, Option<Answer>)) -> R {
+        let (result, answer) = Inputs::or_spoil(|| Scope::apart(ask));
+        Inputs::add_answer(answer);
+        result
+    }
+
+    /// Runs code whose panic spoils the inputs of the computation that asks (I2).
+    pub(crate) fn or_spoil<R>(run: impl FnOnce() -> R) -> R {
+        struct Spoils;
+        impl Drop for Spoils {
+            fn drop(&mut self) {
+                Inputs::add_answer(None);
+            }
+        }
+        let spoils = Spoils;
+        let result = run();
+        mem::forget(spoils);
+        result
+    }
+
+    fn add_all(&self, answer: Answer) {
+        let Answer { token, polled } = answer;
+        self.add(Watched::Notified(token.place()), |hash, counted| {
+            let watch = token.watch(counted, hash.short());
+            watch.map(AnyWatch::NotifiedWatch)
+        });
+        for watch in polled {
+            self.add(watch.watched(), |_, _| Some(watch));
+        }
+    }
+
+    /// The result of the computation will not be kept.
+    fn spoil(&self) {
+        let mut gathered = self.gathered.lock();
+        gathered.iter_mut().for_each(Gathered::spoil);
+    }
+
+    /// Adds an object; nothing after the end of the computation.
+    pub(crate) fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
+        // The handle is of a user's type, and user code may run here.
+        let (watched, watch) = SharedWatchFor::<P>::any(object);
+        self.add(watched, |hash, counted| Some(watch(hash, counted)));
+    }
+
+    /// Adds an input, unless it is there. `watch` returns `None` if the input has ended, allocates,
+    /// and runs under no lock.
+    fn add(&self, input: Watched, watch: impl FnOnce(HashValue, Counted) -> Option<AnyWatch>) {
+        let wants = |gathered: &&mut Gathered| !gathered.has(input);
+        // I4
+        let count = |_: &mut Gathered| self.core.count();
+        let Some(counted) = self.gathered.lock().as_mut().filter(wants).map(count) else {
+            return;
+        };
+        let Some(watch) = watch(self.hash, counted) else {
+            return self.spoil();
+        };
+        let mut watch = Some(watch);
+        self.gathered.with_room(
+            |gathered, room| match gathered {
+                Some(gathered) => gathered.make_room(room),
+                None => Ok(()),
+            },
+            |gathered, _| {
+                // Another thread may have added the input meanwhile.
+                if let Some(gathered) = gathered.as_mut().filter(wants) {
+                    let watch = watch.take().into_iter();
+                    watch.for_each(|watch| gathered.push(input, watch));
+                }
+            },
+        );
+        watch.into_iter().for_each(AnyWatch::leave);
+    }
+
+    /// Takes the inputs out. No input is added from then on.
+    pub(crate) fn close(&self) -> Gathered {
+        self.gathered.replace(None).unwrap_or_default()
+    }
+
+    /// The number of inputs.
+    pub(crate) fn len(&self) -> usize {
+        self.gathered.lock().as_ref().map_or(0, Gathered::len)
+    }
+
+    /// Runs code of the computation: what the code asks for is added.
+    pub(crate) fn run<R>(&self, run: impl FnOnce() -> R) -> R {
+        Scope::with(ptr::from_ref(self).cast(), run)
+    }
+
+    /// Runs code of the computation on any thread: also the detection of cycles knows the
+    /// computation.
+    pub(crate) fn enter<R>(&self, run: impl FnOnce() -> R) -> R {
+        let _frame = self.reservation.as_ref().map(Reservation::frame);
+        self.run(run)
+    }
+}
+
+/// Polls a future, each time through a closure, which also drops the future that is ready.
+pub(crate) async fn each_poll<F: Future>(
+    through: impl Fn(&mut dyn FnMut()),
+    future: F,
+) -> F::Output {
+    let mut future = pin!(Some(future));
+    poll_fn(|context| {
+        let mut polled = Poll::Pending;
+        through(&mut || {
+            if let Some(running) = future.as_mut().as_pin_mut() {
+                polled = running.poll(context);
+            }
+            if polled.is_ready() {
+                // T5 of the table
+                future.set(None);
+            }
+        });
+        polled
+    })
+    .await
+}
+
+/// The parts of a computation, among them its inputs.
+pub(crate) trait HasInputs {
+    fn inputs(&self) -> &Inputs;
+}
+
+/// A computation whose code the current thread runs, until [`end`](Self::end): its parts, in one
+/// place on the heap. The drop is the end of a computation without a result.
+pub(crate) struct Entered<T: HasInputs>(NonNull<(Scope, T)>);
+
+impl<T: HasInputs> Entered<T> {
+    pub(crate) fn new(parts: T) -> Self {
+        let place = NonNull::from(Box::leak(Box::new((Scope::new(), parts))));
+        // SAFETY: the place is valid until `leave` frees it.
+        let (scope, parts) = unsafe { place.as_ref() };
+        // SAFETY: new; `leave` ends the scope. A value with a pointer stays on its thread.
+        unsafe { scope.begin(ptr::from_ref(parts.inputs()).cast()) };
+        Entered(place)
+    }
+
+    pub(crate) fn parts(&self) -> &T {
+        // SAFETY: as in `new`.
+        unsafe { &self.0.as_ref().1 }
+    }
+
+    /// Ends the code of the computation, and returns its parts.
+    pub(crate) fn end(self) -> T {
+        let place = ManuallyDrop::new(self).0;
+        // SAFETY: the value is forgotten.
+        unsafe { Entered::leave(place) }
+    }
+
+    /// # Safety
+    /// Called once.
+    unsafe fn leave(place: NonNull<(Scope, T)>) -> T {
+        // SAFETY: made by `new`, and the caller's promise.
+        let place = unsafe {
+            place.as_ref().0.end();
+            Box::from_raw(place.as_ptr())
+        };
+        place.1
+    }
+}
+
+impl<T: HasInputs> Drop for Entered<T> {
+    fn drop(&mut self) {
+        // SAFETY: the last use of the value.
+        let parts = unsafe { Entered::leave(self.0) };
+        Inputs::add_answer(None);
+        Scope::apart(|| drop(parts));
+    }
+}

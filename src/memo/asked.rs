@@ -1,0 +1,135 @@
+//! Lookups, which code of a computation may make: then the lookup runs apart, and its answer comes
+//! with the dependence on the entry (I1, I2 of [`Inputs`]).
+
+use super::cache::Memo;
+use super::key::{MemoKey, MemoQuery};
+use super::watches::EntryWatches;
+use crate::concurrent::{Absent, Answer, Inputs, Watches};
+use crate::hash::HashValue;
+use crate::thread::Scope;
+
+/// A result, and the dependence on its entry, if code of a computation asks for the result, and the
+/// result has an entry.
+pub(super) type Asked<V> = (V, Option<Answer>);
+
+impl<K: MemoKey, V> Memo<K, V> {
+    /// Passes the entry of a key to a closure.
+    #[inline]
+    #[track_caller]
+    pub(super) fn look_up<R>(
+        &self,
+        key: &impl MemoQuery<K>,
+        read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
+    ) -> Option<R> {
+        if Inputs::is_asking() {
+            return self.look_up_tracked(key, read);
+        }
+        self.look_up_apart(key, read)
+    }
+
+    /// As [`look_up`](Self::look_up), for code of a computation.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn look_up_tracked<R>(
+        &self,
+        key: &impl MemoQuery<K>,
+        mut read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
+    ) -> Option<R> {
+        let read = |stored: &_, watches: &EntryWatches<_>, value: &_| {
+            Some((read(stored, watches, value)?, watches.answer::<K>()?))
+        };
+        let (result, answer) = Scope::apart(|| self.look_up_apart(key, read))?;
+        Inputs::add_answer(Some(answer));
+        Some(result)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn look_up_apart<R>(
+        &self,
+        key: &impl MemoQuery<K>,
+        read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
+    ) -> Option<R> {
+        let hash = self.hash_if_any(key)?;
+        let show = |read, _: &_, _: &_| read;
+        (self.table).read_where(
+            hash,
+            |node| key.is(node.key()),
+            read,
+            Watches::is_stale,
+            show,
+        )
+    }
+}
+
+impl<K: MemoKey, V: Clone> Memo<K, V> {
+    #[inline]
+    pub(super) fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
+        (!watches.is_found_dead()).then(|| value.clone())
+    }
+
+    /// As [`read`](Self::read), in an operation that runs [apart](Scope::apart): with the
+    /// dependence on the entry, if code of a computation asks.
+    pub(super) fn read_asked(watches: &EntryWatches<K::Watches>, value: &V) -> Option<Asked<V>> {
+        Self::read_as(Inputs::has_asked(), watches, value)
+    }
+
+    pub(super) fn read_as(
+        asked: bool,
+        watches: &EntryWatches<K::Watches>,
+        value: &V,
+    ) -> Option<Asked<V>> {
+        let value = Self::read(watches, value)?;
+        Some(match asked {
+            true => (value, Some(watches.answer::<K>()?)),
+            false => (value, None),
+        })
+    }
+
+    /// The computed result has an entry with these watches.
+    pub(super) fn landed_as(
+        asked: bool,
+        watches: &EntryWatches<K::Watches>,
+        (_, answer): &mut Asked<V>,
+    ) {
+        if asked {
+            *answer = watches.answer::<K>();
+        }
+    }
+
+    /// Not inlined: a user's frame containing `find` would be three times as large.
+    #[inline(never)]
+    #[track_caller]
+    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+        if Inputs::is_asking() {
+            return self.find_tracked(key);
+        }
+        self.find_apart(key, Self::read)
+    }
+
+    /// As [`find`](Self::find), for code of a computation.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn find_tracked(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+        let (value, answer) = Scope::apart(|| self.find_apart(key, Self::read_asked))?;
+        Inputs::add_answer(answer);
+        Ok(value)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn find_apart<R>(
+        &self,
+        key: &impl MemoQuery<K>,
+        read: impl FnOnce(&EntryWatches<K::Watches>, &V) -> Option<R>,
+    ) -> Result<R, (HashValue, Absent)> {
+        let hash = self.hash(key);
+        let found = self.table.find_where(hash, |node| key.is(node.key()), read);
+        if found.is_ok() {
+            self.hits.add();
+        }
+        found.map_err(|absent| (hash, absent))
+    }
+}

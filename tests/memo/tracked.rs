@@ -1,0 +1,582 @@
+//! A computation depends on the results that it asks for.
+
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Barrier, LazyLock};
+use std::task::{Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+use weakly::concurrent::WeakMap;
+use weakly::memo::{Many, Rewritten, Value, untracked};
+use weakly::{Memo, Strong, keep::Limit};
+
+use crate::common::panics;
+use crate::for_each_pointer;
+use crate::tools::{Count, Doomed, Pointer, objects};
+
+for_each_pointer!(
+    each_way_to_ask_is_a_dependence,
+    each_end_ends_the_dependents,
+    inputs_are_transitive,
+    an_end_during_the_computation,
+);
+
+type Numbers<P> = Memo<P, usize>;
+type Ask<P> = fn(&Numbers<P>, &P) -> usize;
+type End<P> = fn(&Numbers<P>, &mut Vec<P>);
+
+/// All ways to ask for the result of a key, which is 7.
+fn ways<P: Pointer>() -> [Ask<P>; 8] {
+    [
+        |memo, key| memo.get_or_compute(key, |_| 7),
+        |memo, key| memo.get_or_compute_racing(key, |_| 7),
+        |memo, key| {
+            memo.get_or_compute_timeout(key, Duration::MAX, |_| 7)
+                .unwrap()
+        },
+        |memo, key| memo.try_get_or_compute(key, |_| Ok::<_, ()>(7)).unwrap(),
+        |memo, key| {
+            memo.try_get_or_compute_racing(key, |_| Ok::<_, ()>(7))
+                .unwrap()
+        },
+        |memo, key| {
+            memo.try_get_or_compute_shared(key, |_| Ok::<_, ()>(7))
+                .unwrap()
+        },
+        |memo, key| {
+            memo.insert(key, 7);
+            memo.get(key).unwrap()
+        },
+        |memo, key| {
+            memo.insert(key, 7);
+            7 * usize::from(memo.contains_key(key))
+        },
+    ]
+}
+
+/// 511: By each way to ask, for a result that is there, and for one that is made now.
+fn each_way_to_ask_is_a_dependence<P: Pointer>() {
+    for (at, ask) in ways::<P>().into_iter().enumerate() {
+        for there in [false, true] {
+            let (memo, sums) = (Numbers::<P>::new(), Numbers::<Strong<usize>>::new());
+            let (key, other) = (P::from(1), Strong::new(2));
+            if there {
+                memo.get_or_compute(&key, |_| 7);
+            }
+            for _ in 0..2 {
+                assert_eq!(sums.get_or_compute(&other, |_| ask(&memo, &key) + 1), 8);
+                assert_eq!(sums.get_or_compute(&other, |_| unreachable!()), 8, "{at}");
+                assert_eq!(memo.remove(&key), Some(7));
+                assert_eq!(sums.get(&other), None, "{at} {there}");
+            }
+        }
+    }
+    let (memo, sums) = (
+        Memo::<P, Rewritten<P>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let (key, other) = (P::from(1), Strong::new(2));
+    for asks in [
+        (|memo, key| *memo.get_or_rewrite(key, |_| key.clone())) as fn(&Memo<_, _>, &P) -> usize,
+        |memo, key| *memo.get_rewritten(key).unwrap(),
+    ] {
+        memo.get_or_rewrite(&key, |_| key.clone());
+        sums.get_or_compute(&other, |_| asks(&memo, &key));
+        memo.clear();
+        assert_eq!(sums.get(&other), None);
+    }
+}
+
+/// 512: By each way in which a result ends, before the call returns. `OnRequest` keeps what they own.
+fn each_end_ends_the_dependents<P: Pointer>() {
+    let ends: [End<P>; 8] = [
+        |_, keys| drop(keys.pop()),
+        |memo, keys| _ = memo.remove(&keys[0]),
+        |memo, keys| _ = memo.invalidate(&keys[0]),
+        |memo, keys| _ = memo.insert(&keys[0], 3),
+        |memo, _| memo.clear(),
+        |memo, _| memo.retain(|_, _| false),
+        |memo, keys| {
+            // It does not evict an entry with dependents: so another way has to.
+            memo.invalidate(&keys[0]);
+        },
+        |memo, keys| {
+            keys.pop();
+            memo.purge();
+        },
+    ];
+    for (at, end) in ends.into_iter().enumerate() {
+        for on_request in [false, true] {
+            let memo = Numbers::<P>::new();
+            let sums = Numbers::<Strong<usize>>::new();
+            let all = Memo::<Many<Strong<usize>>, usize>::new();
+            if on_request {
+                memo.set_reclaim(weakly::Reclaim::OnRequest);
+                sums.set_reclaim(weakly::Reclaim::OnRequest);
+            }
+            let (mut keys, others) = (vec![P::from(1)], objects::<Strong<usize>>(40));
+            let result = |key: &P| memo.get_or_compute(key, |_| 7);
+            for other in &others {
+                sums.get_or_compute(other, |_| result(&keys[0]));
+            }
+            let sum = |other| sums.get_or_compute(other, |_| unreachable!());
+            all.get_or_compute(&others, |_| others.iter().map(sum).sum());
+            assert_eq!(all.get(&others), Some(280));
+            end(&memo, &mut keys);
+            assert_eq!(all.get(&others), None, "{at}");
+            assert!(others.iter().all(|other| sums.get(other).is_none()), "{at}");
+            assert_eq!((sums.len(), all.len()), (0, 0));
+        }
+    }
+    // The drop of the memo.
+    let (memo, sums) = (Numbers::<P>::new(), Numbers::<Strong<usize>>::new());
+    let (key, other) = (P::from(1), Strong::new(2));
+    sums.get_or_compute(&other, |_| memo.get_or_compute(&key, |_| 7));
+    drop(memo);
+    assert_eq!(sums.get(&other), None);
+}
+
+/// 513: What the result that was asked for depends on is an input, too, at any depth.
+fn inputs_are_transitive<P: Pointer>() {
+    let memo = Numbers::<Strong<usize>>::new();
+    let keys = objects::<Strong<usize>>(6);
+    for declared in 0..5 {
+        let object = P::from(1);
+        fn result<P: Pointer>(
+            memo: &Numbers<Strong<usize>>,
+            keys: &[Strong<usize>],
+            declared: usize,
+            object: &P,
+        ) -> usize {
+            let Some((key, rest)) = keys.split_last() else {
+                return 0;
+            };
+            memo.get_or_compute(key, |cx| {
+                if **key == declared {
+                    cx.depends_on(object);
+                }
+                result(memo, rest, declared, object) + 1
+            })
+        }
+        assert_eq!(result(&memo, &keys, declared, &object), 6);
+        assert!(keys.iter().all(|key| memo.get(key).is_some()));
+        drop(object);
+        for key in &keys {
+            assert_eq!(
+                memo.get(key).is_some(),
+                **key < declared,
+                "{key:?} {declared}"
+            );
+        }
+        let object = P::from(1);
+        result(&memo, &keys, declared, &object);
+        assert!(memo.invalidate(&object) > 0);
+        assert!(
+            keys.iter()
+                .all(|key| memo.get(key).is_some() == (**key < declared))
+        );
+        memo.clear();
+    }
+}
+
+/// 514: No dependence is a `get` that finds nothing, another result, a value of a map, and what is asked for apart. A
+/// computation that begins apart has its own.
+#[test]
+fn no_dependence() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    let [key, other, third, fourth] = [1, 2, 3, 4].map(Strong::new);
+    memo.insert(&third, 5);
+    map.insert(&third, 5);
+    let sum = sums.get_or_compute(&other, |cx| {
+        assert!(memo.get(&key).is_none() && !memo.contains_key(&key));
+        let apart =
+            untracked(|| memo.get_or_compute(&fourth, |_| memo.get_or_compute(&third, |_| 1) + 1));
+        assert_eq!(format!("{cx:?}"), "Computation { dependencies: 0 }");
+        apart + map.get(&third).unwrap()
+    });
+    assert_eq!(sum, 11);
+    memo.insert(&key, 1);
+    map.clear();
+    memo.remove(&third);
+    assert_eq!(memo.get(&fourth), None, "its own dependence");
+    assert_eq!(sums.get(&other), Some(11));
+}
+
+/// 514: However often it is asked for, and by however many ways, a result is one input.
+#[test]
+fn one_input() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let (keys, other) = (objects::<Strong<usize>>(100), Strong::new(2));
+    sums.get_or_compute(&other, |cx| {
+        for key in keys.iter().chain(keys.iter().rev()) {
+            ways::<Strong<usize>>()[..6]
+                .iter()
+                .for_each(|ask| _ = ask(&memo, key));
+        }
+        assert_eq!(format!("{cx:?}"), "Computation { dependencies: 100 }");
+        1
+    });
+    for key in &keys {
+        assert_eq!(sums.get_or_compute(&other, |_| memo.get(key).unwrap()), 1);
+        memo.remove(key);
+        memo.insert(key, 1);
+        assert_eq!(sums.get_or_compute(&other, |_| memo.get(key).unwrap()), 1);
+    }
+}
+
+thread_local! {
+    /// Called by the code of users that the library runs.
+    static ASKS: Cell<Option<fn()>> = const { Cell::new(None) };
+}
+
+fn asks() {
+    ASKS.get().into_iter().for_each(|asks| asks());
+}
+
+static MEMO: Numbers<Strong<usize>> = Numbers::new();
+static KEY: LazyLock<Strong<usize>> = LazyLock::new(|| Strong::new(1));
+
+fn ask(called: &Count) {
+    called.add();
+    assert_eq!(MEMO.get(&*KEY), Some(1));
+}
+
+/// A part of a key whose hash, comparison and clone ask a memo.
+#[derive(Debug)]
+struct Asks(usize);
+
+impl Hash for Asks {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        asks();
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for Asks {
+    fn eq(&self, other: &Self) -> bool {
+        asks();
+        self.0 == other.0
+    }
+}
+
+impl Eq for Asks {}
+
+impl Clone for Asks {
+    fn clone(&self) -> Self {
+        asks();
+        Asks(self.0)
+    }
+}
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        asks();
+    }
+}
+
+/// 515: What an operation of a memo calls is no part of the computation: `Hash`, `Eq`, `Clone` and destructors. Nor are
+/// destructors that operations of other collections run, listeners, weights and wakers.
+#[test]
+fn code_that_the_library_calls_is_apart() {
+    MEMO.insert(&*KEY, 1);
+    let (sums, inner) = (
+        Numbers::<Strong<usize>>::new(),
+        Memo::<(Strong<usize>, Value<Asks>), Asks>::new(),
+    );
+    let (other, called) = (Strong::new(2), Count::default());
+    let map = WeakMap::<Strong<usize>, Doomed>::new();
+    let told = WeakMap::<Strong<usize>, usize>::new();
+    let (tell, wake, weigh) = (called.clone(), called.clone(), called.clone());
+    told.set_ceiling(Limit::none().weight(3), move |_| {
+        ask(&weigh);
+        1
+    });
+    told.set_listener(move |_, _, _| ask(&tell));
+    let waking = WeakMap::<Strong<usize>, usize>::new();
+    waking.set_waker(Some(Waker::from(Arc::new(Wakes(wake)))));
+    let key = Strong::new(3);
+    sums.get_or_compute(&other, |cx| {
+        let query = Asks(5);
+        ASKS.set(Some(|| assert_eq!(MEMO.get(&*KEY), Some(1))));
+        for _ in 0..2 {
+            let value = inner.get_or_compute((&key, &query), |_| Asks(6));
+            let found = inner.get((&key, &query));
+            ASKS.set(None);
+            drop((value, found));
+            ASKS.set(Some(|| assert_eq!(MEMO.get(&*KEY), Some(1))));
+        }
+        ASKS.set(None);
+        assert_eq!(
+            format!("{cx:?}"),
+            "Computation { dependencies: 1 }",
+            "the inner result"
+        );
+        let is_apart = |what| {
+            assert_eq!(
+                format!("{cx:?}"),
+                "Computation { dependencies: 1 }",
+                "{what}"
+            );
+        };
+        let before = called.get();
+        let of_map = called.clone();
+        let dies = Strong::new(4);
+        map.insert(&dies, Doomed::new(move || ask(&of_map)));
+        drop(dies);
+        map.purge();
+        assert_eq!(called.get(), before + 1);
+        is_apart("a destructor");
+        let keys = objects::<Strong<usize>>(20);
+        keys.iter().for_each(|key| _ = told.insert(key, 1));
+        assert!(called.get() >= before + 1 + 20 + 17);
+        is_apart("weights and listeners");
+        let before = called.get();
+        let dies = Strong::new(5);
+        waking.insert(&dies, 1);
+        drop(dies);
+        assert_eq!(called.get(), before + 1);
+        is_apart("a waker");
+        1
+    });
+    MEMO.clear();
+    assert_eq!(sums.get(&other), Some(1));
+}
+
+struct Wakes(Count);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        ask(&self.0);
+    }
+}
+
+/// 516: A computation that has asked for a result that was not kept is not kept: the other has failed or panicked, was
+/// removed, has lost an input, or was too heavy. The next call computes anew.
+#[test]
+fn what_asks_for_what_is_not_kept() {
+    type Asked = fn(&Numbers<Strong<usize>>, &Strong<usize>);
+    let asked: [Asked; 8] = [
+        |memo, key| _ = memo.try_get_or_compute(key, |_| Err(())),
+        |memo, key| _ = memo.try_get_or_compute_shared(key, |_| Err(())),
+        |memo, key| _ = memo.try_get_or_compute_racing(key, |_| Err(())),
+        |memo, key| assert!(panics(|| _ = memo.get_or_compute(key, |_| panic!("caught")))),
+        |memo, key| {
+            memo.get_or_compute(key, |_| {
+                memo.remove(key);
+                7
+            });
+        },
+        |memo, key| {
+            memo.get_or_compute(key, |_| {
+                memo.invalidate(key);
+                7
+            });
+        },
+        |memo, key| {
+            memo.get_or_compute(key, |cx| {
+                let object = Strong::new(1);
+                cx.depends_on(&object);
+                7
+            });
+        },
+        |memo, key| {
+            memo.set_ceiling(Limit::none().weight(1), |_| 2);
+            memo.get_or_compute(key, |_| 7);
+        },
+    ];
+    for (at, ask) in asked.into_iter().enumerate() {
+        let (memo, sums) = (Numbers::new(), Numbers::<Strong<usize>>::new());
+        let [key, other, third] = [1, 2, 3].map(Strong::new);
+        sums.get_or_compute(&third, |_| {
+            sums.get_or_compute(&other, |_| {
+                ask(&memo, &key);
+                1
+            })
+        });
+        assert_eq!((sums.get(&other), sums.get(&third)), (None, None), "{at}");
+        assert_eq!(sums.get_or_compute(&other, |_| 2), 2);
+        assert_eq!(sums.get(&other), Some(2));
+    }
+}
+
+/// 517: Who loses a race depends on the result of the winner.
+#[test]
+fn the_loser_of_a_race() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let (key, other) = (Strong::new(1), Strong::new(2));
+    let sum = sums.get_or_compute(&other, |_| {
+        memo.get_or_compute_racing(&key, |_| {
+            thread::scope(|scope| {
+                let wins = || memo.get_or_compute_racing(&key, |_| 3);
+                assert_eq!(scope.spawn(wins).join().unwrap(), 3);
+            });
+            4
+        })
+    });
+    assert_eq!(
+        (sum, sums.get(&other), memo.get(&key)),
+        (3, Some(3), Some(3))
+    );
+    memo.remove(&key);
+    assert_eq!(sums.get(&other), None);
+}
+
+/// 518: A result that ends after it was asked for, and before the end of the computation.
+fn an_end_during_the_computation<P: Pointer>() {
+    let (memo, sums) = (Numbers::<P>::new(), Numbers::<Strong<usize>>::new());
+    let (mut key, other) = (P::from(1), Strong::new(2));
+    for elsewhere in [false, true] {
+        for dies in [false, true] {
+            let sum = sums.get_or_compute(&other, |_| {
+                let result = memo.get_or_compute(&key, |_| 7);
+                let mut end = || match dies {
+                    false => _ = memo.remove(&key),
+                    true => key = P::from(1),
+                };
+                match elsewhere {
+                    false => end(),
+                    true => thread::scope(|scope| scope.spawn(end).join().unwrap()),
+                }
+                result
+            });
+            assert_eq!((sum, sums.get(&other), sums.len()), (7, None, 0));
+        }
+    }
+}
+
+/// 519: Parts on other threads enter the computation. There, too, a cycle panics.
+#[test]
+fn parts_enter_the_computation() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Memo::<Many<Strong<usize>>, usize>::new(),
+    );
+    let keys = objects::<Strong<usize>>(8);
+    let sum = |enters: bool| {
+        sums.get_or_compute(&keys, |cx| {
+            thread::scope(|scope| {
+                let parts = keys.iter().map(|key| {
+                    let memo = &memo;
+                    let part = move || memo.get_or_compute(key, |_| **key);
+                    scope.spawn(move || if enters { cx.enter(part) } else { part() })
+                });
+                let parts: Vec<_> = parts.collect();
+                parts.into_iter().map(|part| part.join().unwrap()).sum()
+            })
+        })
+    };
+    for key in &keys {
+        assert_eq!(sum(true), 28);
+        assert!(sums.contains_key(&keys));
+        memo.remove(key);
+        assert!(!sums.contains_key(&keys));
+    }
+    assert_eq!(sum(false), 28);
+    memo.clear();
+    assert!(sums.contains_key(&keys), "elsewhere nothing is tracked");
+    sums.clear();
+    let cycle = sums.get_or_compute(&keys, |cx| {
+        let part = || cx.enter(|| panics(|| _ = sums.get_or_compute(&keys, |_| 0)));
+        usize::from(thread::scope(|scope| scope.spawn(part).join().unwrap()))
+    });
+    assert_eq!((cycle, sums.len()), (1, 0));
+}
+
+/// 520: A computation that waits for another thread depends on the result of that thread.
+#[test]
+fn who_waits_depends() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let (key, others) = (Strong::new(1), objects::<Strong<usize>>(4));
+    let meet = Barrier::new(others.len() + 1);
+    thread::scope(|scope| {
+        for other in &others {
+            let (memo, sums, key, meet) = (&memo, &sums, &key, &meet);
+            scope.spawn(move || {
+                sums.get_or_compute(other, |_| {
+                    meet.wait();
+                    memo.get_or_compute(key, |_| unreachable!())
+                })
+            });
+        }
+        memo.get_or_compute(&key, |_| {
+            meet.wait();
+            thread::sleep(Duration::from_millis(10));
+            7
+        });
+    });
+    assert!(others.iter().all(|other| sums.get(other) == Some(7)));
+    memo.remove(&key);
+    assert_eq!(sums.len(), 0);
+}
+
+/// 521: The computation of a map's value passes what it asks for on to the computation around it.
+#[test]
+fn through_a_map() {
+    let (memo, sums) = (
+        Numbers::<Strong<usize>>::new(),
+        Numbers::<Strong<usize>>::new(),
+    );
+    let map = WeakMap::<Strong<usize>, usize>::new();
+    let (key, other) = (Strong::new(1), Strong::new(2));
+    sums.get_or_compute(&other, |_| {
+        map.get_or_insert_with(&key, |_| memo.get_or_compute(&key, |_| 7))
+    });
+    memo.remove(&key);
+    assert_eq!((sums.get(&other), map.get(&key)), (None, Some(7)));
+}
+
+/// 522: Who waits gets the error of a computation only if the key is as it was, and all inputs live.
+#[test]
+fn an_error_that_is_out_of_date() {
+    type Change = fn(&Numbers<Strong<usize>>, &Strong<usize>, Strong<usize>);
+    let changes: [(Change, bool); 4] = [
+        (|_, _, object| std::mem::forget(object), true),
+        (
+            |memo, key, object| {
+                memo.remove(key);
+                std::mem::forget(object)
+            },
+            false,
+        ),
+        (
+            |memo, key, object| {
+                memo.invalidate(key);
+                std::mem::forget(object)
+            },
+            false,
+        ),
+        (|_, _, object| drop(object), false),
+    ];
+    for (at, (change, shared)) in changes.into_iter().enumerate() {
+        let (memo, key) = (Numbers::new(), Strong::new(1));
+        let waits = || memo.try_get_or_compute_shared(&key, |_| Ok::<_, u8>(8));
+        thread::scope(|scope| {
+            let mut waiter = None;
+            let failed = memo.try_get_or_compute_shared(&key, |cx| {
+                waiter = Some(scope.spawn(waits));
+                thread::sleep(Duration::from_millis(30));
+                let object = Strong::new(2);
+                cx.depends_on(&object);
+                change(&memo, &key, object);
+                Err(1_u8)
+            });
+            assert_eq!(failed, Err(1));
+            let waited = waiter.unwrap().join().unwrap();
+            assert_eq!(waited, if shared { Err(1) } else { Ok(8) }, "{at}");
+        });
+    }
+}
