@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::{Memo, Strong, memo::Rewritten};
+use weakly::memo::{Rewritten, Value};
+use weakly::{Memo, Strong};
 
 use common::{panics, quiet_panic};
 
@@ -89,7 +90,7 @@ fn of_one_input() {
     nested(|last, bottom| size(&Memo::new(), last, bottom));
 }
 
-/// 172: Results that are objects, on which the next ones depend, as `depends_on` advises.
+/// 172: Results that are objects, which the next ones declare, too.
 #[test]
 fn of_results_that_are_objects() {
     type Sizes = Memo<Callee, Strong<usize>>;
@@ -191,6 +192,50 @@ fn of_failures() {
         assert_eq!(sizes.get_or_compute(last, |_| sum(last)), sum(last));
         sum(last)
     });
+}
+
+/// 557: By a death, by calls, and by the drop of a memo, of one that was computed from another in a chain, a tree or a star.
+#[test]
+fn of_ends() {
+    type Bottom = Memo<Strong<usize>, usize>;
+    type End = fn(&Bottom, Strong<usize>);
+    let ends: [End; 4] = [
+        |_, object| drop(object),
+        |bottom, object| _ = bottom.invalidate(&object),
+        |bottom, object| _ = bottom.remove(&object),
+        |bottom, _| bottom.clear(),
+    ];
+    let below: [fn(usize) -> usize; 3] = [|at| at - 1, |at| at / 2, |_| 0];
+    let run = move |count: usize, below: fn(usize) -> usize, end: Option<End>| {
+        let (bottom, above) = (
+            Bottom::new(),
+            Memo::<(Strong<usize>, Value<usize>), usize>::new(),
+        );
+        let (object, user) = (Strong::new(1), Strong::new(2));
+        for at in 1..=count {
+            above.get_or_compute((&user, &at), |_| match below(at) {
+                0 => bottom.get_or_compute(&object, |_| 1),
+                below => above.get_or_compute((&user, &below), |_| unreachable!()),
+            });
+        }
+        assert_eq!(above.len(), count);
+        match end {
+            Some(end) => end(&bottom, object),
+            None => drop(bottom),
+        }
+        assert!(above.is_empty());
+    };
+    let thread = thread::Builder::new().stack_size(128 << 10);
+    let all = move || {
+        run(20 * LEVELS, below[0], Some(ends[0]));
+        for below in below {
+            ends.map(Some)
+                .into_iter()
+                .chain([None])
+                .for_each(|end| run(LEVELS, below, end));
+        }
+    };
+    thread.spawn(all).unwrap().join().unwrap();
 }
 
 /// The maps compute their values likewise; half the depth is enough here.

@@ -1,0 +1,257 @@
+//! What programs do that are computed anew after each edit: the scenarios of other libraries for this.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use weakly::Strong;
+use weakly::concurrent::Interner;
+use weakly::memo::Value;
+
+use crate::asked::Memo;
+use crate::common::scaled;
+use crate::tools::Count;
+
+type Input = Strong<AtomicUsize>;
+/// Results of an input, by the names of functions.
+type Results = Memo<(Input, Value<usize>), usize>;
+
+fn inputs<const N: usize>(numbers: [usize; N]) -> [Input; N] {
+    numbers.map(|number| Strong::new(AtomicUsize::new(number)))
+}
+
+fn set(results: &Results, input: &Input, number: usize) {
+    input.store(number, SeqCst);
+    results.invalidate(input);
+}
+
+/// 551: A chain: an edit at its lower end computes all anew, once, one in the middle what is above.
+#[test]
+fn a_chain() {
+    let (results, computed) = (Results::new(), Count::default());
+    let length = scaled(100, 10);
+    let all: Vec<_> = (0..length)
+        .map(|at| Strong::new(AtomicUsize::new(at)))
+        .collect();
+    fn sum(results: &Results, all: &[Input], computed: &Count) -> usize {
+        let Some((last, below)) = all.split_last() else {
+            return 0;
+        };
+        results.get_or_compute((last, &0), |_| {
+            computed.add();
+            last.load(SeqCst) + sum(results, below, computed)
+        })
+    }
+    let ask = || (sum(&results, &all, &computed), computed.get());
+    let total = length * (length - 1) / 2;
+    assert_eq!([ask(), ask()], [(total, length); 2]);
+    set(&results, &all[0], 1);
+    assert_eq!([ask(), ask()], [(total + 1, 2 * length); 2]);
+    let middle = length / 2;
+    set(&results, &all[middle], middle + 1);
+    assert_eq!([ask(), ask()], [(total + 2, 3 * length - middle); 2]);
+}
+
+/// 551: A diamond, one of whose sides asks for the other, too. Each is computed once after an edit.
+#[test]
+fn a_diamond() {
+    let (results, computed) = (Results::new(), Count::default());
+    let [input, of_one_side] = inputs([1, 10]);
+    let bottom =
+        || results.get_or_compute((&input, &0), |_| input.load(SeqCst) + 10 * computed.add());
+    let left = || {
+        results.get_or_compute((&input, &1), |_| {
+            computed.add();
+            bottom() % 10
+        })
+    };
+    let right = || {
+        results.get_or_compute((&of_one_side, &2), |_| {
+            computed.add();
+            bottom() % 10 + left() + of_one_side.load(SeqCst)
+        })
+    };
+    let top = || {
+        let of_nothing_else = &of_one_side;
+        results.get_or_compute((of_nothing_else, &3), |_| {
+            computed.add();
+            left() + right()
+        })
+    };
+    assert_eq!(
+        [(top(), computed.get()), (top(), computed.get())],
+        [(13, 4); 2]
+    );
+    set(&results, &of_one_side, 20);
+    assert_eq!(
+        [(top(), computed.get()), (top(), computed.get())],
+        [(23, 6); 2]
+    );
+    for number in 2..5 {
+        set(&results, &input, number);
+        assert_eq!((top(), computed.get()), (20 + 3 * number, 4 * number + 2));
+    }
+}
+
+/// 552: A change that cancels itself ends what was computed from it. What is asked by the content of a result, as an
+/// interner knows it, is not computed again if the content is the same.
+#[test]
+fn a_change_that_cancels_itself() {
+    let [one, other] = inputs([3, 4]);
+    let (sums, words) = (Memo::<Input, Strong<usize>>::new(), Interner::new());
+    let (users, checks) = (
+        Memo::<Input, usize>::new(),
+        Memo::<Strong<usize>, usize>::new(),
+    );
+    let (summed, used, checked) = (Count::default(), Count::default(), Count::default());
+    let sum = || {
+        sums.get_or_compute(&one, |cx| {
+            cx.depends_on(&other);
+            summed.add();
+            words.intern(one.load(SeqCst) + other.load(SeqCst))
+        })
+    };
+    let user = Strong::new(AtomicUsize::new(0));
+    let ask = || {
+        users.get_or_compute(&user, |_| {
+            used.add();
+            let sum = sum();
+            checks.get_or_compute(&sum, |_| {
+                checked.add();
+                *sum * 2
+            })
+        })
+    };
+    assert_eq!(ask(), 14);
+    let content = sum(); // somebody has it, as an editor has what it shows
+    one.store(4, SeqCst);
+    other.store(3, SeqCst);
+    assert_eq!((sums.invalidate(&one), ask()), (1, 14));
+    assert_eq!([summed.get(), used.get(), checked.get()], [2, 2, 1]);
+    drop(content);
+    one.store(5, SeqCst);
+    sums.invalidate(&one);
+    assert_eq!(ask(), 16);
+    assert_eq!([summed.get(), used.get(), checked.get()], [3, 3, 2]);
+}
+
+/// 552: What is read depends on an input: what is read no more ends nothing.
+#[test]
+fn what_is_read_no_more() {
+    let [which, one, other] = inputs([0, 1, 2]);
+    let (results, computed) = (Results::new(), Count::default());
+    let read = |input: &Input| results.get_or_compute((input, &0), |_| input.load(SeqCst));
+    let ask = || {
+        results.get_or_compute((&which, &1), |_| {
+            computed.add();
+            if read(&which) == 0 {
+                read(&one)
+            } else {
+                read(&other)
+            }
+        })
+    };
+    assert_eq!((ask(), computed.get()), (1, 1));
+    set(&results, &other, 20);
+    assert_eq!((ask(), computed.get()), (1, 1));
+    set(&results, &which, 1);
+    assert_eq!((ask(), computed.get()), (20, 2));
+    set(&results, &one, 10);
+    assert_eq!((ask(), computed.get()), (20, 2));
+    set(&results, &other, 21);
+    assert_eq!((ask(), computed.get()), (21, 3));
+}
+
+/// 553: A cycle through several memos is an error. Nothing of it is kept, and an edit that breaks it lets it be computed.
+#[test]
+fn a_cycle() {
+    let (memos, [input]) = ([(); 3].map(|()| Results::new()), inputs([3]));
+    fn ask(memos: &[Results; 3], input: &Input, at: usize) -> usize {
+        memos[at].get_or_compute((input, &at), |_| {
+            let next = at + 1;
+            match input.load(SeqCst) {
+                last if last == next => next,
+                _ => 1 + ask(memos, input, next % 3),
+            }
+        })
+    }
+    input.store(9, SeqCst);
+    for at in 0..3 {
+        assert!(catch_unwind(AssertUnwindSafe(|| ask(&memos, &input, at))).is_err());
+        assert!(memos.iter().all(|memo| memo.is_empty()));
+    }
+    input.store(3, SeqCst);
+    assert_eq!(ask(&memos, &input, 0), 5);
+    assert_eq!(memos.each_ref().map(|memo| memo.len()), [1; 3]);
+    input.store(2, SeqCst);
+    memos[2].invalidate(&input);
+    assert!(
+        memos.iter().all(|memo| memo.is_empty()),
+        "each was computed from the last"
+    );
+    assert_eq!(ask(&memos, &input, 0), 3);
+}
+
+/// 553: Who catches the panic of a result that he has asked for, or sees it fail, is computed again.
+#[test]
+fn a_result_that_fails() {
+    let (results, [input, user]) = (Results::new(), inputs([0, 1]));
+    let computed = Count::default();
+    let below = || {
+        results.try_get_or_compute((&input, &0), |_| match input.load(SeqCst) {
+            0 => Err("no"),
+            1 => panic!("a panic"),
+            number => Ok(number),
+        })
+    };
+    let ask = || {
+        results.get_or_compute((&user, &1), |_| {
+            computed.add();
+            catch_unwind(AssertUnwindSafe(below))
+                .unwrap_or(Err("panic"))
+                .unwrap_or(7)
+        })
+    };
+    assert_eq!([ask(), ask(), computed.get()], [7, 7, 2]);
+    input.store(1, SeqCst);
+    assert_eq!([ask(), ask(), computed.get()], [7, 7, 4]);
+    input.store(2, SeqCst); // no result of it exists that could be invalidated
+    assert_eq!([ask(), ask(), computed.get()], [2, 2, 5]);
+}
+
+/// 554: Two results at each of 20 levels, each of which asks for both below: a result depends on two others, not on all.
+#[test]
+fn twenty_levels_of_two_results() {
+    const LEVELS: usize = 20;
+    let (memo, edges) = (
+        Memo::<(Input, Value<usize>), u64>::new(),
+        AtomicUsize::new(0),
+    );
+    let (computed, [source, other]) = (Count::default(), inputs([1, 1]));
+    type Ask<'a> = &'a dyn Fn(usize, usize) -> u64;
+    fn result(ask: Ask<'_>, level: usize, source: &Input) -> u64 {
+        match level.checked_sub(1) {
+            Some(below) => ask(below, 0) + ask(below, 1),
+            None => source.load(SeqCst) as u64,
+        }
+    }
+    struct All<'a>(&'a dyn Fn(&All<'_>, usize, usize) -> u64);
+    let all = All(&|all, level, at| {
+        let key = if level == 0 { &source } else { &other };
+        memo.get_or_compute((key, &(2 * level + at)), |cx| {
+            computed.add();
+            let number = result(&|level, at| all.0(all, level, at), level, &source);
+            let told = format!("{cx:?}");
+            let count = told.rsplit(' ').nth(1).expect("a number");
+            edges.fetch_add(count.parse::<usize>().expect("a number"), SeqCst);
+            number
+        })
+    });
+    let top = || all.0(&all, LEVELS - 1, 0) + all.0(&all, LEVELS - 1, 1);
+    assert_eq!([top(), top()], [1 << LEVELS; 2]);
+    assert_eq!((computed.get(), edges.load(SeqCst)), (40, 4 * (LEVELS - 1)));
+    source.store(2, SeqCst);
+    memo.invalidate(&source);
+    assert!(memo.is_empty());
+    assert_eq!((top(), computed.get()), (2 << LEVELS, 80));
+    drop(source);
+}
