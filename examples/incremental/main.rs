@@ -2,9 +2,8 @@
 //! that depend on it, and only these are computed again.
 //!
 //! The fact is the size of a function if the calls in it are inlined, and those in the callees, and so on to some depth.
-//! It depends on the function, and on the sizes of the callees to one level less. So each size is an object of its own,
-//! which only its memo keeps alive, and a computation depends on those it has used: if a function dies, its sizes go,
-//! then those of its callers, and so on up.
+//! It depends on the function, and on the sizes of the callees to one level less, for which its computation asks: if a
+//! function dies, its sizes go, and those of its callers, and so on up.
 //!
 //! `cargo run --release --example incremental -- [PATH…]`
 
@@ -22,49 +21,37 @@ use std::{iter, thread};
 use code::{Code, Function, functions, unique};
 use common::report::{Report, bar};
 use common::{same, sources};
-use weakly::{Memo, Strong};
+use weakly::{Memo, Strong, memo::Value};
 
 /// How deep calls are inlined.
 const DEPTH: usize = 4;
 const EDITS: usize = 200;
 const THREADS: usize = 4;
 
-/// The sizes of functions for one depth.
-type SizesAt = Memo<Strong<Function>, Strong<u64>>;
-
-/// Those for each depth, from one.
+/// The sizes of functions, for each depth from one.
 #[derive(Default)]
-struct Sizes([SizesAt; DEPTH]);
+struct Sizes(Memo<(Strong<Function>, Value<usize>), u64>);
 
 impl Sizes {
-    fn size(&self, code: &Code, function: &Strong<Function>, depth: usize) -> Strong<u64> {
-        self.0[depth - 1].get_or_compute(function, |cx| {
+    fn size(&self, code: &Code, function: &Strong<Function>, depth: usize) -> u64 {
+        self.0.get_or_compute((function, &depth), |cx| {
             let callees = function.calls.iter().filter_map(|name| code.get(name));
             let callees = callees.map(|callee| {
                 if depth == 1 {
                     cx.depends_on(callee);
                     return callee.size;
                 }
-                let size = self.size(code, callee, depth - 1);
-                cx.depends_on(&size);
-                *size
+                self.size(code, callee, depth - 1)
             });
-            Strong::new(function.size + callees.sum::<u64>())
+            function.size + callees.sum::<u64>()
         })
-    }
-
-    /// Drops all sizes that depended on the dead; before that, a caller of a caller of a dead function still has its own.
-    /// In this order, since sizes depend on those of less depth.
-    fn purge(&self) {
-        self.0.iter().for_each(|memo| _ = memo.purge());
     }
 
     /// How many functions and sizes there are; how many sizes were computed, and dropped because of a death.
     fn counts(&self, code: &Code) -> [usize; 4] {
-        let sum = |count: fn(&SizesAt) -> usize| self.0.iter().map(count).sum();
-        let sizes = sum(|memo| memo.len());
-        let computed = sum(|memo| memo.statistics().misses as usize);
-        let invalidated = sum(|memo| memo.statistics().invalidated as usize);
+        let statistics = self.0.statistics();
+        let counts = [statistics.live, statistics.misses, statistics.invalidated];
+        let [sizes, computed, invalidated] = counts.map(|count| count as usize);
         [code.len(), sizes, computed, invalidated]
     }
 
@@ -72,7 +59,7 @@ impl Sizes {
     fn ask_for_all(&self, code: &Code) {
         let ask = |first: usize| {
             for function in code.values().skip(first).step_by(THREADS) {
-                (1..=DEPTH).for_each(|depth| drop(self.size(code, function, depth)));
+                (1..=DEPTH).for_each(|depth| _ = self.size(code, function, depth));
             }
         };
         on_threads(ask, || ());
@@ -83,7 +70,7 @@ impl Sizes {
         let plain = sums(code, |name| code[name].size);
         for (name, function) in code {
             for (depth, sizes) in (0..).zip(&plain).skip(1) {
-                let size = *self.size(code, function, depth);
+                let size = self.size(code, function, depth);
                 same(name, size, sizes[name.as_str()])?;
             }
         }
@@ -169,7 +156,6 @@ fn run(files: &[PathBuf], report: &mut Report) -> Result<(), String> {
         let cost = report.aside(|_| dependents(&code, &name));
         let [functions, all, computed, invalidated] = sizes.counts(&code);
         edit(&mut code, &name, &mut random);
-        sizes.purge();
         sizes.ask_for_all(&code);
         let expected = [functions, all, computed + cost, invalidated + cost];
         same("after an edit", sizes.counts(&code), expected)?;
@@ -181,15 +167,14 @@ fn run(files: &[PathBuf], report: &mut Report) -> Result<(), String> {
     let cost = format!("{mean:.1} of {all} sizes, at most {most}");
     report.say(format!("An edit costs {cost}"));
 
-    // Who asks keeps the lock until the answer, so that this is about one version of the code. Who edits keeps it until
-    // the sizes of the dead are purged.
+    // Who asks keeps the lock until the answer, so that this is about one version of the code.
     let shared = RwLock::new(code);
     let done = AtomicBool::new(false);
     let ask = |thread| {
         while !done.load(Relaxed) {
             let code = shared.read().expect("no panic");
             let some = code.values().skip(thread).step_by(THREADS * 20);
-            some.for_each(|function| drop(sizes.size(&code, function, DEPTH)));
+            some.for_each(|function| _ = sizes.size(&code, function, DEPTH));
         }
     };
     on_threads(ask, || {
@@ -197,7 +182,6 @@ fn run(files: &[PathBuf], report: &mut Report) -> Result<(), String> {
             let mut code = shared.write().expect("no panic");
             let name = any(&code, &mut random);
             edit(&mut code, &name, &mut random);
-            sizes.purge();
         }
         done.store(true, Relaxed);
     });
@@ -207,7 +191,6 @@ fn run(files: &[PathBuf], report: &mut Report) -> Result<(), String> {
     report.aside(|_| sizes.check(&code))?;
 
     code = Code::new();
-    sizes.purge();
     report.row("drop the functions", || sizes.counts(&code));
     let [_, left, computed, invalidated] = sizes.counts(&code);
     same("sizes of the dead", (left, computed), (0, invalidated))?;
