@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Crates that the tables name, in the versions of the lock file.
-const PEERS: [&str; 8] = [
+const PEERS: [&str; 9] = [
     "ahash",
     "dashmap",
     "hashbrown",
@@ -14,6 +14,7 @@ const PEERS: [&str; 8] = [
     "internment",
     "moka",
     "papaya",
+    "salsa",
     "weak-table",
 ];
 

@@ -18,6 +18,7 @@
 //!   sides;
 //! * [`kept`]: the floors and ceilings among them;
 //! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
+//! * [`chains`]: results that are computed from results, here and in salsa;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
 //! * [`template`], [`document`], [`embed`], [`machine`], [`scale`]: what is written, and where it was measured;
@@ -26,6 +27,7 @@
 //! * [`memory`]: an allocator that counts;
 //! * [`tree`], [`passes`]: the job of the example `side_tables`, for its memory.
 
+mod chains;
 mod chance;
 mod collections;
 mod document;

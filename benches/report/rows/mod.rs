@@ -1,6 +1,7 @@
 //! The lines of the tables.
 
 mod anchors;
+mod chains;
 mod collections;
 mod cycles;
 mod delivery;
@@ -60,6 +61,7 @@ pub(crate) fn all() -> Vec<Group> {
         group("interners", interners::all()),
         group("shared", shared::maps()),
         group("memos", shared::memos()),
+        group("chains", chains::all()),
         group("keep", keep::all()),
         group("shared interners", shared::interners()),
     ]
