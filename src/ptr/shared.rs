@@ -323,15 +323,15 @@ impl CoreRef {
             false => unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) },
         };
         let dead = match found {
-            Found::Nothing => {
-                stripe.count_ended();
-                return Attempt::Done(false, None);
-            }
+            Found::Nothing => None,
             #[cfg(feature = "std")]
             Found::Tied(token) => return Attempt::Tied(token),
-            Found::Unlinked(dead) => dead,
+            Found::Unlinked(dead) => Some(dead),
         };
         stripe.count_ended();
+        let Some(dead) = dead else {
+            return Attempt::Done(false, None);
+        };
         stripe.put(&dead, &core.full);
         let waker = has_waker.then(|| core.arming.owed(owed)).flatten();
         drop(stripe);
