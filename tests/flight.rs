@@ -4,6 +4,8 @@ mod common;
 #[path = "flight/tools.rs"]
 mod tools;
 
+#[path = "flight/asks.rs"]
+mod asks;
 #[path = "flight/cycles.rs"]
 mod cycles;
 #[path = "flight/dependencies.rs"]
