@@ -44,16 +44,11 @@ pub(crate) struct Inputs {
 }
 
 /// The dependence of a result on the entry of another result.
-pub(crate) struct Answer {
-    token: Token,
-    polled: Vec<AnyWatch>,
-}
-
-impl Answer {
+pub(crate) enum Answer {
+    /// The result depends on the entry already.
+    Known,
     /// The dependence on the entry with this token and these polled inputs.
-    pub(crate) fn new(token: Token, polled: Vec<AnyWatch>) -> Self {
-        Answer { token, polled }
-    }
+    New(Token, Vec<AnyWatch>),
 }
 
 impl<S: Compare> Leader<'_, S> {
@@ -72,7 +67,7 @@ impl Inputs {
     /// Whether the thread runs code of a computation.
     #[inline]
     pub(crate) fn is_asking() -> bool {
-        Scope::is_any() && !Scope::inputs().is_null()
+        !Scope::inputs().is_null()
     }
 
     /// Whether an operation that runs [apart](Scope::apart) was called by code of a computation.
@@ -86,12 +81,26 @@ impl Inputs {
         let inputs: *const Inputs = Scope::inputs().cast();
         // SAFETY: `run` and `Entered` name lists, which live until the end of their scopes. The
         // scope does not end in this function.
-        if let Some(inputs) = unsafe { inputs.as_ref() } {
-            Scope::apart(|| match answer {
-                Some(answer) => inputs.add_all(answer),
-                None => inputs.spoil(),
-            });
+        let Some(inputs) = (unsafe { inputs.as_ref() }) else {
+            return;
+        };
+        match answer {
+            Some(Answer::Known) => {}
+            Some(Answer::New(token, polled)) => Scope::apart(|| inputs.add_all(&token, polled)),
+            None => inputs.spoil(),
         }
+    }
+
+    /// Whether the computation that has called an operation that runs [apart](Scope::apart) depends
+    /// on the entry with the token at this place.
+    pub(crate) fn knows(token: usize) -> bool {
+        let inputs: *const Inputs = Scope::outer_inputs().cast();
+        // SAFETY: as in `add_answer`.
+        unsafe { inputs.as_ref() }.is_some_and(|inputs| {
+            let gathered = inputs.gathered.lock();
+            let known = |gathered: &Gathered| gathered.has(Watched::Notified(token));
+            gathered.as_ref().is_some_and(known)
+        })
     }
 
     /// Runs an operation of a memo, and adds its answer.
@@ -115,8 +124,7 @@ impl Inputs {
         result
     }
 
-    fn add_all(&self, answer: Answer) {
-        let Answer { token, polled } = answer;
+    fn add_all(&self, token: &Token, polled: Vec<AnyWatch>) {
         self.add(Watched::Notified(token.place()), |hash, counted| {
             let watch = token.watch(counted, hash.short());
             watch.map(AnyWatch::NotifiedWatch)
@@ -166,6 +174,11 @@ impl Inputs {
             },
         );
         watch.into_iter().for_each(AnyWatch::leave);
+    }
+
+    /// Returns the inputs, at the end of a computation by a thread.
+    pub(crate) fn into_gathered(self) -> Gathered {
+        self.gathered.into_inner().unwrap_or_default()
     }
 
     /// Takes the inputs out. No input is added from then on.
@@ -218,27 +231,46 @@ pub(crate) trait HasInputs {
     fn inputs(&self) -> &Inputs;
 }
 
-/// A computation whose code the current thread runs, until [`end`](Self::end): its parts, in one
-/// place on the heap. The drop is the end of a computation without a result.
-pub(crate) struct Entered<T: HasInputs>(NonNull<(Scope, T)>);
+/// A computation of a thread: its parts, in one place on the heap.
+pub(crate) struct Computing<T: HasInputs>(Box<(Scope, T)>);
 
-impl<T: HasInputs> Entered<T> {
+impl<T: HasInputs> Computing<T> {
+    #[inline]
     pub(crate) fn new(parts: T) -> Self {
-        let place = NonNull::from(Box::leak(Box::new((Scope::new(), parts))));
-        // SAFETY: the place is valid until `leave` frees it.
+        Computing(Box::new((Scope::new(), parts)))
+    }
+
+    /// The current thread begins to run code of the computation.
+    #[inline]
+    pub(crate) fn enter(self) -> Entered<T> {
+        let place = NonNull::from(Box::leak(self.0));
+        // SAFETY: the place is valid until `leave` takes it back.
         let (scope, parts) = unsafe { place.as_ref() };
         // SAFETY: new; `leave` ends the scope. A value with a pointer stays on its thread.
         unsafe { scope.begin(ptr::from_ref(parts.inputs()).cast()) };
         Entered(place)
     }
 
+    #[inline(always)]
+    pub(crate) fn into_parts(self) -> T {
+        self.0.1
+    }
+}
+
+/// A computation whose code the current thread runs, until [`end`](Self::end). The drop is the end
+/// of a computation without a result.
+pub(crate) struct Entered<T: HasInputs>(NonNull<(Scope, T)>);
+
+impl<T: HasInputs> Entered<T> {
+    #[inline]
     pub(crate) fn parts(&self) -> &T {
-        // SAFETY: as in `new`.
+        // SAFETY: as in `enter`.
         unsafe { &self.0.as_ref().1 }
     }
 
-    /// Ends the code of the computation, and returns its parts.
-    pub(crate) fn end(self) -> T {
+    /// Ends the code of the computation.
+    #[inline]
+    pub(crate) fn end(self) -> Computing<T> {
         let place = ManuallyDrop::new(self).0;
         // SAFETY: the value is forgotten.
         unsafe { Entered::leave(place) }
@@ -246,21 +278,21 @@ impl<T: HasInputs> Entered<T> {
 
     /// # Safety
     /// Called once.
-    unsafe fn leave(place: NonNull<(Scope, T)>) -> T {
-        // SAFETY: made by `new`, and the caller's promise.
-        let place = unsafe {
+    #[inline]
+    unsafe fn leave(place: NonNull<(Scope, T)>) -> Computing<T> {
+        // SAFETY: made by `enter`, and the caller's promise.
+        unsafe {
             place.as_ref().0.end();
-            Box::from_raw(place.as_ptr())
-        };
-        place.1
+            Computing(Box::from_raw(place.as_ptr()))
+        }
     }
 }
 
 impl<T: HasInputs> Drop for Entered<T> {
     fn drop(&mut self) {
         // SAFETY: the last use of the value.
-        let parts = unsafe { Entered::leave(self.0) };
+        let computing = unsafe { Entered::leave(self.0) };
         Inputs::add_answer(None);
-        Scope::apart(|| drop(parts));
+        Scope::apart(|| drop(computing));
     }
 }

@@ -62,7 +62,7 @@ pub(crate) use cyclic::MemberOf;
 pub(crate) use flight::{Frame, WaitError};
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
-pub(crate) use inputs::{Answer, Entered, HasInputs, Inputs, each_poll};
+pub(crate) use inputs::{Answer, Computing, Entered, HasInputs, Inputs, each_poll};
 pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Claimed, Leader, apart};

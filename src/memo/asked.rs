@@ -21,10 +21,10 @@ impl<K: MemoKey, V> Memo<K, V> {
         key: &impl MemoQuery<K>,
         read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
     ) -> Option<R> {
-        if Inputs::is_asking() {
-            return self.look_up_tracked(key, read);
+        match Scope::is_any() && Inputs::is_asking() {
+            true => self.look_up_tracked(key, read),
+            false => self.look_up_apart(key, read),
         }
-        self.look_up_apart(key, read)
     }
 
     /// As [`look_up`](Self::look_up), for code of a computation.
@@ -37,7 +37,10 @@ impl<K: MemoKey, V> Memo<K, V> {
         mut read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
     ) -> Option<R> {
         let read = |stored: &_, watches: &EntryWatches<_>, value: &_| {
-            Some((read(stored, watches, value)?, watches.answer::<K>()?))
+            Some((
+                read(stored, watches, value)?,
+                watches.answer_to_caller::<K>()?,
+            ))
         };
         let (result, answer) = Scope::apart(|| self.look_up_apart(key, read))?;
         Inputs::add_answer(Some(answer));
@@ -98,23 +101,38 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    /// Not inlined: a user's frame containing `find` would be three times as large.
-    #[inline(never)]
+    #[inline]
     #[track_caller]
     pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
-        if Inputs::is_asking() {
-            return self.find_tracked(key);
+        match Scope::is_any() {
+            true => self.find_in_scope(key),
+            false => self.find_plainly(key),
         }
+    }
+
+    /// Not inlined: a user's frame containing the lookup would be three times as large.
+    #[inline(never)]
+    #[track_caller]
+    fn find_plainly(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
         self.find_apart(key, Self::read)
     }
 
-    /// As [`find`](Self::find), for code of a computation.
+    /// As [`find`](Self::find), where code of a computation may call.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn find_tracked(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
-        let (value, answer) = Scope::apart(|| self.find_apart(key, Self::read_asked))?;
-        Inputs::add_answer(answer);
+    fn find_in_scope(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+        if !Inputs::is_asking() {
+            return self.find_plainly(key);
+        }
+        let read = |watches: &EntryWatches<_>, value: &_| {
+            Some((
+                Self::read(watches, value)?,
+                watches.answer_to_caller::<K>()?,
+            ))
+        };
+        let (value, answer) = Scope::apart(|| self.find_apart(key, read))?;
+        Inputs::add_answer(Some(answer));
         Ok(value)
     }
 

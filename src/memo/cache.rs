@@ -15,7 +15,7 @@ use super::statistics::{Statistics, Striped};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Entered, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
+    Absent, Claimed, Computing, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
     SharedWatchFor, Table, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
@@ -524,9 +524,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Keeps the result, and returns a clone of the result.
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
-        let begun = begun.end();
+        let computing = begun.end();
         Inputs::asking(|| {
-            let ((leader, _frame), key, watches) = begun.end();
+            let ((leader, _frame), key, watches) = computing.into_parts().end();
             let made = || (key, watches(), value.clone(), (value, None));
             let asked = Inputs::has_asked();
             leader.finish(Self::read_asked, made, |watches, made| {
@@ -538,9 +538,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[cold]
     #[inline(never)]
     fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {
-        let begun = begun.end();
+        let computing = begun.end();
         Inputs::asking(|| {
-            let ((leader, _frame), key, watches) = begun.end();
+            let ((leader, _frame), key, watches) = computing.into_parts().end();
             let watches = watches();
             leader.fail::<E, Es>(error, || watches.all_live());
             drop((watches, key));
@@ -576,17 +576,17 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                         inputs: leader.inputs(),
                         memo: PhantomData,
                     };
-                    Claimed::Yours(Parts {
+                    Claimed::Yours(Computing::new(Parts {
                         computation,
                         watches: Q::watch(handles, hash, core),
                         key,
                         way: (leader, frame),
-                    })
+                    }))
                 }
             })
         });
         match claimed {
-            Ok(Claimed::Yours(parts)) => Ok(Claimed::Yours(Entered::new(parts))),
+            Ok(Claimed::Yours(computing)) => Ok(Claimed::Yours(computing.enter())),
             Ok(Claimed::There((value, answer))) => {
                 Inputs::add_answer(answer);
                 Ok(Claimed::There(value))

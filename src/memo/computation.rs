@@ -115,7 +115,7 @@ impl<K: MemoKey, W> Parts<'_, K, W> {
             key,
             way,
         } = self;
-        let watches = move || EntryWatches::new(watches, computation.inputs.close());
+        let watches = move || EntryWatches::new(watches, computation.inputs.into_gathered());
         (way, key, watches)
     }
 }

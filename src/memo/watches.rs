@@ -5,7 +5,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::key::{MemoKey, Part};
-use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Registered, Unplaced, Watches};
+use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Inputs, Registered, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
 use crate::sync::AtomicPtr;
 
@@ -73,7 +73,15 @@ impl<A: Watches> EntryWatches<A> {
         if self.polled {
             polled.extend(self.all.1.iter().filter_map(AnyWatch::again));
         }
-        Some(Answer::new(token, polled))
+        Some(Answer::New(token, polled))
+    }
+
+    /// As [`answer`](Self::answer), in an operation that code of a computation has called.
+    pub(super) fn answer_to_caller<K: MemoKey<Watches = A>>(&self) -> Option<Answer> {
+        match self.token.place().is_some_and(Inputs::knows) {
+            true => Some(Answer::Known),
+            false => self.answer::<K>(),
+        }
     }
 
     pub(super) fn keys(&self) -> &A {

@@ -68,6 +68,16 @@ impl TokenSlot {
         }
     }
 
+    /// Returns the place of the token, if there is a token.
+    #[inline]
+    pub(crate) fn place(&self) -> Option<usize> {
+        // Acquire: as in `token`.
+        let there = self.0.load(Acquire);
+        // SAFETY: K1: the slot has a reference.
+        let block = || unsafe { RecordRef::<Atomic>::from_ptr(there) }.block();
+        (there.addr() > ENDED).then(|| block().place().addr().get())
+    }
+
     #[cold]
     #[inline(never)]
     fn make(&self) -> Option<Token> {

@@ -93,6 +93,11 @@ impl<T> Mutex<T> {
         }
     }
 
+    /// Returns the data, without the lock.
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard::new(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
