@@ -26,11 +26,19 @@ use crate::thread::Scope;
 /// handles, each further part is a handle, `Many` handles or a plain [`Value`]. The cache does not
 /// keep the objects alive. When one of the objects dies, the cache drops the result.
 ///
-/// An entry dies with the first of its inputs. The inputs are the objects in the key, compared by
-/// identity, and the objects that the computation [depends on](Computation::depends_on). An input
-/// is dead when its destructor has run (for an `Arc`: when the last strong handle is gone). From
-/// then on no lookup finds the entry, and the result is destroyed like the values of a
+/// An entry ends with the first of its inputs. The inputs are the objects in the key, compared by
+/// identity; the results of this and other memos that the [computation](Computation) has asked for,
+/// which the memo notes without a word; and the objects that the computation
+/// [declares](Computation::depends_on). An object is dead when its destructor has run (for an
+/// `Arc`: when the last strong handle is gone). From then on no lookup finds the entry, and the
+/// result is destroyed like the values of a
 /// [`concurrent::WeakMap`](crate::concurrent::WeakMap).
+///
+/// A result ends with an input, and when it is removed, [invalidated](Self::invalidate), replaced
+/// by [`insert`](Self::insert), or when its memo is dropped. The end of a result ends all results
+/// that were computed from it, at any depth and in any memo, before the call returns that ends the
+/// result: O(ended results). An object that does not notify, such as an `Arc`, is an input of all
+/// these results itself, and each of them is polled.
 ///
 /// Each result is computed once (except in [races](Self::get_or_compute_racing)): threads that ask
 /// for the same key wait for the thread computing the result. If the computation panics or fails,
@@ -40,10 +48,11 @@ use crate::thread::Scope;
 /// a work-stealing pool, or for a lock that callers hold: threads [may wait for
 /// ever](crate::guide::memo#computations-that-wait) there.
 ///
-/// A computed result is not kept in three cases: another result is [inserted](Self::insert) for the
-/// key meanwhile, the key is removed or [invalidated](Self::invalidate) meanwhile, or an input
-/// dies. Then only the computing thread gets the computed result. The waiting threads find the
-/// inserted result, or one of the waiting threads computes the result anew.
+/// A computed result is not kept in four cases: another result is [inserted](Self::insert) for the
+/// key meanwhile, the key is removed or [invalidated](Self::invalidate) meanwhile, an input ends, or
+/// the computation has asked for a result that was not kept. Then only the computing thread gets
+/// the computed result. The waiting threads find the inserted result, or one of the waiting threads
+/// computes the result anew.
 ///
 /// Computations nest as deep as the stack allows. With optimisation, one level of a small
 /// computation takes some 130 bytes of stack, closure and caller included: 50,000 levels fit on a
@@ -62,11 +71,8 @@ use crate::thread::Scope;
 ///
 /// let sizes = Memo::<Strong<Function>, usize>::new();
 /// fn size(sizes: &Memo<Strong<Function>, usize>, function: &Strong<Function>) -> usize {
-///     sizes.get_or_compute(function, |cx| {
-///         let callee = function.callee.as_ref().map_or(0, |callee| {
-///             cx.depends_on(callee);
-///             size(sizes, callee)
-///         });
+///     sizes.get_or_compute(function, |_| {
+///         let callee = function.callee.as_ref().map_or(0, |callee| size(sizes, callee));
 ///         function.body.len() + callee
 ///     })
 /// }
@@ -76,9 +82,9 @@ use crate::thread::Scope;
 /// assert_eq!(size(&sizes, &root), 11);
 /// assert_eq!(size(&sizes, &root), 11);
 /// assert_eq!((sizes.statistics().hits, sizes.statistics().misses), (1, 2));
-/// drop(root);
-/// sizes.purge();
-/// assert_eq!(sizes.len(), 1); // the leaf's
+/// drop(leaf);
+/// assert_eq!(sizes.remove(root.callee.as_ref().unwrap()), Some(5));
+/// assert!(sizes.is_empty()); // the size of the root was computed from the size of the leaf
 /// ```
 ///
 /// Several inputs are a tuple:
@@ -173,15 +179,14 @@ impl<K: MemoKey, V> Memo<K, V> {
     ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
 
     /// Removes all results in which an object takes part, as a part of the key or because the
-    /// computation [depends on](Computation::depends_on) the object; returns the number of removed
-    /// results. A computation under way that has already named the object finishes, but only the
-    /// computing thread gets its result, and the result is not [kept](Self). The method is for
-    /// objects that change in place, under a lock: the thread that has changed an object calls
-    /// `invalidate`. Then no later lookup finds a result of the old state, if each computation
-    /// declares an object before it reads the object, under the same lock.
-    ///
-    /// A result B, computed from a removed result A, stays, except in two cases: B itself depends
-    /// on the object, or B depends on A, and A is an object that only the memo kept alive.
+    /// computation [depends on](Computation::depends_on) the object, and all results that were
+    /// computed from these results, in any memo. Returns the number of results that the call has
+    /// removed because of the object. A computation under way that has already named the object, or
+    /// has asked for a removed result, finishes, but only the computing thread gets its result, and
+    /// the result is not [kept](Self). The method is for objects that change in place, under a
+    /// lock: the thread that has changed an object calls `invalidate`. Then no later lookup finds a
+    /// result of the old state, if each computation declares an object before it reads the object,
+    /// under the same lock.
     ///
     /// O(n log n) for all n registrations of the object, in all collections: the object lists its
     /// registrations, and the memo is not scanned. Threads that insert or remove results of the
@@ -276,6 +281,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    /// Within a [computation](Computation), the result becomes an input of that computation.
     #[inline]
     #[track_caller]
     pub fn get(&self, key: impl MemoQuery<K>) -> Option<V> {
@@ -286,10 +292,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         found
     }
 
-    /// Sets the result for a key, and returns the replaced result. O(inputs). If the result for the
-    /// key is [being computed](crate::concurrent#a-value-that-is-being-made), only the computing
-    /// thread gets the computed result; the memo keeps the inserted result, and waiting threads
-    /// find it.
+    /// Sets the result for a key, and returns the replaced result. O(inputs), and O(1) for each
+    /// result that was computed from the replaced result, and ends. If the result for the key is
+    /// [being computed](crate::concurrent#a-value-that-is-being-made), only the computing thread
+    /// gets the computed result; the memo keeps the inserted result, and waiting threads find it.
     ///
     /// ```
     /// use weakly::{Memo, Strong, memo::Value};
@@ -304,8 +310,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         self.set(key, value)
     }
 
-    /// Removes the result for a key, and returns a clone of the result. O(1). The result itself is
-    /// destroyed when no thread looks at it any more, as for
+    /// Removes the result for a key, and returns a clone of the result. O(1), and O(1) for each
+    /// result that was computed from the removed result, and ends. The result itself is destroyed
+    /// when no thread looks at it any more, as for
     /// [`WeakMap::remove_if`](crate::concurrent::WeakMap::remove_if). A result that is [being
     /// computed](crate::concurrent#a-value-that-is-being-made) will not be [kept](Self), and the
     /// waiting threads compute the result anew.
@@ -348,7 +355,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// there is a result.
     ///
     /// The closure gets the [`Computation`], to declare further objects on which the result
-    /// depends.
+    /// depends. The result depends on each result that the closure asks for, without a word.
     ///
     /// A waiting call blocks its thread. Do not make the call on the only thread of an executor,
     /// whose other tasks may have to compute the result. Where the closure waits for a

@@ -21,7 +21,8 @@ use crate::concurrent::{Entered, HasInputs, Inputs, SharedKey, Unplaced};
 ///
 /// The result is returned and not kept if the computation has asked for a result that was not kept:
 /// because that computation has failed, because the key was removed meanwhile, because an input has
-/// died, or because a ceiling has refused the result.
+/// ended, or because a ceiling has refused the result. A wait that [times
+/// out](crate::Memo::get_or_compute_timeout) is a result that was not kept, too.
 ///
 /// Parts of the computation on other threads [enter](Self::enter) the computation.
 pub struct Computation<'m> {

@@ -22,7 +22,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// No caller waits for a race. A call of [`get_or_compute`](Self::get_or_compute) beside a race
     /// computes, too, and other callers may wait for that call: the result that is computed first,
     /// in the race or beside it, is kept, and goes to the racing calls, the computing call and the
-    /// waiting callers. In the [three cases](Self) in which a computed result is not kept, the
+    /// waiting callers. In the [four cases](Self) in which a computed result is not kept, the
     /// result of a race is not kept either.
     ///
     /// # Panics
