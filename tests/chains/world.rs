@@ -154,16 +154,15 @@ impl World {
         self.raise(node, stamp);
     }
 
-    /// Sets a result. What was computed from the result that was there has a lower stamp than this: no computation of the
-    /// result begins before it is removed again.
+    /// Sets a result. What was computed from the result that was there has a lower stamp than this. (A computation may begin
+    /// before the call returns, with the stamp of the set result: a ceiling may have evicted it.)
     fn insert(&self, node: usize, number: u64) {
         let (_locked, thing) = (self.lock(node), SLOTS + EXTRAS + node);
-        let mut value = Value::of(number);
-        value.reads(thing, self.next_stamp(thing) + 1);
+        let (mut value, stamp) = (Value::of(number), self.next_stamp(thing));
+        value.reads(thing, stamp);
         with_key!(self, node, &self.key(node), |memo, key| drop(
             memo.insert(key, value)
         ));
-        let stamp = self.next_stamp(thing);
         self.raise(node, stamp);
     }
 
