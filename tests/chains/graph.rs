@@ -145,13 +145,24 @@ fn lookups() -> usize {
     })
 }
 
+/// Says by which seed a test has failed.
+struct Running(u64);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("by seed {}", self.0);
+        }
+    }
+}
+
 const ROUND: usize = scaled(5_000, 100);
 
 /// 541: A single thread has the misses, the results and the numbers of the plain model.
 #[test]
 fn one_thread_computes_what_the_model_computes() {
     for seed in 0..lookups().div_ceil(ROUND) as u64 {
-        let (world, mut model) = (World::new(), Model::default());
+        let (world, mut model, _running) = (World::new(), Model::default(), Running(seed));
         if seed % 2 == 1 {
             world.set_reclaim(Reclaim::OnRequest);
         }
@@ -167,24 +178,17 @@ fn one_thread_computes_what_the_model_computes() {
             assert_eq!(
                 asked,
                 model.ask_for(node),
-                "seed {seed}, step {at}, {node}, a hit: {was_there}"
+                "step {at}, {node}, a hit: {was_there}"
             );
-            assert_eq!(
-                world.misses.load(SeqCst),
-                model.misses,
-                "seed {seed}, step {at}, {node}"
-            );
+            assert_eq!(world.misses.load(SeqCst), model.misses, "step {at}, {node}");
         }
         for node in 0..NODES {
-            assert_eq!(world.peek(node).is_some(), model.has(node), "seed {seed}");
+            assert_eq!(world.peek(node).is_some(), model.has(node));
         }
         let live = [world.one.len(), world.with_number.len(), world.two.len()];
         let counted: usize = (0..NODES).filter(|node| model.has(*node)).count();
         // Results of dead `Arc`s count until they are found dead.
-        assert!(
-            live.iter().sum::<usize>() >= counted,
-            "seed {seed}: {live:?}, {counted}"
-        );
+        assert!(live.iter().sum::<usize>() >= counted, "{live:?}, {counted}");
     }
 }
 
@@ -193,7 +197,7 @@ fn one_thread_computes_what_the_model_computes() {
 fn threads(count: usize) {
     let rounds = lookups().div_ceil(ROUND) as u64;
     for seed in 0..rounds {
-        let world = World::new();
+        let (mut world, _running) = (World::new(), Running(seed));
         match seed % 4 {
             1 => world.set_reclaim(Reclaim::OnRequest),
             2 => world.set_ceilings(Limit::entries(3)),
@@ -225,12 +229,8 @@ fn threads(count: usize) {
         world.misses.store(0, SeqCst);
         for _ in 0..2 {
             for node in 0..NODES {
-                assert_eq!(
-                    world.look_up(node, Asks::Waits),
-                    model.ask_for(node),
-                    "seed {seed}"
-                );
-                assert_eq!(world.misses.load(SeqCst), model.misses, "seed {seed}");
+                assert_eq!(world.look_up(node, Asks::Waits), model.ask_for(node));
+                assert_eq!(world.misses.load(SeqCst), model.misses);
             }
         }
     }

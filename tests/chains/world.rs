@@ -33,6 +33,7 @@ pub(crate) struct World {
     stamps: [AtomicU32; THINGS],
     floors: Arc<Floors>,
     pub(crate) misses: AtomicU64,
+    has_ceilings: bool,
 }
 
 /// Calls `$body` with `$memo` and `$key` as the memo and the key of a result.
@@ -69,6 +70,7 @@ impl World {
             stamps: std::array::from_fn(|_| AtomicU32::new(0)),
             floors,
             misses: AtomicU64::new(0),
+            has_ceilings: false,
         }
     }
 
@@ -79,7 +81,8 @@ impl World {
     }
 
     /// Some results are heavier than a limit of weight.
-    pub(crate) fn set_ceilings(&self, limit: Limit) {
+    pub(crate) fn set_ceilings(&mut self, limit: Limit) {
+        self.has_ceilings = true;
         let weigh = |value: &Value| value.number as usize % 14;
         self.one.set_ceiling(limit, weigh);
         self.with_number.set_ceiling(limit, weigh);
@@ -154,16 +157,17 @@ impl World {
         self.raise(node, stamp);
     }
 
-    /// Sets a result. What was computed from the result that was there has a lower stamp than this. (A computation may begin
-    /// before the call returns, with the stamp of the set result: a ceiling may have evicted it.)
-    fn insert(&self, node: usize, number: u64) {
+    /// Sets a result. What was computed from the result that was there has a lower stamp than this: no computation of the
+    /// result begins before it is removed again, unless a ceiling evicts it.
+    pub(crate) fn insert(&self, node: usize, number: u64) {
         let (_locked, thing) = (self.lock(node), SLOTS + EXTRAS + node);
         let (mut value, stamp) = (Value::of(number), self.next_stamp(thing));
-        value.reads(thing, stamp);
+        value.reads(thing, stamp + 1);
         with_key!(self, node, &self.key(node), |memo, key| drop(
             memo.insert(key, value)
         ));
-        self.raise(node, stamp);
+        let later = self.next_stamp(thing);
+        self.raise(node, if self.has_ceilings { stamp } else { later });
     }
 
     /// Removes all results of a memo.
