@@ -14,6 +14,8 @@ mod destructors;
 mod failures;
 #[path = "memo/function_cache.rs"]
 mod function_cache;
+#[path = "memo/handles.rs"]
+mod handles;
 #[path = "memo/inputs.rs"]
 mod inputs;
 #[path = "memo/invalidation.rs"]

@@ -36,9 +36,9 @@ impl Gathered {
     #[inline(never)]
     fn finds(&self, object: Watched) -> bool {
         if self.places.is_empty() {
-            return self.watches.iter().any(|watch| watch.is_of(object));
+            return self.watches.iter().any(|watch| watch.watched() == object);
         }
-        let is_it = |&at: &usize| self.watches[at].is_of(object);
+        let is_it = |&at: &usize| self.watches[at].watched() == object;
         self.places.find(object.hash(), is_it).is_some()
     }
 

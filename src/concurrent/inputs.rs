@@ -45,7 +45,7 @@ pub(crate) struct Inputs {
 
 /// The dependence of a result on the entry of another result.
 pub(crate) enum Answer {
-    /// The result depends on the entry already.
+    /// The result depends on the entry, and on its polled inputs, already.
     Known,
     /// The dependence on the entry with this token and these polled inputs.
     New(Token, Vec<AnyWatch>),
@@ -105,9 +105,14 @@ impl Inputs {
 
     /// Runs an operation of a memo, and adds its answer.
     pub(crate) fn asking<R>(ask: impl FnOnce() -> (R, Option<Answer>)) -> R {
-        let (result, answer) = Inputs::or_spoil(|| Scope::apart(ask));
+        let (result, answer) = Inputs::apart(ask);
         Inputs::add_answer(answer);
         result
+    }
+
+    /// Runs a part of an operation of a memo.
+    pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
+        Inputs::or_spoil(|| Scope::apart(run))
     }
 
     /// Runs code whose panic spoils the inputs of the computation that asks (I2).
@@ -124,14 +129,16 @@ impl Inputs {
         result
     }
 
+    /// The token last: another part of the computation that finds the token in the list adds
+    /// nothing ([`Answer::Known`]).
     fn add_all(&self, token: &Token, polled: Vec<AnyWatch>) {
+        for watch in polled {
+            self.add(watch.watched(), |_, _| Some(watch));
+        }
         self.add(Watched::Notified(token.place()), |hash, counted| {
             let watch = token.watch(counted, hash.short());
             watch.map(AnyWatch::NotifiedWatch)
         });
-        for watch in polled {
-            self.add(watch.watched(), |_, _| Some(watch));
-        }
     }
 
     /// The result of the computation will not be kept.
@@ -143,8 +150,10 @@ impl Inputs {
     /// Adds an object; nothing after the end of the computation.
     pub(crate) fn depends_on<P: SharedKey + 'static>(&self, object: &P) {
         // The handle is of a user's type, and user code may run here.
-        let (watched, watch) = SharedWatchFor::<P>::any(object);
-        self.add(watched, |hash, counted| Some(watch(hash, counted)));
+        Scope::apart(|| {
+            let (watched, watch) = SharedWatchFor::<P>::any(object);
+            self.add(watched, |hash, counted| Some(watch(hash, counted)));
+        });
     }
 
     /// Adds an input, unless it is there. `watch` returns `None` if the input has ended, allocates,

@@ -451,7 +451,7 @@ pub(super) enum Stage {
     Counted,
     /// The value has taken the place of the node.
     Landed,
-    /// Another leader has the reservation.
+    /// Another leader has the reservation, or the leader has left.
     HandedOver,
 }
 
@@ -539,14 +539,15 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// Leaves without a value. Leaves the error to the callers that wait, if the node of the
     /// reservation is linked, and the inputs of the computation live: otherwise the error may be
-    /// out of date.
-    pub(crate) fn fail<E, Es: Errors<E>>(self, error: &E, live: impl FnOnce() -> bool) {
-        if let Some(own) = self
-            .own()
-            .filter(|_| Es::SHARED && live() && self.is_linked())
-        {
-            Es::leave(error, own);
-        }
+    /// out of date. The inputs are asked when the node is withdrawn, and no other caller comes to
+    /// wait: so a caller that begins after the end of an input does not get the error.
+    pub(crate) fn fail<E, Es: Errors<E>>(mut self, error: &E, live: impl FnOnce() -> bool) {
+        let shares = Es::SHARED && self.is_linked();
+        self.leave(|own| {
+            if let Some(own) = own.filter(|_| shares && live()) {
+                Es::leave(error, own);
+            }
+        });
     }
 
     /// Whether the node of the reservation is linked.
@@ -668,7 +669,15 @@ impl<S: Compare> Drop for Leader<'_, S> {
     // Apart, as `lead` is.
     #[inline(never)]
     fn drop(&mut self) {
-        match self.stage {
+        self.leave(|_| ());
+    }
+}
+
+impl<S: Compare> Leader<'_, S> {
+    /// Ends the leader. If there is no value, `last` runs before the callers that wait go on, and
+    /// when no other caller comes to wait for the leader.
+    fn leave(&mut self, last: impl FnOnce(Option<&Reservation>)) {
+        match mem::replace(&mut self.stage, Stage::HandedOver) {
             Stage::HandedOver => return,
             Stage::Landed => return self.reservation.land(),
             Stage::Counted => {}
@@ -681,6 +690,7 @@ impl<S: Compare> Drop for Leader<'_, S> {
         if let Some(pin) = &pin {
             panics.catch(|| table.withdraw(pin, self.hash, own));
         }
+        panics.catch(|| last(self.own().map(|own| &**own)));
         panics.catch(|| own.quit(part, closes));
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // reservation.

@@ -348,6 +348,12 @@ where
 /// A watch on a polled object: the weak handle pins the address.
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
+impl<K: StrongRef<Weak: Send + Sync> + 'static> PolledWatch<K> {
+    fn erased(self) -> AnyWatch {
+        AnyWatch::PolledWatch(WeakRef::addr(&self.0).addr(), Box::new(self))
+    }
+}
+
 impl<K: StrongRef<Weak: Send + Sync> + Send + Sync> Sharing for Swept<K, Atomic> {
     type SharedWatch = PolledWatch<K>;
 }
@@ -384,7 +390,7 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     where
         K: 'static,
     {
-        let watch = AnyWatch::PolledWatch(Box::new(PolledWatch::<K>(K::downgrade(pointer))));
+        let watch = PolledWatch::<K>(K::downgrade(pointer)).erased();
         (watch.watched(), |_, _| watch)
     }
 
@@ -392,7 +398,7 @@ impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     where
         K: 'static,
     {
-        Some(AnyWatch::PolledWatch(Pins::again(self)))
+        Some(Pins::again(self))
     }
 
     fn hashes_of(_: &K, _: CoreRef) -> Option<Vec<HashValue>> {
@@ -446,8 +452,9 @@ impl Watched {
 pub enum AnyWatch {
     /// A watch on an object whose death unlinks the entry.
     NotifiedWatch(SharedWatch),
-    /// A watch on a polled object.
-    PolledWatch(Box<dyn Pins>),
+    /// A watch on a polled object, and the address of the object: [`watched`](Self::watched) is
+    /// asked under a lock, and calls no code of a user's handle type.
+    PolledWatch(usize, Box<dyn Pins>),
 }
 
 impl AnyWatch {
@@ -463,17 +470,7 @@ impl AnyWatch {
     pub(super) fn watched(&self) -> Watched {
         match self {
             AnyWatch::NotifiedWatch(watch) => Watched::Notified(watch.place()),
-            AnyWatch::PolledWatch(object) => object.watched(),
-        }
-    }
-
-    /// Returns whether this watch is on the object.
-    #[inline]
-    pub(super) fn is_of(&self, object: Watched) -> bool {
-        match (self, object) {
-            (AnyWatch::NotifiedWatch(watch), Watched::Notified(place)) => watch.place() == place,
-            (AnyWatch::PolledWatch(there), Watched::Polled(..)) => there.watched() == object,
-            _ => false,
+            AnyWatch::PolledWatch(addr, object) => Watched::Polled(*addr, object.kind()),
         }
     }
 
@@ -481,7 +478,7 @@ impl AnyWatch {
     pub(crate) fn hold(&self) -> Option<Option<Box<dyn Any>>> {
         match self {
             AnyWatch::NotifiedWatch(_) => Some(None),
-            AnyWatch::PolledWatch(object) => object.hold().map(Some),
+            AnyWatch::PolledWatch(_, object) => object.hold().map(Some),
         }
     }
 
@@ -489,14 +486,14 @@ impl AnyWatch {
     pub(crate) fn again(&self) -> Option<AnyWatch> {
         match self {
             AnyWatch::NotifiedWatch(_) => None,
-            AnyWatch::PolledWatch(object) => Some(AnyWatch::PolledWatch(object.again())),
+            AnyWatch::PolledWatch(_, object) => Some(object.again()),
         }
     }
 
     fn notified(&self) -> Option<&SharedWatch> {
         match self {
             AnyWatch::NotifiedWatch(watch) => Some(watch),
-            AnyWatch::PolledWatch(_) => None,
+            AnyWatch::PolledWatch(..) => None,
         }
     }
 }
@@ -505,27 +502,27 @@ impl Watches for AnyWatch {
     const SWEPT: Option<bool> = None;
 
     fn is_swept(&self) -> bool {
-        matches!(self, AnyWatch::PolledWatch(_))
+        matches!(self, AnyWatch::PolledWatch(..))
     }
 
     fn is_stale(&self) -> bool {
         match self {
             AnyWatch::NotifiedWatch(_) => false,
-            AnyWatch::PolledWatch(object) => object.is_expired(),
+            AnyWatch::PolledWatch(_, object) => object.is_expired(),
         }
     }
 
     fn is_expired(&self) -> bool {
         match self {
             AnyWatch::NotifiedWatch(watch) => watch.is_expired(),
-            AnyWatch::PolledWatch(object) => object.is_expired(),
+            AnyWatch::PolledWatch(_, object) => object.is_expired(),
         }
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
         each(match self {
             AnyWatch::NotifiedWatch(watch) => watch.addr(),
-            AnyWatch::PolledWatch(object) => object.addr(),
+            AnyWatch::PolledWatch(addr, _) => ptr::without_provenance(*addr),
         });
     }
 }
@@ -557,22 +554,21 @@ pub trait Pins: Send + Sync {
     /// Returns a handle to the object, if the object lives.
     #[doc(hidden)]
     fn hold(&self) -> Option<Box<dyn Any>>;
+    /// Returns the type of the watch.
     #[doc(hidden)]
-    fn addr(&self) -> *const ();
-    #[doc(hidden)]
-    fn watched(&self) -> Watched;
+    fn kind(&self) -> TypeId;
     /// Returns another watch on the object.
     #[doc(hidden)]
-    fn again(&self) -> Box<dyn Pins>;
+    fn again(&self) -> AnyWatch;
 }
 
 impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
-    fn again(&self) -> Box<dyn Pins> {
-        Box::new(PolledWatch::<K>(self.0.clone()))
+    fn again(&self) -> AnyWatch {
+        PolledWatch::<K>(self.0.clone()).erased()
     }
 
-    fn watched(&self) -> Watched {
-        Watched::Polled(WeakRef::addr(&self.0).addr(), TypeId::of::<Self>())
+    fn kind(&self) -> TypeId {
+        TypeId::of::<Self>()
     }
 
     fn is_expired(&self) -> bool {
@@ -581,9 +577,5 @@ impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
 
     fn hold(&self) -> Option<Box<dyn Any>> {
         Some(Box::new(self.0.upgrade()?))
-    }
-
-    fn addr(&self) -> *const () {
-        WeakRef::addr(&self.0)
     }
 }

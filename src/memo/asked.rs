@@ -42,7 +42,7 @@ impl<K: MemoKey, V> Memo<K, V> {
                 watches.answer_to_caller::<K>()?,
             ))
         };
-        let (result, answer) = Scope::apart(|| self.look_up_apart(key, read))?;
+        let (result, answer) = Inputs::apart(|| self.look_up_apart(key, read))?;
         Inputs::add_answer(Some(answer));
         Some(result)
     }
@@ -131,7 +131,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 watches.answer_to_caller::<K>()?,
             ))
         };
-        let (value, answer) = Scope::apart(|| self.find_apart(key, read))?;
+        let (value, answer) = Inputs::apart(|| self.find_apart(key, read))?;
         Inputs::add_answer(Some(answer));
         Ok(value)
     }

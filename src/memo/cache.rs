@@ -209,6 +209,10 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// assert!(contains("two") && contains("three"));
     /// ```
     pub fn invalidate<P: SharedKey>(&self, object: &P) -> usize {
+        Scope::apart(|| self.end_all_of(object))
+    }
+
+    fn end_all_of<P: SharedKey>(&self, object: &P) -> usize {
         let addr = P::known_addr(object);
         let names_it = |watches: &EntryWatches<K::Watches>| {
             let mut found = false;
@@ -307,7 +311,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// ```
     #[track_caller]
     pub fn insert(&self, key: impl MemoQuery<K>, value: V) -> Option<V> {
-        self.set(key, value)
+        match Scope::is_any() {
+            true => Scope::apart(|| self.set(key, value)),
+            false => self.set(key, value),
+        }
     }
 
     /// Removes the result for a key, and returns a clone of the result. O(1), and O(1) for each
@@ -318,6 +325,14 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// waiting threads compute the result anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> Option<V> {
+        match Scope::is_any() {
+            true => Scope::apart(|| self.take(key)),
+            false => self.take(key),
+        }
+    }
+
+    #[track_caller]
+    fn take(&self, key: impl MemoQuery<K>) -> Option<V> {
         let remove = |hash: HashValue| {
             self.table.remove_where(
                 hash,
@@ -564,7 +579,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (hash, absent): (HashValue, Absent),
         way: impl FnOnce() -> Way<Es>,
     ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
-        let claimed = Scope::apart(|| {
+        let claimed = Inputs::apart(|| {
             let handles = key.handles();
             let key = key.into_stored();
             let claimed = self

@@ -151,10 +151,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(absent) => absent,
         };
-        let (handles, key) = Scope::apart(|| (key.handles(), key.into_stored()));
+        let (handles, key) = Inputs::apart(|| (key.handles(), key.into_stored()));
         let (read, left) = (Self::read_asked, |_: &_| None);
         let claimed = self.table.lead_in_task(hash, &key, read, left, absent, way);
-        let claimed = each_poll(|poll| Inputs::or_spoil(|| Scope::apart(poll)), claimed).await;
+        let claimed = each_poll(|poll| Inputs::apart(poll), claimed).await;
         if claimed.is_err() {
             Inputs::add_answer(None);
         }
@@ -170,7 +170,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Inputs::add_answer(answer);
                 Ok(Claimed::There(value))
             }
-            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Scope::apart(|| {
+            Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Inputs::apart(|| {
                 self.loads.fetch_add(1, Relaxed);
                 let leader = leader;
                 let _frame = leader.frame();
@@ -330,7 +330,7 @@ where
                 let inputs = entry.inputs.share();
                 let (share, computing) = {
                     let _frame = leader.frame();
-                    let share = Scope::apart(|| memo.clone());
+                    let share = Inputs::apart(|| memo.clone());
                     let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
                     (share, go_on(inputs, computing))
                 };
@@ -348,7 +348,7 @@ where
             }
         };
         let result = loading.result::<K, V>();
-        let result = each_poll(|poll| Inputs::or_spoil(|| Scope::apart(poll)), result).await;
+        let result = each_poll(|poll| Inputs::apart(poll), result).await;
         let (result, answer) = answered(result);
         Inputs::add_answer(answer);
         result

@@ -1,7 +1,8 @@
 //! A computation depends on the results that it asks for.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, LazyLock};
 use std::task::{Wake, Waker};
 use std::thread;
@@ -11,7 +12,7 @@ use weakly::concurrent::WeakMap;
 use weakly::memo::{Many, Rewritten, Value, untracked};
 use weakly::{Memo, Strong, keep::Limit};
 
-use crate::common::panics;
+use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;
 use crate::tools::{Count, Doomed, Pointer, objects};
 
@@ -314,11 +315,6 @@ fn code_that_the_library_calls_is_apart() {
             ASKS.set(Some(|| assert_eq!(MEMO.get(&*KEY), Some(1))));
         }
         ASKS.set(None);
-        assert_eq!(
-            format!("{cx:?}"),
-            "Computation { dependencies: 1 }",
-            "the inner result"
-        );
         let is_apart = |what| {
             assert_eq!(
                 format!("{cx:?}"),
@@ -326,6 +322,15 @@ fn code_that_the_library_calls_is_apart() {
                 "{what}"
             );
         };
+        is_apart("the inner result");
+        let (second, values) = (Asks(7), [8, 9].map(Asks));
+        ASKS.set(Some(|| assert_eq!(MEMO.get(&*KEY), Some(1))));
+        let replaced = values.map(|value| inner.insert((&key, &second), value));
+        let removed = inner.remove((&key, &second));
+        ASKS.set(None);
+        assert!(replaced[1].is_some() && removed.is_some());
+        drop((replaced, removed));
+        is_apart("an insertion and a removal");
         let before = called.get();
         let of_map = called.clone();
         let dies = Strong::new(4);
@@ -578,5 +583,111 @@ fn an_error_that_is_out_of_date() {
             let waited = waiter.unwrap().join().unwrap();
             assert_eq!(waited, if shared { Err(1) } else { Ok(8) }, "{at}");
         });
+    }
+}
+
+thread_local! {
+    /// What the next clone of an error on this thread runs.
+    static ON_CLONE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+    /// The number of calls until one panics.
+    static LEFT: Cell<usize> = const { Cell::new(0) };
+}
+
+#[derive(Debug, PartialEq)]
+struct Fails;
+
+impl Clone for Fails {
+    fn clone(&self) -> Self {
+        ON_CLONE.take().into_iter().for_each(|run| run());
+        Fails
+    }
+}
+
+/// 563: Who begins to ask after the death of an input gets no error of the old state, also if the input dies while its maker
+/// clones the error. With another maker, or without.
+#[test]
+fn an_error_from_before_a_death() {
+    static FAILING: Numbers<Strong<usize>> = Numbers::new();
+    for raced in [false, true] {
+        let (key, object) = (Strong::new(1), Strong::new(2));
+        let ((answer, answered), (ends, end)) = (channel(), channel::<()>());
+        let mut racer = None;
+        let failed = FAILING.try_get_or_compute_shared(&key, |cx| {
+            cx.depends_on(&object);
+            if raced {
+                let ((begins, begun), key) = (channel(), key.clone());
+                racer = Some(thread::spawn(move || {
+                    FAILING.get_or_compute_racing(&key, |_| {
+                        begins.send(()).unwrap();
+                        _ = end.recv();
+                        9
+                    })
+                }));
+                begun.recv().unwrap();
+            }
+            let key = key.clone();
+            ON_CLONE.set(Some(Box::new(move || {
+                drop(object);
+                let ask = move || FAILING.try_get_or_compute_shared(&key, |_| Ok::<_, Fails>(8));
+                thread::spawn(move || answer.send(ask()));
+                thread::sleep(Duration::from_millis(50));
+            })));
+            Err::<usize, _>(Fails)
+        });
+        assert_eq!(failed, Err(Fails));
+        assert_eq!(answered.recv(), Ok(Ok(8)), "{raced}");
+        drop(ends);
+        racer.into_iter().for_each(|racer| _ = racer.join());
+    }
+}
+
+/// 564: A computation is not kept that catches the panic of user code in an operation of a memo that it has asked.
+#[test]
+fn a_panic_within_an_operation() {
+    type Inner = Memo<(Strong<usize>, Value<Asks>), Asks>;
+    type Ask = fn(&Inner, &Strong<usize>, &Asks) -> Option<Asks>;
+    let asks: [(bool, Ask); 4] = [
+        (true, |inner, key, query| inner.get((key, query))),
+        (true, |inner, key, query| {
+            Some(inner.get_or_compute((key, query), |_| unreachable!()))
+        }),
+        (false, |inner, key, query| {
+            Some(inner.get_or_compute((key, query), |_| Asks(6)))
+        }),
+        (false, |inner, key, query| {
+            Some(inner.get_or_compute_racing((key, query), |_| Asks(6)))
+        }),
+    ];
+    for (at, (there, ask)) in asks.into_iter().enumerate() {
+        for calls in 0.. {
+            let (inner, sums) = (Inner::new(), Numbers::<Strong<usize>>::new());
+            let [key, other] = [1, 2].map(Strong::new);
+            let query = Asks(5);
+            if there {
+                inner.get_or_compute((&key, &query), |_| Asks(6));
+            }
+            let panicked = sums.get_or_compute(&other, |_| {
+                LEFT.set(calls);
+                ASKS.set(Some(|| match LEFT.get() {
+                    0 => {
+                        ASKS.set(None);
+                        quiet_panic()
+                    }
+                    left => LEFT.set(left - 1),
+                }));
+                usize::from(panics(|| {
+                    let found = ask(&inner, &key, &query);
+                    ASKS.set(None);
+                    drop(found);
+                }))
+            });
+            ASKS.set(None);
+            let kept = (panicked == 0).then_some(0);
+            assert_eq!(sums.get(&other), kept, "{at} {calls}");
+            if kept.is_some() {
+                assert!(calls > 1, "{at}");
+                break;
+            }
+        }
     }
 }
