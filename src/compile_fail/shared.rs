@@ -155,6 +155,41 @@ struct AttributesAcrossThreads;
 ///     1
 /// });
 /// ```
+///
+/// A part of a computation by tasks borrows the memo.
+///
+/// ```
+/// # use weakly::{Memo, Strong};
+/// # use std::{future::{Future, ready}, task::{Context, Waker}};
+/// # let (key, mut kept) = (Strong::new(1), Vec::new());
+/// # let mut context = Context::from_waker(Waker::noop());
+/// static MEMO: Memo<Strong<u32>, u32> = Memo::new();
+/// {
+///     let mut asked = Box::pin(MEMO.get_or_compute_async(&key, |_, dependencies| {
+///         kept.push(Box::pin(dependencies.enter(ready(2))));
+///         ready(1)
+///     }));
+///     asked.as_mut().poll(&mut context);
+///     std::mem::forget(asked);
+/// }
+/// kept[0].as_mut().poll(&mut context);
+/// ```
+/// ```compile_fail,E0597
+/// # use weakly::{Memo, Strong};
+/// # use std::{future::{Future, ready}, task::{Context, Waker}};
+/// # let (key, mut kept) = (Strong::new(1), Vec::new());
+/// # let mut context = Context::from_waker(Waker::noop());
+/// {
+///     let memo = Memo::<Strong<u32>, u32>::new();
+///     let mut asked = Box::pin(memo.get_or_compute_async(&key, |_, dependencies| {
+///         kept.push(Box::pin(dependencies.enter(ready(2))));
+///         ready(1)
+///     }));
+///     asked.as_mut().poll(&mut context);
+///     std::mem::forget(asked);
+/// }
+/// kept[0].as_mut().poll(&mut context);
+/// ```
 struct Memos;
 
 /// Keys and values of a pair map are pointers that threads share. So are keys by content, which

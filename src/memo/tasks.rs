@@ -458,7 +458,7 @@ pub struct Dependencies<'m> {
     memo: PhantomData<&'m ()>,
 }
 
-impl Dependencies<'_> {
+impl<'m> Dependencies<'m> {
     /// Makes the result depend on one more object that is no result: see
     /// [`Computation::depends_on`](crate::memo::Computation::depends_on). After the end of the
     /// computation the call does nothing.
@@ -468,7 +468,9 @@ impl Dependencies<'_> {
 
     /// Makes a future a part of the computation, for a task of its own: the result depends on each
     /// result that the future asks for before the end of the computation. See
-    /// [`Computation::enter`](crate::memo::Computation::enter). O(1) for each poll.
+    /// [`Computation::enter`](crate::memo::Computation::enter). The part borrows the memo as the
+    /// `Dependencies` do: with a `static` memo, or in a load, the part is `'static` if the future
+    /// is. O(1) for each poll.
     ///
     /// ```
     /// use weakly::{Memo, Strong};
@@ -502,7 +504,8 @@ impl Dependencies<'_> {
     /// # LENGTHS.remove(&one);
     /// # assert_eq!(SUMS.get((&one, &other)), None);
     /// ```
-    pub fn enter<F: Future>(&self, part: F) -> impl Future<Output = F::Output> + use<F> {
+    // With `'m`: the list of inputs counts registrations of the memo's core.
+    pub fn enter<F: Future>(&self, part: F) -> impl Future<Output = F::Output> + use<'m, F> {
         let inputs = Arc::clone(&self.inputs);
         each_poll(move |poll| inputs.enter(poll), part)
     }
