@@ -397,9 +397,14 @@ impl<S: Schema> Ceiling<S> {
         due
     }
 
-    /// Makes the entry of a victim the newest member.
+    /// Makes the entry of a victim the newest member, if it fits.
     pub(super) fn keep_on(&self, entry: &Bounded<'_, S>, weight: usize) {
-        (self.calls.admit)(self, entry, Some(weight));
+        let (addr, hash) = (entry.place, entry.hash);
+        self.ring.with_room(addr, |ring| {
+            if entry.stamp.set(None) {
+                ring.tell_or_keep(addr, Some(weight), hash);
+            }
+        });
     }
 
     fn leave(&self, place: usize) {

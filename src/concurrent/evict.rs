@@ -200,14 +200,15 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 *answer.get_or_insert_with(end)
             };
             let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
-            // A member that other entries depend on becomes the newest member, and may go later.
+            // An entry that other entries depend on stays. If it fits, it becomes the newest member,
+            // and may go later; otherwise it comes back to the ring with its next hit.
             let mut passes = |node: &Node<S>| {
                 let entry = node.bounded().filter(|entry| entry.watch.has_dependents());
-                let passes = going.chosen.zip(entry).map(|(weight, entry)| {
-                    ceiling.keep_on(&entry, weight);
-                    passed += 1;
-                });
-                passes.is_some()
+                passed += usize::from(entry.is_some());
+                if let Some((weight, entry)) = going.chosen.zip(entry.as_ref()) {
+                    ceiling.keep_on(entry, weight);
+                }
+                entry.is_some()
             };
             let wanted = |node: &Node<S>| is_gone() && !passes(node);
             let unlinked = self.unlink_if(&pin, going.what, is_it, wanted);

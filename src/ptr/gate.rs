@@ -92,27 +92,11 @@ impl<F: Flavour> Gate<F> {
         }
     }
 
-    /// Begins to close a token, whose gate was open. `above` is the token that the thread closes
-    /// next (K2, K3 of [`token`](super::token)).
-    ///
-    /// # Safety
-    /// R4: the object has no home and no finalizer.
+    /// Begins to close a token, whose gate was open (K2 of [`token`](super::token)).
     #[cfg(feature = "std")]
-    pub(super) unsafe fn begin_closing(&mut self, above: *mut ()) {
+    pub(super) fn begin_closing(&mut self) {
         debug_assert!(self.is_open());
-        // SAFETY: the caller's promise.
-        unsafe { self.ends(|head| *head = above.cast()) };
         self.word |= DYING;
-    }
-
-    /// Returns the token above a token that the calling thread closes.
-    ///
-    /// # Safety
-    /// The thread has [begun to close](Self::begin_closing) the token.
-    #[cfg(feature = "std")]
-    pub(super) unsafe fn above(&self) -> *mut () {
-        // SAFETY: the caller's promise: the word has no depths, since a token has no notices.
-        unsafe { self.ends(|head| head.cast()) }
     }
 
     /// Marks all registrations as ended (R4). The caller is the dying thread.

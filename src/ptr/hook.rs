@@ -192,6 +192,21 @@ impl<F: Flavour> HookRef<F> {
         self.get().prev.store(marked, Relaxed);
     }
 
+    /// Notes a wake-up in a hook that is fired, or null (K5 of [`token`](super::token)).
+    #[cfg(feature = "std")]
+    pub(super) fn set_owed(self, cell: *mut ()) {
+        // Relaxed, here and below: the hook is the caller's.
+        self.get().prev.store(cell, Relaxed);
+    }
+
+    /// Takes the wake-up out.
+    #[cfg(feature = "std")]
+    pub(super) fn take_owed(self) -> *mut () {
+        let cell = self.get().prev.load(Relaxed);
+        self.get().prev.store(ptr::null_mut(), Relaxed);
+        cell
+    }
+
     /// Marks the hook as unused, until it is [`set`](Self::set) again.
     #[inline(always)]
     pub(super) fn retire(self) {

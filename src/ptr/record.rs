@@ -22,7 +22,8 @@
 //!   hash in the header (B3), and the second, with its hash here. Each is registered while its slot
 //!   is not null, until the gate is closed. Then the slot is the link of its notice.
 //! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all registrations
-//!   are pushed or taken off. No registration comes meanwhile: to register takes a strong pointer.
+//!   are pushed or taken off. No registration comes meanwhile: to register takes a strong pointer,
+//!   or an open gate (K2 of `token`).
 //!   By the step to `DYING` the death ends the registrations with collections that threads share
 //!   (C1 of `shared`), and takes the finalizers; from then on the word of the finalizers has the
 //!   depths of the two notices. (If the object returns, the death has taken the home before: see G1
@@ -252,14 +253,53 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
+    /// Gives references up. Returns whether they were the last.
+    ///
+    /// # Safety
+    /// R1: the caller owns this many references.
+    #[inline(always)]
+    pub(super) unsafe fn is_last(self, count: u32) -> bool {
+        // Release: our uses happen before the end.
+        // Acquire: the uses by all other threads happen before the end, too.
+        let is_last = self.get().refs.fetch_sub(count, Release) == count;
+        if is_last {
+            self.get().refs.load(Acquire);
+        }
+        is_last
+    }
+
+    /// Returns the record to which the word of the finalizers leads, in a token that is being
+    /// closed, or that is closed (K3 of [`token`](super::token)).
+    ///
+    /// # Safety
+    /// The caller has begun to close the token, or no other thread uses it.
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn link(self) -> Option<Self> {
+        // SAFETY: the caller's promise: a token has no notices, and so no depths. The word was
+        // written by `set_link`.
+        unsafe {
+            let link = self.get().ends.finalizers().with(|link| (*link).cast());
+            NonNull::new(link).map(|link: NonNull<()>| Self::from_ptr(link.as_ptr()))
+        }
+    }
+
+    /// Sets this link.
+    ///
+    /// # Safety
+    /// As for [`link`](Self::link).
+    #[cfg(feature = "std")]
+    pub(super) unsafe fn set_link(self, link: Option<Self>) {
+        let link = link.map_or(ptr::null_mut(), Self::as_ptr).cast();
+        // SAFETY: as in `link`.
+        unsafe { (self.get().ends.finalizers()).with_mut(|place| *place = link) };
+    }
+
     /// # Safety
     /// R1: the caller owns this many references.
     #[inline(always)]
     unsafe fn give_up(self, count: u32) {
-        // Release: our uses happen before the end.
-        // Acquire: the uses by all other threads happen before the end, too.
-        if self.get().refs.fetch_sub(count, Release) == count {
-            self.get().refs.load(Acquire);
+        // SAFETY: the caller's promise.
+        if unsafe { self.is_last(count) } {
             let block = self.block();
             self.get().live.end();
             // SAFETY: R1, no reference is left; the object gave up its own references after it was

@@ -24,7 +24,7 @@
 //!   will be: the entries belong to the end. A death that finds a closed stripe counts itself off
 //!   `inflight`. The end adds the registrations that other threads have still to count; the thread
 //!   that then brings `inflight` to zero frees the core. So the end waits for a thread that has a
-//!   stripe, and for no other thread.
+//!   stripe, and, before it closes the stripes, for a thread that is closing a token of an entry.
 //! * **C5** A core has eight stripes at first. Once more threads than that use the collection, one
 //!   of them adds stripes, up to 64: it publishes them under the lock of the first stripe. A thread
 //!   that passes or closes the stripes begins with the first, and then loads the others. If that
@@ -130,6 +130,8 @@ pub(super) enum Attempt<W> {
     /// The caller closes the token, and tries again.
     #[cfg(feature = "std")]
     Tied(Token),
+    /// The collection has ended. The caller counts the registration.
+    Closed,
 }
 
 /// The core of a shared collection. See the module documentation.
@@ -282,11 +284,18 @@ impl CoreRef {
         owed: impl Fn(&Arc<WakerCell>) -> W,
     ) -> (bool, Option<W>) {
         loop {
+            // Dropped last.
+            let mut off = Off::new();
             // SAFETY: the caller's promise; an attempt that fails does not count the registration.
-            match unsafe { self.try_unlink(of, payload, hash, &owed) } {
+            match unsafe { self.try_unlink(of, payload, hash, &mut off, &owed) } {
                 Attempt::Done(found, waker) => return (found, waker),
                 #[cfg(feature = "std")]
                 Attempt::Tied(token) => token.close(wakes),
+                Attempt::Closed => {
+                    // SAFETY: C4, the caller's promise.
+                    unsafe { self.finish_inflight() };
+                    return (false, None);
+                }
             }
         }
     }
@@ -294,22 +303,19 @@ impl CoreRef {
     /// As [`unlink`](Self::unlink), unless the entry has an open token.
     ///
     /// # Safety
-    /// As for `unlink`. If the entry has an open token, the registration is not counted, and keeps
-    /// the core.
+    /// As for `unlink`. If the entry has an open token, or the collection has ended, the
+    /// registration is not counted, and keeps the core.
     #[inline]
     pub(super) unsafe fn try_unlink<W>(
         self,
         of: RegistrationId,
         payload: NonNull<u8>,
         hash: u32,
+        off: &mut Off,
         owed: impl FnOnce(&Arc<WakerCell>) -> W,
     ) -> Attempt<W> {
-        // Dropped last.
-        let mut off = Off::new();
         let Some(stripe) = self.enter() else {
-            // SAFETY: C4, the caller's promise.
-            unsafe { self.finish_inflight() };
-            return Attempt::Done(false, None);
+            return Attempt::Closed;
         };
         let core = self.get();
         let has_waker = core.arming.has_waker();
@@ -320,7 +326,7 @@ impl CoreRef {
         let found = match entries.is_null() {
             true => Found::Nothing,
             // SAFETY: C3: the entries there are not freed before the stripe was passed.
-            false => unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, &mut off) },
+            false => unsafe { (core.unlink)(entries, of, payload.as_ptr().cast(), hash, off) },
         };
         let dead = match found {
             Found::Nothing => None,
@@ -346,12 +352,22 @@ impl CoreRef {
     #[cold]
     #[inline(never)]
     unsafe fn finish_inflight(self) {
-        // Release: our uses of the core happen before its end.
-        // Acquire: the uses by all other threads happen before its end, too.
-        if self.get().inflight.fetch_sub(1, AcqRel) == 1 {
+        // SAFETY: the caller's promise.
+        if unsafe { self.is_last_inflight() } {
             // SAFETY: C4.
             unsafe { self.free() };
         }
+    }
+
+    /// Counts off as [`finish_inflight`](Self::finish_inflight) does, but leaves the end to the
+    /// caller, if true is returned.
+    ///
+    /// # Safety
+    /// As for `finish_inflight`.
+    unsafe fn is_last_inflight(self) -> bool {
+        // Release: our uses of the core happen before its end.
+        // Acquire: the uses by all other threads happen before its end, too.
+        self.get().inflight.fetch_sub(1, AcqRel) == 1
     }
 
     /// Waits for the deaths that are at the entries now (C3).
@@ -617,6 +633,47 @@ impl Drop for Counted {
             Some(stripe) => stripe.count_ended(),
             // SAFETY: C4: counted once, here.
             None => unsafe { self.0.finish_inflight() },
+        }
+    }
+}
+
+/// Cores whose last registration the caller has counted, and which it frees later: by the drop, under
+/// no lock. The place of the entries, which no thread uses any more, links them.
+#[cfg(feature = "std")]
+pub(super) struct LastCores(Option<CoreRef>);
+
+#[cfg(feature = "std")]
+impl LastCores {
+    pub(super) fn new() -> Self {
+        LastCores(None)
+    }
+
+    /// Counts a registration off as [`CoreRef::finish_inflight`] does. Frees nothing.
+    ///
+    /// # Safety
+    /// As for `finish_inflight`.
+    pub(super) unsafe fn count(&mut self, core: CoreRef) {
+        // SAFETY: the caller's promise.
+        if unsafe { core.is_last_inflight() } {
+            let below = self
+                .0
+                .replace(core)
+                .map_or(ptr::null_mut(), CoreRef::as_ptr);
+            // Relaxed: C4: no other thread uses the core any more.
+            core.get().entries.store(below.cast(), Relaxed);
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Drop for LastCores {
+    fn drop(&mut self) {
+        while let Some(core) = self.0 {
+            // Relaxed: as in `count`.
+            let below = core.get().entries.load(Relaxed);
+            self.0 = NonNull::new(below.cast()).map(CoreRef);
+            // SAFETY: C4.
+            unsafe { core.free() };
         }
     }
 }

@@ -23,8 +23,11 @@
 //!   thread holds no lock then, but perhaps tokens above. An entry depends only on entries that
 //!   were linked before it, so a token is never below itself, and no two threads wait for each
 //!   other: the list of a thread leads from a token to tokens below it only.
-//! * **K5** No user code runs between the first step of a closing and its last. The wake-ups that
-//!   it owes come later.
+//! * **K5** No user code runs between the first step of a closing and its last: nothing is allocated
+//!   or freed, and no waker is called. Otherwise an allocator or a waker that ends an entry could
+//!   wait for a token that its own thread is closing. What the closing has taken off is freed at
+//!   its end, and until then has the wake-ups that are owed: a hook in its link to the previous
+//!   hook, and a token in the slots of its record, marked as [`OWED`].
 
 use alloc::sync::Arc;
 use core::alloc::Layout;
@@ -35,16 +38,16 @@ use super::death::Disposal;
 use super::flavour::Atomic;
 use super::gate::Gate;
 use super::header::Block;
-use super::hook::LoneHook;
+use super::hook::Off;
 use super::memory;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::shared::{Attempt, CoreRef, Counted, RegistrationId};
+use super::shared::{Attempt, Counted, LastCores, RegistrationId};
 use super::shared_watch::SharedWatch;
 use super::state;
-use super::waker::Wakes;
-use crate::sync::{self, AtomicPtr, Ordering::*};
+use super::waker::{WakerCell, Wakes};
+use crate::sync::{self, AtomicPtr, Critical, Ordering::*};
 
 /// The mark of an entry that has ended without a token.
 const ENDED: usize = 1;
@@ -215,30 +218,14 @@ impl Token {
     /// Ends all entries that depend on the entry of this token, and closes the token; or waits
     /// until another thread has done so. Under no lock. `wakes` gets the wake-ups that are owed.
     pub(crate) fn close(self, wakes: &mut Wakes) {
-        let record = ManuallyDrop::new(self).0;
-        // SAFETY, below: the reference of the share is given up when the token is closed.
-        if !claim(record, None) {
-            return drop(Token(record));
-        }
-        let mut current = record;
-        loop {
-            match step(current, wakes) {
-                Step::Unlinked => {}
-                // K3
-                Step::Below(token) => {
-                    let below = ManuallyDrop::new(token).0;
-                    if claim(below, Some(current)) {
-                        current = below;
-                    } else {
-                        drop(Token(below));
-                    }
-                }
-                Step::Empty(gate) => match finish(current, gate) {
-                    Some(above) => current = above,
-                    None => return,
-                },
-            }
-        }
+        let mut closing = Closing {
+            hooks: Off::new(),
+            others: Off::new(),
+            cores: LastCores::new(),
+            done: None,
+        };
+        closing.run(self);
+        closing.end(wakes);
     }
 }
 
@@ -257,9 +244,9 @@ fn claim(token: RecordRef<Atomic>, above: Option<RecordRef<Atomic>>) -> bool {
         return false;
     };
     if gate.is_open() {
-        let above = above.map_or(ptr::null_mut(), RecordRef::as_ptr);
-        // SAFETY: a token has no home and no finalizer, and the gate was open.
-        unsafe { gate.begin_closing(above) };
+        gate.begin_closing();
+        // SAFETY: K3: the gate was open, and a token has no home and no finalizer.
+        unsafe { token.set_link(above) };
         return true;
     }
     drop(gate);
@@ -270,6 +257,47 @@ fn claim(token: RecordRef<Atomic>, above: Option<RecordRef<Atomic>>) -> bool {
     false
 }
 
+/// Takes the gate of a token that the calling thread is closing.
+fn lock(token: RecordRef<Atomic>) -> Gate<Atomic> {
+    match token.lock() {
+        Some(gate) => gate,
+        None => unreachable!("only the closing thread closes the gate"),
+    }
+}
+
+/// Returns the recipient of a registration in the record itself, if there is one that has not been
+/// taken off. The caller has the gate.
+fn recipient(token: RecordRef<Atomic>, slot: RecordSlot) -> Option<Recipient<Atomic>> {
+    // Relaxed: R2.
+    let word = token.slot(slot).load(Relaxed);
+    // SAFETY: R3, unless the word is an owed wake-up.
+    (word.addr() & OWED == 0).then(|| unsafe { Recipient::decode(word) })?
+}
+
+/// Collects a wake-up that was owed, if there is one.
+fn owe(cell: *const WakerCell, wakes: &mut Wakes) {
+    if !cell.is_null() {
+        // SAFETY: K5: from `Arc::into_raw`, once.
+        wakes.owe(unsafe { Arc::from_raw(cell) });
+    }
+}
+
+/// All that a closing frees at its end (K5).
+struct Closing {
+    /// The hooks of the dependents, which have the wake-ups that are owed.
+    hooks: Off,
+    /// The hooks of other registrations of the dependents.
+    others: Off,
+    /// The cores of collections that have ended, whose last registrations the closing has counted.
+    cores: LastCores,
+    /// The newest of the closed tokens, in each of which the list has a reference. The word of the
+    /// finalizers has the link, as for a token above.
+    done: Option<RecordRef<Atomic>>,
+}
+
+/// The mark of an owed wake-up in a slot of a closed token.
+const OWED: usize = 2;
+
 /// A step of a closing.
 enum Step {
     Unlinked,
@@ -279,74 +307,143 @@ enum Step {
     Empty(Gate<Atomic>),
 }
 
-/// Unlinks the next dependent, if its token allows that.
-fn step(token: RecordRef<Atomic>, wakes: &mut Wakes) -> Step {
-    let Some(gate) = token.lock() else {
-        unreachable!("only the closing thread closes the gate")
-    };
-    let block = token.block();
-    // SAFETY: K2: the registrations are ours.
-    let (recipient, of, hash, at) = if let Some(hook) = gate.newest() {
-        let id = RegistrationId::of_hook(hook);
-        (Some(unsafe { hook.recipient() }), id, hook.hash(), None)
-    } else if let Some(second) = gate.recipient(RecordSlot::Second) {
-        let id = RegistrationId::of_second(token.as_ptr());
-        let at = RecordSlot::Second;
-        (Some(second), id, token.second_hash(), Some(at))
-    } else {
-        let first = gate.recipient(RecordSlot::First);
-        let at = RecordSlot::First;
-        (
-            first,
-            RegistrationId::of_block(block),
-            block.hash(),
-            Some(at),
-        )
-    };
-    let Some(Recipient::Core(core)) = recipient else {
-        return Step::Empty(gate);
-    };
-    drop(gate);
-    // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
-    // registration is taken off below when it was.
-    let attempt = unsafe { CoreRef::try_unlink(core, of, block.payload(), hash, Arc::clone) };
-    match attempt {
-        Attempt::Tied(below) => return Step::Below(below),
-        Attempt::Done(_, Some(cell)) => wakes.owe(cell),
-        Attempt::Done(_, None) => {}
-    }
-    let Some(gate) = token.lock() else {
-        unreachable!("only the closing thread closes the gate")
-    };
-    match at {
-        Some(slot) => gate.set_recipient(slot, None),
-        None => {
-            let hook = gate.pop();
-            drop(gate);
-            // SAFETY: H1: a lone hook, taken off just now.
-            hook.into_iter()
-                .for_each(|hook| unsafe { LoneHook::free(hook) });
+impl Closing {
+    fn run(&mut self, first: Token) {
+        let _critical = Critical::enter();
+        let first = ManuallyDrop::new(first).0;
+        if !claim(first, None) {
+            return self.give_up(first);
+        }
+        let mut current = first;
+        loop {
+            match self.step(current) {
+                Step::Unlinked => {}
+                // K3
+                Step::Below(token) => {
+                    let below = ManuallyDrop::new(token).0;
+                    if claim(below, Some(current)) {
+                        current = below;
+                    } else {
+                        self.give_up(below);
+                    }
+                }
+                Step::Empty(gate) => match self.finish(current, gate) {
+                    Some(above) => current = above,
+                    None => return,
+                },
+            }
         }
     }
-    Step::Unlinked
-}
 
-/// Closes the gate of a token, and gives up the references of the token and of the caller's share.
-/// Returns the token above.
-fn finish(token: RecordRef<Atomic>, mut gate: Gate<Atomic>) -> Option<RecordRef<Atomic>> {
-    // SAFETY: K3: written by `claim`.
-    let above = unsafe { gate.above() };
-    let block = token.block();
-    // SAFETY: B2: only the closing thread ends the token, once. Before the gate is closed: a thread
-    // that finds the gate closed may give the last reference up.
-    unsafe { block.set_dead(Layout::new::<()>()) };
-    gate.set_closed();
-    drop(gate);
-    // SAFETY: R1: called once; and the reference of the share.
-    unsafe {
-        token.release_object();
-        token.release();
-        // The thread has begun to close the token above, and has its share.
-        NonNull::new(above).map(|above| RecordRef::from_ptr(above.as_ptr()))
+    /// Unlinks the next dependent, if its token allows that.
+    fn step(&mut self, token: RecordRef<Atomic>) -> Step {
+        let gate = lock(token);
+        let block = token.block();
+        // SAFETY: K2: the registrations are ours.
+        let (recipient, of, hash, at) = if let Some(hook) = gate.newest() {
+            let id = RegistrationId::of_hook(hook);
+            (Some(unsafe { hook.recipient() }), id, hook.hash(), None)
+        } else if let Some(second) = recipient(token, RecordSlot::Second) {
+            let id = RegistrationId::of_second(token.as_ptr());
+            let at = RecordSlot::Second;
+            (Some(second), id, token.second_hash(), Some(at))
+        } else {
+            let first = recipient(token, RecordSlot::First);
+            let at = RecordSlot::First;
+            (
+                first,
+                RegistrationId::of_block(block),
+                block.hash(),
+                Some(at),
+            )
+        };
+        let Some(Recipient::Core(core)) = recipient else {
+            return Step::Empty(gate);
+        };
+        drop(gate);
+        let (place, others) = (block.payload(), &mut self.others);
+        // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
+        // registration is taken off below when it was.
+        let cell = match unsafe { core.try_unlink(of, place, hash, others, Arc::clone) } {
+            Attempt::Tied(below) => return Step::Below(below),
+            Attempt::Done(_, cell) => cell,
+            Attempt::Closed => {
+                // SAFETY: C4: as above.
+                unsafe { self.cores.count(core) };
+                None
+            }
+        };
+        let cell = cell.map_or(ptr::null(), Arc::into_raw).cast_mut();
+        let gate = lock(token);
+        match at {
+            Some(slot) => {
+                let owed = cell.map_addr(|addr| addr | OWED);
+                // Relaxed: R2, we have the gate.
+                token.slot(slot).store(owed.cast(), Relaxed);
+            }
+            None => {
+                let hook = gate.pop();
+                drop(gate);
+                if let Some(hook) = hook {
+                    hook.set_owed(cell.cast());
+                    // SAFETY: H1: a lone hook, taken off just now.
+                    unsafe { self.hooks.add(hook) };
+                }
+            }
+        }
+        Step::Unlinked
+    }
+
+    /// Closes the gate of a token, and gives up the references of the token. Returns the token
+    /// above.
+    fn finish(
+        &mut self,
+        token: RecordRef<Atomic>,
+        mut gate: Gate<Atomic>,
+    ) -> Option<RecordRef<Atomic>> {
+        // SAFETY: K3: the word is the closing thread's. The list has the reference of the share.
+        let above = unsafe {
+            let above = token.link();
+            token.set_link(self.done.replace(token));
+            above
+        };
+        // SAFETY: B2: only the closing thread ends the token, once. Before the gate is closed: a
+        // thread that finds the gate closed may give its reference up.
+        unsafe { token.block().set_dead(Layout::new::<()>()) };
+        gate.set_closed();
+        drop(gate);
+        // SAFETY: R1: called once. These references are not the last.
+        unsafe { token.release_object() };
+        above
+    }
+
+    /// Gives up the reference of a share in a token that another thread has closed. If that was the
+    /// last reference, the token is freed at the end.
+    fn give_up(&mut self, token: RecordRef<Atomic>) {
+        // SAFETY: R1: the share's reference. If it was the last, the token is the caller's alone.
+        unsafe {
+            if token.is_last(1) {
+                token.add_ref();
+                token.set_link(self.done.replace(token));
+            }
+        }
+    }
+
+    /// Collects the wake-ups, and frees everything.
+    fn end(self, wakes: &mut Wakes) {
+        self.hooks.each(|hook| owe(hook.take_owed().cast(), wakes));
+        let mut next = self.done;
+        while let Some(token) = next {
+            for slot in [RecordSlot::First, RecordSlot::Second] {
+                // Relaxed: written by this thread, or null.
+                let word = token.slot(slot).load(Relaxed);
+                owe(word.map_addr(|addr| addr & !OWED).cast(), wakes);
+            }
+            // SAFETY: K3; the reference of the list, which is given up once.
+            unsafe {
+                next = token.link();
+                token.release();
+            }
+        }
     }
 }
