@@ -5,7 +5,7 @@ mod common;
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 
 use common::heap::{Counting, Heap, allocations, bytes};
@@ -167,6 +167,40 @@ fn the_dead_leave_their_memory_to_the_next() {
         check(&|object| _ = set.insert(object)),
     ];
     assert_eq!(taken, [0; 4]);
+}
+
+/// 502: Beside another thread that has used the map, what is removed and comes back takes no memory, and a new object no more
+/// than its own.
+#[test]
+fn entries_beside_a_second_thread_take_no_memory() {
+    let (map, object) = (
+        concurrent::WeakMap::<Strong<usize>, usize>::new(),
+        Strong::new(1),
+    );
+    let comes_back = || {
+        map.insert(&object, 1);
+        map.remove(&object);
+    };
+    let comes_anew = || _ = map.insert(&Strong::new(2), 2);
+    let taken = |run: &dyn Fn()| {
+        // Without the memory that the thread keeps from now on, and without the table.
+        (0..64).for_each(|_| run());
+        let before = allocations();
+        (0..64).for_each(|_| run());
+        allocations() - before
+    };
+    let stays = Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            comes_back();
+            stays.wait();
+            stays.wait();
+        });
+        stays.wait();
+        let both = (taken(&comes_back), taken(&comes_anew));
+        stays.wait();
+        assert_eq!(both, (0, 64));
+    });
 }
 
 /// An entry that replaces one of the same object inherits its registration: no record is made.

@@ -47,7 +47,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !(S::BY_ADDRESS && S::Watch::SWEPT == Some(false)) {
             return None;
         }
-        self.nodes.plain(|due| self.reap(due))
+        self.nodes
+            .plain(|due| self.take_due(due), |taken| self.reap_taken(taken))
     }
 
     /// Changes the table. T5: `body` leaves the result in the place passed to it, and all that

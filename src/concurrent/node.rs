@@ -209,11 +209,11 @@ impl<S: Schema> Entry for Node<S> {
     }
 
     #[inline]
+    fn only_drops(&self, all: &Self::Context) -> bool {
+        matches!(self, Node::Ready { fate, .. } if all.only_drops(fate))
+    }
+
     fn end(self, place: *const Self, all: &Self::Context) {
-        // To take the node apart costs a churn 11 ns of 82: the fields are copied.
-        if matches!(&self, Node::Ready { fate, .. } if all.only_drops(fate)) {
-            return;
-        }
         match self {
             Node::Ready {
                 fate,

@@ -89,5 +89,5 @@ pub(super) use plain::{NotPlain, Plain};
 pub(super) use reap::{Due, Place, Taken};
 pub(super) use sweep::SweepPosition;
 pub(crate) use table::Match;
-pub(super) use table::{RawTable, Reader, Writer};
+pub(super) use table::{Located, RawTable, Reader, Writer};
 pub(super) use unlinked::Unlinked;

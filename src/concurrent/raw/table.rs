@@ -46,7 +46,7 @@ impl<N: Entry> RawTable<N> {
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(N::PROMPT, Self::REST),
+                domain: Domain::new(Self::REST),
                 owns: PhantomData,
             }
         }
@@ -357,7 +357,7 @@ impl<N: Entry> Reader<'_, N> {
 
 /// An entry and its slot.
 pub(in super::super) struct Located<'g, N> {
-    home: &'g Bucket<N>,
+    pub(super) home: &'g Bucket<N>,
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
     pub(super) node: *mut N,

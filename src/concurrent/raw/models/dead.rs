@@ -5,6 +5,7 @@ use core::mem;
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
+use super::super::batch::CROWD;
 use super::super::{Entry, Place, Put, RawTable, Registered};
 use super::{end_in_place, spawn};
 use crate::Strong;
@@ -181,9 +182,9 @@ impl Table {
         node.is_some()
     }
 
-    /// Lets each thread gather two entries, as if two threads had come (D7 of `batch`).
+    /// Lets each thread gather two entries, as if many threads had come (D7 of `batch`).
     pub(super) fn gather(&self) {
-        self.raw.domain.participants.pretend(2);
+        self.raw.domain.participants.pretend(CROWD);
     }
 
     /// Empties the bags of all threads, and returns the number of entries.
