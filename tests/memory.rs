@@ -402,11 +402,11 @@ fn a_thread_that_has_computed_leaves_nothing() {
         };
         memo.get_or_compute(first, |_| ask(memo, rest) + ask(memo, rest) + **first)
     }
-    for nested in 1..=inputs.len() {
+    let round = |nested| {
         let left = std::thread::scope(|scope| {
             let thread = scope.spawn(move || {
-                // The first takes what the memo has for each thread.
-                let [_, left] = [1, nested].map(|nested| {
+                // The first take what the memo and the thread keep for further computations.
+                let [.., left] = [inputs.len(), inputs.len(), nested].map(|nested| {
                     let before = bytes();
                     ask(memo, &inputs[..nested]);
                     memo.clear();
@@ -417,6 +417,12 @@ fn a_thread_that_has_computed_leaves_nothing() {
             thread.join().unwrap()
         });
         assert_eq!(left, 0, "{nested} nested");
+        bytes()
+    };
+    for nested in 1..=inputs.len() {
+        // What the thread keeps ends with the thread.
+        let [_, before, after] = [nested; 3].map(round);
+        assert_eq!(before, after, "{nested} nested");
     }
 }
 
@@ -561,4 +567,26 @@ fn a_thread_keeps_the_memory_of_few_entries() {
     keeps(0, 1024);
     keeps([0; 20], 1024);
     keeps([0_usize; 200], 0);
+}
+
+/// 491: One computation after the other, each of a key that dies. (What checks the accesses to memory frees it at once.)
+#[test]
+fn a_computation_allocates_once() {
+    let memo = Memo::<Strong<usize>, usize>::new();
+    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
+    let rounds = MANY.min(100);
+    let ask = || {
+        for number in 0..rounds {
+            let key = Strong::new(number);
+            memo.get_or_compute(&key, |_| number);
+            map.get_or_insert_with(&key, |_| number);
+        }
+    };
+    ask();
+    let before = allocations();
+    ask();
+    if !cfg!(any(miri, weakly_sanitize)) {
+        // The key, and a place for each computation; and what the second registration takes.
+        assert_eq!(allocations() - before, 4 * rounds);
+    }
 }

@@ -149,10 +149,21 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Destroys some of the dead entries, if there are any.
     #[inline]
     pub(super) fn reap_some(&self) {
-        let due = self.nodes.due();
+        self.reap(self.nodes.due());
+    }
+
+    #[inline]
+    pub(super) fn reap(&self, due: Option<Due>) {
         if let Some(taken) = due.and_then(|due| self.take_due(due)) {
             self.reap_taken(taken);
         }
+    }
+
+    /// The upkeep of a making, when its leader has left.
+    #[inline]
+    pub(super) fn tidy(&self) {
+        self.sweep_some();
+        self.reap_some();
     }
 
     /// Takes the dead entries that are due, before a change. If their end may run user code, they
@@ -187,7 +198,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[inline]
     fn ends_run_users(&self) -> bool {
         Node::<S>::PROMPT
-            || S::Watch::SWEPT != Some(false)
+            || self.is_swept()
             || (self.nodes.concern()).is_some_and(TableContext::ends_run_users)
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::change::{Change, Upkeep};
 use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait};
 use super::node::{Compare, Node};
-use super::raw::Match;
+use super::raw::{Match, Reader, Tally};
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches, WatchesOne};
@@ -20,8 +20,19 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// What a lookup has found instead of a value: a reservation, or nothing.
-pub(crate) type Absent = Option<Arc<Reservation>>;
+/// What a lookup has found instead of a value: a reservation, or nothing, or an entry of no use.
+/// Without a reservation, the visit of the lookup goes on.
+pub(crate) struct Absent<'t, S: Schema<Watch: Watches>> {
+    reservation: Option<Arc<Reservation>>,
+    visit: Option<Reader<'t, Node<S>>>,
+}
+
+impl<S: Schema<Watch: Watches>> Absent<'_, S> {
+    /// Ends the visit.
+    pub(crate) fn leave(self) -> Option<Arc<Reservation>> {
+        self.reservation
+    }
+}
 
 /// The answer of a table to a caller that wants a value.
 pub(crate) enum Claimed<R, L> {
@@ -72,10 +83,10 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
     /// [`get_or_make`](Self::get_or_make).
     #[inline]
     #[track_caller]
-    pub(crate) fn value_or_make<E, Es: Errors<E>>(
-        &self,
+    pub(crate) fn value_or_make<'t, E, Es: Errors<E>>(
+        &'t self,
         (hash, by): (HashValue, &S::Probe),
-        key: &KeyOf<S>,
+        key: &'t KeyOf<S>,
         way: Way<Es>,
         make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
     ) -> Result<S::Value, E> {
@@ -84,7 +95,7 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
             way,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
-            |value, core| (S::Watch::registered(key, hash, core), value.clone()),
+            |value, _| (S::Watch::new(key), value.clone()),
         );
         made_by::<KeyOf<S>, S::Value, E>(made)
     }
@@ -127,95 +138,99 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        match self.look(hash, key, &read) {
-            Ok(made) => {
+        match self.ask((hash, key), &way, &read)? {
+            Claimed::There(made) => {
                 // T5
                 drop(make);
                 Ok(made)
             }
-            Err(absent) => self.make((hash, key), way, read, absent, make, entry),
+            Claimed::Yours(leads) => {
+                let entry = |made: &V| {
+                    let (watch, value) = entry(made, self.core());
+                    (S::key(key), watch, value)
+                };
+                Leader::make_apart::<_, _, Es>(leads, read, make, entry)
+            }
         }
     }
 
+    /// Returns the present value, or a leader that makes the value.
+    #[inline(never)]
+    fn ask<R, E, Es: Errors<E>>(
+        &self,
+        (hash, key): (HashValue, &S::Probe),
+        way: &Way<Es>,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+    ) -> Result<Claimed<R, Leads<'_, S>>, Failed<E>>
+    where
+        S::Probe: Clone,
+    {
+        let is_it = |node: &_| S::is_of(key, node) == Match::Yes;
+        match self.find_where(hash, is_it, &read) {
+            Ok(found) => Ok(Claimed::There(found)),
+            Err(absent) => self.lead_apart(hash, key, read, absent, way),
+        }
+    }
+
+    /// As a lookup, for a task.
     #[inline(never)]
     pub(super) fn look<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
-        self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make<'t, V, E, Es: Errors<E>>(
-        &'t self,
-        (hash, key): (HashValue, &S::Probe),
-        way: Way<Es>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
-        absent: Absent,
-        make: impl FnOnce() -> Result<V, E>,
-        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
-    ) -> Result<V, Failed<E>>
-    where
-        S::Probe: Clone,
-    {
-        match self.lead_apart(hash, key, &read, absent, &way)? {
-            Claimed::There(made) => {
-                // T5
-                drop(make);
-                Ok(made)
-            }
-            Claimed::Yours(leads) => match make() {
-                Ok(made) => Ok(Leader::finish_apart(leads, read, || {
-                    let (watch, value) = entry(&made, self.core());
-                    (S::key(key), watch, value, made)
-                })),
-                Err(error) => {
-                    // The end of the leader's pin may destroy entries removed by other threads, and
-                    // a destructor may panic.
-                    Leader::fail_apart::<E, Es>(leads, &error);
-                    Err(Failed::Error(error))
-                }
-            },
-        }
+    ) -> Result<R, Option<Arc<Reservation>>> {
+        let is_it = |node: &_| S::is_of(key, node) == Match::Yes;
+        self.find_where(hash, is_it, read).map_err(Absent::leave)
     }
 
     /// The present value.
-    #[inline]
+    // Always: a hit is one call.
+    #[inline(always)]
     pub(crate) fn find_where<R>(
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<S>) -> bool,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
+    ) -> Result<R, Absent<'_, S>> {
         let reader = self.nodes.read();
         let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
-        let mut admission = None;
         let found = match reader.get(hash.bits(), sought) {
-            None => Err(None),
-            Some(Node::Reserved { reservation, .. }) => Err(Some(Arc::clone(reservation))),
+            None => None,
+            Some(Node::Reserved { reservation, .. }) => {
+                return Err(Absent {
+                    reservation: Some(Arc::clone(reservation)),
+                    visit: None,
+                });
+            }
             Some(node @ Node::Ready { watch, value, .. }) => {
-                let found = read(watch, value);
-                if found.is_some() {
-                    admission = self.admission_of(node);
-                }
-                found.ok_or(None)
+                read(watch, value).map(|found| (found, self.admission_of(node)))
             }
         };
-        if let Some(admission) = admission {
-            let eviction = self.hit(admission);
-            drop(reader);
-            eviction.end();
-            return found;
+        // A thread that goes on to make the value sweeps in the end.
+        let Some((found, admission)) = found else {
+            return Err(Absent {
+                reservation: None,
+                visit: Some(reader),
+            });
+        };
+        if S::Watch::COUNTED {
+            reader.tally(Tally::Hit);
         }
-        drop(reader);
-        // A thread that goes on to make the value changes the table, and sweeps then.
-        if sweeps && found.is_ok() {
-            self.sweep_some();
+        match admission {
+            Some(admission) => {
+                let eviction = self.hit(admission);
+                drop(reader);
+                eviction.end();
+            }
+            None => {
+                drop(reader);
+                if sweeps {
+                    self.sweep_some();
+                }
+            }
         }
-        found
+        Ok(found)
     }
 
     /// Goes on from the outcome of the lookup until the value is there, or the calling thread is to
@@ -226,14 +241,14 @@ impl<S: Compare> Table<S> {
     /// inlined, `lead` among them: nothing of their frames is left while user code runs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lead<R, E, Es: Errors<E>>(
-        &self,
+    pub(crate) fn lead<'t, R, E, Es: Errors<E>>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         way: &Way<Es>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Failed<E>>
     where
         S::Probe: Clone,
     {
@@ -263,26 +278,56 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// As [`lead`](Self::lead), with the frame of the computation.
-    #[inline(never)]
-    fn lead_apart<R, E, Es: Errors<E>>(
-        &self,
+    /// As [`reserve`](Self::reserve), in the visit of a lookup that has found nothing. The error
+    /// is for [`lead`](Self::lead), where an entry has the hash, or the table is unusual.
+    #[inline(always)]
+    pub(crate) fn reserve_first<'t>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        absent: Absent,
-        way: &Way<Es>,
-    ) -> Result<Claimed<R, Leads<'_, S>>, Failed<E>>
+        absent: Absent<'t, S>,
+        races: bool,
+    ) -> Result<Leader<'t, S>, Option<Arc<Reservation>>>
     where
         S::Probe: Clone,
     {
-        Ok(match self.lead(hash, key, read, absent, way)? {
-            Claimed::There(made) => Claimed::There(made),
-            Claimed::Yours(leader) => {
-                let frame = leader.frame();
-                Claimed::Yours(Box::new((leader, frame)))
-            }
-        })
+        let Some(visit) = absent.visit else {
+            return Err(absent.reservation);
+        };
+        let [own, spare, reservation] = Reservation::handles(races);
+        let make = || Node::Reserved {
+            hash,
+            key: key.clone(),
+            reservation,
+        };
+        match self.nodes.reserve(visit, make) {
+            Ok(()) => Ok(Leader::first(self, hash, (own, Some(spare)), races)),
+            Err(_) => Err(None),
+        }
+    }
+
+    /// As [`lead`](Self::lead), with the frame of the computation.
+    #[inline(never)]
+    fn lead_apart<'t, R, E, Es: Errors<E>>(
+        &'t self,
+        hash: HashValue,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        absent: Absent<'t, S>,
+        way: &Way<Es>,
+    ) -> Result<Claimed<R, Leads<'t, S>>, Failed<E>>
+    where
+        S::Probe: Clone,
+    {
+        let mut leader = match self.reserve_first(hash, key, absent, way.races) {
+            Ok(leader) => leader,
+            Err(absent) => match self.lead(hash, key, read, absent, way)? {
+                Claimed::There(made) => return Ok(Claimed::There(made)),
+                Claimed::Yours(leader) => leader,
+            },
+        };
+        let frame = leader.frame_of_thread();
+        Ok(Claimed::Yours(Box::new((leader, frame))))
     }
 
     /// As [`lead`](Self::lead), for a task. `left` returns the result that an owner has left to the
@@ -293,7 +338,7 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         left: impl Fn(&Reservation) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         way: &Way<Es>,
     ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
     where
@@ -323,17 +368,17 @@ impl<S: Compare> Table<S> {
 
     /// Claims the value of a key for the caller, unless the value is there: the caller makes the
     /// value. The error is a reservation whose owner makes the value: the caller has to wait for
-    /// its end. `absent` is the outcome of a lookup.
+    /// its end. `absent` is the reservation that a lookup has found.
     // Always: as a call, `reserve` would copy the leader once more.
     #[inline(always)]
-    pub(super) fn reserve<R>(
-        &self,
+    pub(super) fn reserve<'t, R>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         races: bool,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
@@ -341,7 +386,7 @@ impl<S: Compare> Table<S> {
             if let Some(reservation) = absent {
                 match Reservation::claim(&reservation, races) {
                     Claim::Yours(part) => {
-                        let leader = Leader::new(self, hash, reservation, part);
+                        let leader = Leader::new(self, hash, (reservation, None), part);
                         return Ok(Claimed::Yours(leader.begun()));
                     }
                     Claim::Taken(other) => return Err(other),
@@ -360,6 +405,7 @@ impl<S: Compare> Table<S> {
     /// Unlinks the node of a reservation, if the node is still linked.
     #[cold]
     fn withdraw(&self, pin: &Pin<'_, S>, hash: HashValue, reservation: &Arc<Reservation>) {
+        let reservation = Arc::as_ptr(reservation);
         let own = |node: &Node<S>| node.is_reserved_by(reservation);
         if let Some(node) = self.unlink_if(pin, hash, own, |_| true) {
             self.end(node);
@@ -373,22 +419,24 @@ impl<S: Compare> Table<S> {
     /// An entry of no use is unlinked and destroyed here, before anything is reserved, since the
     /// destructor of the entry may ask for the same key (T4). When the reservation is linked, the
     /// caller leaves quietly: the computation is the first user code that runs.
-    fn put_reservation<R>(
-        &self,
+    fn put_reservation<'t, R>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         races: bool,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Option<Arc<Reservation>>>
     where
         S::Probe: Clone,
     {
-        let (reservation, mut leader) = (Reservation::by(races), None);
+        let [own, spare, reservation] = Reservation::handles(races);
+        let mut lead = Some(|| Leader::first(self, hash, (own, Some(spare)), races));
+        let mut leader = None;
         let found = self.change(Upkeep::Reserving, |change, found| {
             let mut node = self.nodes.entry(|| Node::Reserved {
                 hash,
                 key: key.clone(),
-                reservation: Arc::clone(&reservation),
+                reservation,
             });
             // The present entry, if the entry is of no use.
             let mut useless = None;
@@ -404,8 +452,7 @@ impl<S: Compare> Table<S> {
                 },
                 |_| {
                     change.pin.leave_quietly();
-                    let part = if races { Part::Racer } else { Part::Owner };
-                    leader = Some(Leader::new(self, hash, reservation, part));
+                    leader = lead.take().map(|lead| lead());
                 },
             );
             if let Some(useless) = useless.filter(|_| put.is_none()) {
@@ -419,12 +466,11 @@ impl<S: Compare> Table<S> {
     }
 }
 
-/// The parts of a made entry, and the result that comes with the entry.
-type Made<'a, S, R> = (
+/// The parts of a made entry.
+type Entry<'a, S> = (
     <S as Schema>::Key,
     Unplaced<'a, <S as Schema>::Watch>,
     <S as Schema>::Value,
-    R,
 );
 
 /// A maker of the value of a key, a thread or a task: the owner of a reservation, or a racer. The
@@ -434,7 +480,10 @@ type Made<'a, S, R> = (
 pub(crate) struct Leader<'a, S: Compare> {
     pub(super) table: &'a Table<S>,
     pub(super) hash: HashValue,
-    pub(super) reservation: Arc<Reservation>,
+    /// None once the value has taken the place of the node.
+    reservation: Option<Arc<Reservation>>,
+    /// J4: the handle of the frame, until the frame is set.
+    spare: Option<Arc<Reservation>>,
     pub(super) part: Part,
     pub(super) stage: Stage,
     /// From the computation within which the caller leads.
@@ -456,35 +505,70 @@ pub(super) enum Stage {
 }
 
 impl<'a, S: Compare> Leader<'a, S> {
+    #[inline]
     pub(super) fn new(
         table: &'a Table<S>,
         hash: HashValue,
-        reservation: Arc<Reservation>,
+        (reservation, spare): (Arc<Reservation>, Option<Arc<Reservation>>),
         part: Part,
     ) -> Self {
         Leader {
             table,
             hash,
-            reservation,
+            reservation: Some(reservation),
+            spare,
             part,
             stage: Stage::Begun,
             edge: None,
         }
     }
 
+    /// The first maker of a reservation, with two of its handles.
+    #[inline]
+    fn first(
+        table: &'a Table<S>,
+        hash: HashValue,
+        handles: (Arc<Reservation>, Option<Arc<Reservation>>),
+        races: bool,
+    ) -> Self {
+        let part = if races { Part::Racer } else { Part::Owner };
+        Leader::new(table, hash, handles, part)
+    }
+
+    #[inline]
     pub(super) fn begun(mut self) -> Self {
         self.edge = self.own().and_then(Edge::of_leader);
         self
     }
 
+    pub(super) fn reservation(&self) -> &Arc<Reservation> {
+        match &self.reservation {
+            Some(reservation) => reservation,
+            None => unreachable!("its value has taken the place of its node"),
+        }
+    }
+
     /// The reservation for which callers wait.
     pub(super) fn own(&self) -> Option<&Arc<Reservation>> {
-        self.part.own(&self.reservation)
+        self.part.own(self.reservation())
     }
 
     /// Sets a frame around user code for which callers wait.
     pub(crate) fn frame(&self) -> Option<Frame> {
         self.own().map(Reservation::frame)
+    }
+
+    /// As [`frame`](Self::frame), for a thread, whose frame lasts until the leader ends. The leader
+    /// may not have [begun](Self::begun).
+    #[inline(always)]
+    pub(crate) fn frame_of_thread(&mut self) -> Option<Frame> {
+        let spare = self.spare.take_if(|_| matches!(self.part, Part::Owner));
+        let frame = spare.map_or_else(|| self.frame(), |spare| Some(Frame::of(spare)));
+        if self.edge.is_none() {
+            let ends = frame.as_ref().zip(self.own());
+            self.edge = ends.and_then(|(frame, own)| Edge::into_frame(frame, own));
+        }
+        frame
     }
 
     /// Runs the computation of a task. A load `pauses` in its first poll, before the first poll of
@@ -494,7 +578,9 @@ impl<'a, S: Compare> Leader<'a, S> {
         mut pauses: bool,
         compute: impl FnOnce() -> F,
     ) -> F::Output {
-        let (own, edge) = (self.part.own(&self.reservation), &mut self.edge);
+        let reservation = self.reservation.as_ref();
+        let own = reservation.and_then(|reservation| self.part.own(reservation));
+        let edge = &mut self.edge;
         let (mut compute, computing) = (Some(compute), pin!(None));
         let mut running = Running { computing, own };
         poll_fn(|context| {
@@ -564,38 +650,77 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// Publishes the value, and returns the result that comes with the value; or, if another maker
     /// of the same reservation was faster, what `read` returns for that maker's value. The table
     /// does not keep the value either if the node of the reservation was removed or replaced
-    /// meanwhile, nor if an object has died that the caller did not keep alive.
+    /// meanwhile, nor if an object has died that the caller did not keep alive. `frame` is the
+    /// frame of a [thread](Self::frame_of_thread).
     pub(crate) fn finish<R>(
         self,
+        frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
+        made: impl FnOnce() -> (Entry<'a, S>, R),
     ) -> R {
-        self.finish_and_leave(read, made, |_, _| ())
+        self.finish_and_leave(frame, read, made, |_, _| ())
     }
 
     /// As `finish`. If the table keeps the value, `leave` may leave the result to the callers that
     /// wait.
     pub(crate) fn finish_and_leave<R>(
         mut self,
+        mut frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
+        made: impl FnOnce() -> (Entry<'a, S>, R),
         leave: impl FnOnce(&Reservation, &R),
     ) -> R {
-        // Until the destructors have run that the end of the pin runs.
+        // Until the destructors have run that the end of the visit runs.
         let _edge = self.edge.take();
+        let (table, hash, mut leader) = (self.table, self.hash, self);
+        let ((key, watch, value), made) = made();
+        let mut leave = Some(leave);
+        let mut leave = |own: &Reservation, made: &R| {
+            if let Some(leave) = leave.take() {
+                leave(own, made);
+            }
+        };
+        let node = if watch.is_swept() || table.is_swept() {
+            table.ready(hash, key, watch, value)
+        } else {
+            let make = || Node::new(hash, key, value, watch.into_inner());
+            let own = Arc::as_ptr(leader.reservation());
+            let is_own = |node: &Node<_>| node.is_reserved_by(own);
+            let land = |old| leader.land(frame.take(), old, |own| leave(own, &made));
+            match table.nodes.publish(make, is_own, land) {
+                Ok(due) => {
+                    table.reap(due);
+                    return made;
+                }
+                Err(node) => node,
+            }
+        };
+        let ended = leader.finish_unusual(read, (node, made), leave);
+        table.tidy();
+        ended
+    }
+
+    /// As [`finish_and_leave`](Self::finish_and_leave), for any table.
+    #[cold]
+    #[inline(never)]
+    fn finish_unusual<R>(
+        self,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        (node_made, made): (NewNode<'a, S>, R),
+        leave: impl FnOnce(&Reservation, &R),
+    ) -> R {
         let table = self.table;
         let ended = table.change(Upkeep::Nothing, |change, ended| {
             // The drop of a value that the table does not keep may run user code: so the value is
             // dropped last, when the leader has left (T4).
-            let (mut node, _spare);
+            let (mut node, _unused);
+            node = node_made;
             let mut leader = self;
-            let (key, watch, value, made) = made();
-            node = table.ready(leader.hash, key, watch, value);
             let there = leader.put(change, &mut node, read);
-            if let (Stage::Landed, Some(own)) = (&leader.stage, leader.own()) {
-                leave(own, &made);
+            if leader.stage == Stage::Landed {
+                leader.land(None, None, |own| leave(own, &made));
             }
-            (*ended, _spare) = match there {
+            (*ended, _unused) = match there {
                 None => (Some(made), None),
                 there => (there, Some(made)),
             };
@@ -603,6 +728,62 @@ impl<'a, S: Compare> Leader<'a, S> {
         match ended {
             Some(ended) => ended,
             None => unreachable!("it has ended"),
+        }
+    }
+
+    /// A value has taken the place of the node, which is passed if no thread looks at it.
+    fn land(
+        &mut self,
+        frame: Option<Frame>,
+        old: Option<Node<S>>,
+        leave: impl FnOnce(&Reservation),
+    ) {
+        self.stage = Stage::HandedOver;
+        let Some(reservation) = self.reservation.take() else {
+            unreachable!("a value takes the place of a node once");
+        };
+        match (old, frame, &self.part) {
+            // J4
+            (
+                Some(Node::Reserved {
+                    reservation: third,
+                    key,
+                    ..
+                }),
+                Some(frame),
+                Part::Owner,
+            ) if Reservation::is_unseen(&reservation) => {
+                if let Some(second) = frame.end() {
+                    Reservation::keep([reservation, second, third]);
+                }
+                drop(key);
+            }
+            (_old, _frame, part) => {
+                if let Some(own) = part.own(&reservation) {
+                    leave(own);
+                }
+                reservation.land();
+            }
+        }
+    }
+
+    /// Makes the value as a thread, and publishes the value. `entry` turns the value into an entry.
+    #[cold]
+    #[inline(never)]
+    fn make_apart<V, E, Es: Errors<E>>(
+        leads: Leads<'a, S>,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
+        make: impl FnOnce() -> Result<V, E>,
+        entry: impl FnOnce(&V) -> Entry<'a, S>,
+    ) -> Result<V, Failed<E>> {
+        match make() {
+            Ok(made) => Ok(Leader::finish_apart(leads, read, made, entry)),
+            Err(error) => {
+                // The end of the leader's pin may destroy entries removed by other threads, and a
+                // destructor may panic.
+                Leader::fail_apart::<E, Es>(leads, &error);
+                Err(Failed::Error(error))
+            }
         }
     }
 
@@ -615,10 +796,11 @@ impl<'a, S: Compare> Leader<'a, S> {
     fn finish_apart<R>(
         leads: Leads<'a, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
+        made: R,
+        entry: impl FnOnce(&R) -> Entry<'a, S>,
     ) -> R {
-        let (leader, _frame) = *leads;
-        leader.finish(read, made)
+        let (leader, frame) = *leads;
+        leader.finish(frame, read, || (entry(&made), made))
     }
 
     /// As [`fail`](Self::fail), for a thread.
@@ -644,11 +826,14 @@ impl<'a, S: Compare> Leader<'a, S> {
         // Whether an object has died that the caller did not keep alive. The table asks objects
         // that are not polled.
         if !(table.is_swept() && node.is_stale()) {
-            let (reservation, stage) = (&self.reservation, &mut self.stage);
+            let Some(reservation) = &self.reservation else {
+                unreachable!("it has not landed");
+            };
+            let (own, stage) = (Arc::as_ptr(reservation), &mut self.stage);
             let is_own = |now: Option<&Node<_>>| {
                 let live = now.and_then(Node::live).filter(|_| reservation.is_raced());
                 there = live.and_then(|(watch, value)| read(watch, value));
-                now.is_some_and(|now| now.is_reserved_by(reservation))
+                now.is_some_and(|now| now.is_reserved_by(own))
             };
             let is_linked = |_: Option<&_>| *stage = Stage::Landed;
             if change.put(node, is_own, is_linked).is_some() {
@@ -667,14 +852,17 @@ impl<S: Compare> Drop for Leader<'_, S> {
     // Apart, as `lead` is.
     #[inline(never)]
     fn drop(&mut self) {
-        match self.stage {
+        let failed = match self.stage {
             Stage::HandedOver => return,
-            Stage::Landed => return self.reservation.land(),
-            Stage::Counted => {}
-            Stage::Begun => self.table.count(|counts| &counts.failures),
-        }
+            Stage::Landed => return self.reservation().land(),
+            Stage::Counted => false,
+            Stage::Begun => true,
+        };
         let (table, mut panics) = (self.table, FirstPanic::default());
-        let (own, part) = (&self.reservation, &self.part);
+        if failed {
+            table.count(|counts| &counts.failures);
+        }
+        let (own, part) = (self.reservation(), &self.part);
         let closes = own.leave_or_close(part);
         let pin = closes.then(|| table.pin());
         if let Some(pin) = &pin {
@@ -684,6 +872,9 @@ impl<S: Compare> Drop for Leader<'_, S> {
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // reservation.
         panics.catch(|| drop(pin));
+        if failed {
+            panics.catch(|| table.tidy());
+        }
         panics.resume();
     }
 }

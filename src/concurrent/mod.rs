@@ -64,6 +64,7 @@ pub(crate) use key::ByKey;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Claimed, Leader, apart};
 pub(crate) use raw::Registered;
+pub(crate) use raw::Tally;
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};

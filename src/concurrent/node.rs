@@ -138,8 +138,9 @@ impl<S: Schema> Node<S> {
         }
     }
 
-    pub(super) fn is_reserved_by(&self, reservation: &Arc<Reservation>) -> bool {
-        matches!(self, Node::Reserved { reservation: there, .. } if Arc::ptr_eq(there, reservation))
+    #[inline]
+    pub(super) fn is_reserved_by(&self, reservation: *const Reservation) -> bool {
+        matches!(self, Node::Reserved { reservation: there, .. } if ptr::eq(Arc::as_ptr(there), reservation))
     }
 }
 

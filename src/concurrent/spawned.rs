@@ -128,7 +128,7 @@ where
             result: Mutex::new(None),
         });
         let ends = Ends(Arc::clone(&loading));
-        let (end, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
+        let (end, reservation) = (Arc::clone(&loading.end), Arc::clone(self.reservation()));
         let part = self.part.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
         // L1: pauses in the first poll.
@@ -141,7 +141,7 @@ where
                 ptr::from_ref(table).addr() == known,
                 "a clone of the pointer to a collection has led to another collection"
             );
-            let leader = Leader::new(table, hash, reservation, part);
+            let leader = Leader::new(table, hash, (reservation, None), part);
             leader.make(way, true, || computing, split, finish).await
         };
         let mut load: Load = Box::pin(async move { ends.with(caught(end, load).await) });

@@ -4,19 +4,18 @@ use core::any::type_name;
 use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::computation::{Begun, Computation};
 use super::key::{MemoKey, MemoQuery};
-use super::statistics::{Statistics, Striped};
+use super::statistics::Statistics;
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     Absent, Claimed, Errors, Failed, Frame, Gathered, Leader, SharedKey, SharedWatchFor, Table,
-    WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
+    Tally, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 
@@ -124,8 +123,6 @@ pub struct Memo<K: MemoKey, V> {
     pub(super) table: Table<Results<K, V>>,
     /// Hashes keys with plain parts. The seeds are drawn for the memo's first entry.
     hasher: OnceLock<DefaultHashBuilder>,
-    pub(super) hits: Striped,
-    pub(super) loads: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -145,8 +142,6 @@ impl<K: MemoKey, V> Memo<K, V> {
             Memo {
                 table: Table::new(),
                 hasher: OnceLock::new(),
-                hits: Striped::new(),
-                loads: AtomicUsize::new(0),
             }
         }
     }
@@ -279,9 +274,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// Returns the counts of calls, computations and results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let (table, loads) = (&self.table, self.loads.load(Relaxed) as u64);
+        let (table, loads) = (&self.table, self.table.tallied(Tally::Load));
         Statistics {
-            hits: self.hits.sum(),
+            hits: table.tallied(Tally::Hit),
             misses: loads + table.counted(|counts| &counts.unanswered),
             loads,
             failures: table.counted(|counts| &counts.failures),
@@ -453,14 +448,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         way: impl FnOnce() -> Way<Es>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        let absent = match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                return Ok(value);
-            }
-            Err(absent) => absent,
-        };
-        made_by::<K, V, E>(self.compute(key, absent, way, compute))
+        made_by::<K, V, E>(self.compute(key, way, compute))
     }
 
     /// Returns the result for a key; computes the result if there is none. If another thread is
@@ -498,17 +486,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         timeout: Duration,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> Result<V, TimedOut> {
-        let absent = match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                return Ok(value);
-            }
-            Err(found) => found,
-        };
         // `None`: the timeout is longer than the clock can represent.
-        let until = Instant::now().checked_add(timeout);
-        let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
-        let computed = self.compute(key, absent, || Way::until(until), compute);
+        let way = || Way::until(Instant::now().checked_add(timeout));
+        let computed = self.compute(key, way, |cx| Ok::<_, Infallible>(compute(cx)));
         if let Err(Failed::Wait(WaitError::TimedOut)) = computed {
             return Err(TimedOut);
         }
@@ -516,41 +496,30 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         Ok(value)
     }
 
-    /// Not inlined: a user's frame containing `find` would be three times as large.
-    #[inline(never)]
+    // Always: a hit is one call.
+    #[inline(always)]
     #[track_caller]
-    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    pub(super) fn find(
+        &self,
+        key: &impl MemoQuery<K>,
+    ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
         let hash = self.hash(key);
         let found = self
             .table
             .find_where(hash, |node| key.is(node.key()), Self::read);
-        if found.is_ok() {
-            self.hits.add();
-        }
         found.map_err(|absent| (hash, absent))
     }
 
-    /// The only frame of the library on the stack while the user's computation runs. `way` is a
-    /// closure because a closure that captures nothing takes no room in this frame.
-    #[cold]
-    #[inline(never)]
+    #[inline]
+    #[track_caller]
     fn compute<E, Es: Errors<E>>(
         &self,
         key: impl MemoQuery<K>,
-        absent: (HashValue, Absent),
         way: impl FnOnce() -> Way<Es>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
-        match self.begin(key, absent, way)? {
-            Claimed::Yours(begun) => match compute(begun.computation()) {
-                Ok(value) => Ok(Self::finish(begun, value)),
-                Err(error) => {
-                    // The end of the leader's pin may destroy entries removed by other threads, and
-                    // their destructors may panic.
-                    Self::fail::<E, Es>(begun, &error);
-                    Err(Failed::Error(error))
-                }
-            },
+        match self.ask(key, way)? {
+            Claimed::Yours(begun) => Self::run::<E, Es>(begun, compute),
             Claimed::There(value) => {
                 drop(compute);
                 Ok(value)
@@ -558,11 +527,50 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
+    /// Returns the result, or a computation for this thread to run. `way` is a closure because a
+    /// hit needs no way.
+    // Not inlined: a user's frame containing `ask` would be three times as large.
+    #[inline(never)]
+    #[track_caller]
+    fn ask<E, Es: Errors<E>>(
+        &self,
+        key: impl MemoQuery<K>,
+        way: impl FnOnce() -> Way<Es>,
+    ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
+        match self.find(&key) {
+            Ok(value) => {
+                drop(key);
+                Ok(Claimed::There(value))
+            }
+            Err(absent) => self.begin(key, absent, way),
+        }
+    }
+
+    /// The only frame of the library on the stack while the user's computation runs.
+    #[cold]
+    #[inline(never)]
+    fn run<E, Es: Errors<E>>(
+        begun: Leads<'_, K, V>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, Failed<E>> {
+        match compute(begun.computation()) {
+            Ok(value) => Ok(Self::finish(begun, value)),
+            Err(error) => {
+                // The end of the leader's pin may destroy entries removed by other threads, and
+                // their destructors may panic.
+                Self::fail::<E, Es>(begun, &error);
+                Err(Failed::Error(error))
+            }
+        }
+    }
+
     /// Keeps the result, and returns a clone of the result.
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
-        let ((leader, _frame), key, watches) = begun.end();
-        leader.finish(Self::read, || (key, watches(), value.clone(), value))
+        let ((leader, frame), key, watches) = begun.end();
+        leader.finish(frame, Self::read, || {
+            ((key, watches(), value.clone()), value)
+        })
     }
 
     #[cold]
@@ -576,28 +584,31 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
-    fn begin<Q: MemoQuery<K>, E, Es: Errors<E>>(
-        &self,
+    fn begin<'m, Q: MemoQuery<K>, E, Es: Errors<E>>(
+        &'m self,
         key: Q,
-        (hash, absent): (HashValue, Absent),
+        (hash, absent): (HashValue, Absent<'m, Results<K, V>>),
         way: impl FnOnce() -> Way<Es>,
-    ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
+    ) -> Result<Claimed<V, Leads<'m, K, V>>, Failed<E>> {
         let handles = key.handles();
         let key = key.into_stored();
-        let claimed = self.table.lead(hash, &key, Self::read, absent, &way())?;
-        Ok(match claimed {
-            Claimed::There(value) => {
-                self.hits.add();
-                drop(key);
-                Claimed::There(value)
-            }
-            Claimed::Yours(leader) => {
-                self.loads.fetch_add(1, Relaxed);
-                let (frame, core) = (leader.frame(), self.table.core());
-                let watches = Q::watch(handles, hash, core);
-                Claimed::Yours(Begun::new(core, hash, (key, watches), (leader, frame)))
-            }
-        })
+        let way = way();
+        let mut leader = match self.table.reserve_first(hash, &key, absent, way.races()) {
+            Ok(leader) => leader,
+            Err(absent) => match self.table.lead(hash, &key, Self::read, absent, &way)? {
+                Claimed::There(value) => {
+                    self.table.tally(Tally::Hit);
+                    drop(key);
+                    return Ok(Claimed::There(value));
+                }
+                Claimed::Yours(leader) => leader,
+            },
+        };
+        self.table.tally(Tally::Load);
+        let (frame, core) = (leader.frame_of_thread(), self.table.core());
+        let watches = Q::watch(handles, hash, core);
+        let begun = Begun::new(core, hash, (key, watches), (leader, frame));
+        Ok(Claimed::Yours(begun))
     }
 }
 

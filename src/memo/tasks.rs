@@ -5,7 +5,6 @@ use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    AnyWatch, Claimed, Errors, Failed, Gathered, Leader, Load, SharedKey, SharedWatchFor,
+    AnyWatch, Claimed, Errors, Failed, Gathered, Leader, Load, SharedKey, SharedWatchFor, Tally,
     WatchesOne, Way, apart, cycle,
 };
 use crate::hash::HashValue;
@@ -143,7 +142,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: Q,
         way: &Way<Es>,
     ) -> Result<Claimed<V, Begins<'_, K, V>>, E> {
-        let (hash, absent) = match self.find(&key) {
+        let found = apart(|| {
+            let found = self.find(&key);
+            found.map_err(|(hash, absent)| (hash, absent.leave()))
+        });
+        let (hash, absent) = match found {
             Ok(value) => {
                 drop(key);
                 return Ok(Claimed::There(value));
@@ -159,12 +162,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(Failed::Wait(_)) => cycle::<K, V>(),
             Ok(Claimed::There(value)) => {
-                self.hits.add();
+                self.table.tally(Tally::Hit);
                 drop(key);
                 Ok(Claimed::There(value))
             }
             Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(apart(|| {
-                self.loads.fetch_add(1, Relaxed);
+                self.table.tally(Tally::Load);
                 let (core, leader) = (self.table.core(), leader);
                 let _frame = leader.frame();
                 let watches = Q::watch(handles, hash, core);
@@ -383,9 +386,9 @@ impl<K: MemoKey> Entry<K> {
     }
 
     fn finish<V: Clone>(self, leader: Leader<'_, Results<K, V>>, value: V) -> V {
-        leader.finish(Memo::<K, V>::read, || {
+        leader.finish(None, Memo::<K, V>::read, || {
             let watches = EntryWatches::new(self.watches, self.further.close());
-            (self.key, watches, value.clone(), value)
+            ((self.key, watches, value.clone()), value)
         })
     }
 }

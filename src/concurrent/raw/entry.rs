@@ -175,3 +175,21 @@ pub(super) unsafe fn end<N: Entry>(
         }
     }
 }
+
+/// Takes an entry out of its memory. Under loom the memory is kept, as by [`end`].
+///
+/// # Safety
+/// As for [`end`].
+#[inline]
+pub(super) unsafe fn take<N: Entry>(node: *mut N) -> (N, Option<Box<MaybeUninit<N>>>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(weakly_loom))]
+        {
+            let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
+            (place.assume_init_read(), Some(place))
+        }
+        #[cfg(weakly_loom)]
+        (node.read(), None)
+    }
+}

@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::deferred::NOBODY;
 use super::domain::{Domain, NTH};
-use super::participants::{OUTSIDE, Participant};
+use super::participants::{OUTSIDE, Participant, Tally};
 use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -142,6 +142,11 @@ impl<'d> Reading<'d> {
 }
 
 impl Reading<'_> {
+    #[inline(always)]
+    pub(super) fn tally(&self, tally: Tally) {
+        self.0.participant.tally(tally);
+    }
+
     /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {

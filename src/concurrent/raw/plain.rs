@@ -98,7 +98,13 @@ impl<N: Entry> RawTable<N> {
     pub(super) fn spare_memory(&self) -> Box<MaybeUninit<N>> {
         let number = ThreadNumber::current();
         let participant = self.domain.participants.at_home(number.get());
-        let parked = participant.and_then(|participant| participant.parked.get());
+        participant.map_or_else(Box::new_uninit, |participant| self.memory_of(participant))
+    }
+
+    /// Returns memory for an entry, for the thread of this participant, the calling thread.
+    #[inline(always)]
+    pub(super) fn memory_of(&self, participant: &Participant) -> Box<MaybeUninit<N>> {
+        let parked = participant.parked.get();
         let memory = parked.and_then(|parked| parked.take(|| false));
         memory.map_or_else(Box::new_uninit, |memory| self.reuse(memory))
     }
@@ -144,7 +150,7 @@ impl<N: Entry> RawTable<N> {
     /// Keeps memory for the thread of the participant, which is the calling thread, if there is
     /// room.
     #[inline(always)]
-    fn keep(&self, participant: &Participant, memory: Box<MaybeUninit<N>>) {
+    pub(super) fn keep(&self, participant: &Participant, memory: Box<MaybeUninit<N>>) {
         let parked = participant.parked.get();
         // As in `reuse`.
         if let Some(parked) = parked.filter(|_| cfg!(not(any(miri, weakly_sanitize)))) {

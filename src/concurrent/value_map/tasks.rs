@@ -360,10 +360,10 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let (hash, core) = (leader.hash, leader.table.core());
         let made = || {
             let watch = SharedWatchFor::<V>::registered(&value, hash, core);
-            (key, watch, (), value)
+            ((key, watch, ()), value)
         };
         // The map does not keep the value alive: the waiting tasks do.
-        leader.finish_and_leave(Self::read, made, |to, value| {
+        leader.finish_and_leave(None, Self::read, made, |to, value| {
             if to.is_awaited() {
                 to.leave(value.clone());
             }

@@ -42,7 +42,7 @@ impl Vtable {
 
 /// Returns the stored form of a hash. Its lowest bit is not part of the hash, and zero stands for
 /// no hash.
-fn short(hash: u64) -> u32 {
+pub(super) fn short(hash: u64) -> u32 {
     (hash as u32 + 1) << 1
 }
 
@@ -118,6 +118,10 @@ impl Node {
     pub(super) fn new(hash: u64, kind: Vtable) -> Self {
         let live = Live::new();
         Node { hash, kind, live }
+    }
+
+    pub(super) fn is_an_object(&self) -> bool {
+        self.kind.watch().is_some()
     }
 
     /// Fails the model if the node has been destroyed.
