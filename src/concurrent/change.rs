@@ -22,7 +22,7 @@ pub(super) enum Upkeep {
     /// entry of the dying object for dead. The caller sweeps afterwards.
     Unswept,
     /// None, for a change that puts a reservation and leaves quietly: no user code runs between the
-    /// insertion of the reservation and the computation. The [end](super::making::Leader) of the
+    /// insertion of the reservation and the computation. The [end](super::leader::Leader) of the
     /// making does the upkeep. A reservation takes no room within a limit, so the change evicts
     /// nothing.
     Reserving,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::flight::{Edge, Reservation, Wait};
-use super::making::{Leader, Stage};
+use super::leader::{Leader, Stage};
 use super::node::Compare;
 use super::table::Table;
 use super::way::{Errors, Way, cycle};

@@ -534,7 +534,7 @@ fn a_computation_compares_no_keys() {
         .collect();
     for key in &keys {
         memo.get_or_compute((&object, &**key), |_| key.0);
-        names.get_or_insert_with((**key).clone(), |_| object.clone());
+        _ = names.get_or_insert_with((**key).clone(), |_| object.clone());
         contents.get_or_insert_with(key, |_| key.0);
     }
     assert_eq!(COMPARED.get(), 0);

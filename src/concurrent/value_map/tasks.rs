@@ -6,7 +6,8 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Deref;
 
 use super::super::flight::Reservation;
-use super::super::making::{Claimed, Leader};
+use super::super::leader::Leader;
+use super::super::making::Claimed;
 use super::super::spawned::Load;
 use super::super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use super::super::way::{Errors, Failed, Way, cycle};
