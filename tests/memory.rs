@@ -5,7 +5,7 @@ mod common;
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 
 use common::heap::{Counting, Heap, allocations, bytes};
@@ -167,6 +167,40 @@ fn the_dead_leave_their_memory_to_the_next() {
         check(&|object| _ = set.insert(object)),
     ];
     assert_eq!(taken, [0; 4]);
+}
+
+/// 502: Beside another thread that has used the map, what is removed and comes back takes no memory, and a new object no more
+/// than its own.
+#[test]
+fn entries_beside_a_second_thread_take_no_memory() {
+    let (map, object) = (
+        concurrent::WeakMap::<Strong<usize>, usize>::new(),
+        Strong::new(1),
+    );
+    let comes_back = || {
+        map.insert(&object, 1);
+        map.remove(&object);
+    };
+    let comes_anew = || _ = map.insert(&Strong::new(2), 2);
+    let taken = |run: &dyn Fn()| {
+        // Without the memory that the thread keeps from now on, and without the table.
+        (0..64).for_each(|_| run());
+        let before = allocations();
+        (0..64).for_each(|_| run());
+        allocations() - before
+    };
+    let stays = Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            comes_back();
+            stays.wait();
+            stays.wait();
+        });
+        stays.wait();
+        let both = (taken(&comes_back), taken(&comes_anew));
+        stays.wait();
+        assert_eq!(both, (0, 64));
+    });
 }
 
 /// An entry that replaces one of the same object inherits its registration: no record is made.
@@ -371,8 +405,8 @@ fn a_thread_that_has_computed_leaves_nothing() {
     for nested in 1..=inputs.len() {
         let left = std::thread::scope(|scope| {
             let thread = scope.spawn(move || {
-                // The first takes what the memo has for each thread.
-                let [_, left] = [1, nested].map(|nested| {
+                // The first take what the memo and the thread keep for further computations.
+                let [.., left] = [inputs.len(), inputs.len(), nested].map(|nested| {
                     let before = bytes();
                     ask(memo, &inputs[..nested]);
                     memo.clear();
@@ -527,4 +561,26 @@ fn a_thread_keeps_the_memory_of_few_entries() {
     keeps(0, 1024);
     keeps([0; 20], 1024);
     keeps([0_usize; 200], 0);
+}
+
+/// 491: One computation after the other, each of a key that dies. (What checks the accesses to memory frees it at once.)
+#[test]
+fn a_computation_allocates_once() {
+    let memo = Memo::<Strong<usize>, usize>::new();
+    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
+    let rounds = MANY.min(100);
+    let ask = || {
+        for number in 0..rounds {
+            let key = Strong::new(number);
+            memo.get_or_compute(&key, |_| number);
+            map.get_or_insert_with(&key, |_| number);
+        }
+    };
+    ask();
+    let before = allocations();
+    ask();
+    if !cfg!(any(miri, weakly_sanitize)) {
+        // The key, and a place for each computation; and what the second registration takes.
+        assert_eq!(allocations() - before, 4 * rounds);
+    }
 }

@@ -21,9 +21,10 @@ pub(super) enum Upkeep {
     /// As `All`, but without the sweep. If a destructor makes the change, a sweep would take the
     /// entry of the dying object for dead. The caller sweeps afterwards.
     Unswept,
-    /// As `All`, for a change that puts a reservation and leaves quietly: no user code runs between
-    /// the insertion of the reservation and the computation. A reservation takes no room within a
-    /// limit, so the change evicts nothing.
+    /// None, for a change that puts a reservation and leaves quietly: no user code runs between the
+    /// insertion of the reservation and the computation. The [end](super::leader::Leader) of the
+    /// making does the upkeep. A reservation takes no room within a limit, so the change evicts
+    /// nothing.
     Reserving,
     /// None: a destructor might ask for the value that the thread is about to publish.
     Nothing,
@@ -47,7 +48,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !(S::BY_ADDRESS && S::Watch::SWEPT == Some(false)) {
             return None;
         }
-        self.nodes.plain(|due| self.reap(due))
+        self.nodes
+            .plain(|due| self.take_due(due), |taken| self.reap_taken(taken))
     }
 
     /// Changes the table. T5: `body` leaves the result in the place passed to it, and all that
@@ -58,7 +60,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         upkeep: Upkeep,
         body: impl FnOnce(&Change<'_, 't, S>, &mut Option<R>),
     ) -> Option<R> {
-        if matches!(upkeep, Upkeep::All | Upkeep::Reserving) {
+        if upkeep == Upkeep::All {
             self.sweep_some();
         }
         let eviction = (upkeep != Upkeep::Reserving)
@@ -68,7 +70,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // The end of the block drops the pin, and not a call of `drop`: the call would copy the
         // pin.
         {
-            if upkeep != Upkeep::Nothing {
+            if matches!(upkeep, Upkeep::All | Upkeep::Unswept) {
                 self.reap_some();
             }
             let pin = self.pin();

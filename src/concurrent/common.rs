@@ -32,7 +32,7 @@ macro_rules! shared_housekeeping {
         /// [inside](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) the
         /// collection, after a death, a removal or a replacement; entries gathered by threads,
         /// which [wait](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) until
-        /// there are 16 for each thread that has used the collection, if several threads have; and
+        /// there are 16 for each thread that has used the collection, if eight threads have; and
         /// entries with remains kept until they are [asked
         /// for](crate::Reclaim::OnRequest). O(threads).
         #[must_use]

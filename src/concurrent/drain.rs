@@ -149,29 +149,47 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Destroys some of the dead entries, if there are any.
     #[inline]
     pub(super) fn reap_some(&self) {
-        if let Some(due) = self.nodes.due() {
-            self.reap(due);
+        self.reap(self.nodes.due());
+    }
+
+    #[inline]
+    pub(super) fn reap(&self, due: Option<Due>) {
+        if let Some(taken) = due.and_then(|due| self.take_due(due)) {
+            self.reap_taken(taken);
         }
     }
 
-    /// Destroys the dead entries that are due, before a change.
-    #[inline(never)]
-    pub(super) fn reap(&self, due: Due) {
+    /// The upkeep of a making, when its leader has left.
+    #[inline]
+    pub(super) fn tidy(&self) {
+        self.sweep_some();
+        self.reap_some();
+    }
+
+    /// Takes the dead entries that are due, before a change. If their end may run user code, they
+    /// are destroyed here.
+    #[inline]
+    pub(super) fn take_due(&self, due: Due) -> Option<Taken<'_, Node<S>>> {
         if let Some(nth) = due.around {
             self.look_around(nth);
         }
-        let Some(place) = due.place else { return };
-        // Before the taking, since an allocation may fail.
-        self.nodes.begin_parking();
+        let place = due.place?;
         if self.ends_run_users() {
             self.drain_next(place);
-        } else if let Some(taken) = self.take_dead(place, CHUNK) {
-            let _armed = Armed(self);
-            // Another thread may have changed the policy meanwhile.
-            match self.ends_run_users() {
-                true => self.nodes.reap(taken),
-                false => self.nodes.gather_or_reap(taken),
-            }
+            return None;
+        }
+        self.take_dead(place, CHUNK)
+    }
+
+    /// Destroys or retires the dead entries that a change has taken, while the thread is outside.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn reap_taken(&self, taken: Taken<'_, Node<S>>) {
+        let _armed = Armed(self);
+        // Another thread may have changed the policy meanwhile.
+        match self.ends_run_users() {
+            true => self.nodes.reap(taken),
+            false => self.nodes.gather_or_reap(taken),
         }
     }
 
@@ -180,7 +198,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[inline]
     fn ends_run_users(&self) -> bool {
         Node::<S>::PROMPT
-            || S::Watch::SWEPT != Some(false)
+            || self.is_swept()
             || (self.nodes.concern()).is_some_and(TableContext::ends_run_users)
     }
 

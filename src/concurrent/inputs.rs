@@ -25,7 +25,7 @@ use std::vec::Vec;
 
 use super::flight::Reservation;
 use super::gathered::Gathered;
-use super::making::Leader;
+use super::leader::Leader;
 use super::node::Compare;
 use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Watched, WatchesOne};
 use crate::hash::HashValue;

@@ -1,27 +1,34 @@
 //! How a missing value is made: by one thread at a time for each key.
 
-use core::future::{Future, poll_fn};
-use core::mem;
-use core::pin::pin;
-use core::task::Poll;
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::change::{Change, Upkeep};
-use super::flight::{Claim, Edge, Frame, Part, Reservation, Running, Wait};
+use super::change::Upkeep;
+use super::flight::{Claim, Reservation, Wait};
+use super::leader::{Leader, Leads};
 use super::node::{Compare, Node};
-use super::raw::{Entry, Match};
+use super::raw::{Match, Reader, Tally};
 use super::schema::Schema;
-use super::table::{NewNode, Pin, Table};
+use super::table::Table;
 use super::watch::{Unplaced, Watches, WatchesOne};
 use super::way::{Errors, Failed, Unanswered, Way, made_by};
 use crate::hash::HashValue;
-use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::reference::WeakKey;
 
-/// What a lookup has found instead of a value: a reservation, or nothing.
-pub(crate) type Absent = Option<Arc<Reservation>>;
+/// What a lookup has found instead of a value: a reservation, or nothing, or an entry of no use.
+/// Without a reservation, the visit of the lookup goes on.
+pub(crate) struct Absent<'t, S: Schema<Watch: Watches>> {
+    reservation: Option<Arc<Reservation>>,
+    visit: Option<Reader<'t, Node<S>>>,
+}
+
+impl<S: Schema<Watch: Watches>> Absent<'_, S> {
+    /// Ends the visit.
+    pub(crate) fn leave(self) -> Option<Arc<Reservation>> {
+        self.reservation
+    }
+}
 
 /// The answer of a table to a caller that wants a value.
 pub(crate) enum Claimed<R, L> {
@@ -30,9 +37,6 @@ pub(crate) enum Claimed<R, L> {
     /// The caller is to make the value.
     Yours(L),
 }
-
-/// A leader and the frame of its computation, in few bytes of the stack.
-type Leads<'t, S> = Box<(Leader<'t, S>, Option<Frame>)>;
 
 /// Calls a closure in a frame of the stack of its own: the frame below a computation stays small.
 #[inline(never)]
@@ -72,10 +76,10 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
     /// [`get_or_make`](Self::get_or_make).
     #[inline]
     #[track_caller]
-    pub(crate) fn value_or_make<E, Es: Errors<E>>(
-        &self,
+    pub(crate) fn value_or_make<'t, E, Es: Errors<E>>(
+        &'t self,
         (hash, by): (HashValue, &S::Probe),
-        key: &KeyOf<S>,
+        key: &'t KeyOf<S>,
         way: Way<Es>,
         make: impl FnOnce(&<KeyOf<S> as WeakKey>::Weak) -> Result<S::Value, E>,
     ) -> Result<S::Value, E> {
@@ -84,7 +88,7 @@ impl<S: Compare<Probe: Clone, Watch: WatchesOne, Value: Clone>> Table<S> {
             way,
             |_, value| Some(value.clone()),
             || with_weak(key, make),
-            |value, core| (S::Watch::registered(key, hash, core), value.clone()),
+            |value, _| (S::Watch::new(key), value.clone()),
         );
         made_by::<KeyOf<S>, S::Value, E>(made)
     }
@@ -127,95 +131,99 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        match self.look(hash, key, &read) {
-            Ok(made) => {
+        match self.ask((hash, key), &way, &read)? {
+            Claimed::There(made) => {
                 // T5
                 drop(make);
                 Ok(made)
             }
-            Err(absent) => self.make((hash, key), way, read, absent, make, entry),
+            Claimed::Yours(leads) => {
+                let entry = |made: &V| {
+                    let (watch, value) = entry(made, self.core());
+                    (S::key(key), watch, value)
+                };
+                Leader::make_apart::<_, _, Es>(leads, read, make, entry)
+            }
         }
     }
 
+    /// Returns the present value, or a leader that makes the value.
+    #[inline(never)]
+    fn ask<R, E, Es: Errors<E>>(
+        &self,
+        (hash, key): (HashValue, &S::Probe),
+        way: &Way<Es>,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+    ) -> Result<Claimed<R, Leads<'_, S>>, Failed<E>>
+    where
+        S::Probe: Clone,
+    {
+        let is_it = |node: &_| S::is_of(key, node) == Match::Yes;
+        match self.find_where(hash, is_it, &read) {
+            Ok(found) => Ok(Claimed::There(found)),
+            Err(absent) => self.lead_apart(hash, key, read, absent, way),
+        }
+    }
+
+    /// As a lookup, for a task.
     #[inline(never)]
     pub(super) fn look<R>(
         &self,
         hash: HashValue,
         key: &S::Probe,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
-        self.find_where(hash, |node| S::is_of(key, node) == Match::Yes, read)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make<'t, V, E, Es: Errors<E>>(
-        &'t self,
-        (hash, key): (HashValue, &S::Probe),
-        way: Way<Es>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
-        absent: Absent,
-        make: impl FnOnce() -> Result<V, E>,
-        entry: impl FnOnce(&V, CoreRef) -> (Unplaced<'t, S::Watch>, S::Value),
-    ) -> Result<V, Failed<E>>
-    where
-        S::Probe: Clone,
-    {
-        match self.lead_apart(hash, key, &read, absent, &way)? {
-            Claimed::There(made) => {
-                // T5
-                drop(make);
-                Ok(made)
-            }
-            Claimed::Yours(leads) => match make() {
-                Ok(made) => Ok(Leader::finish_apart(leads, read, || {
-                    let (watch, value) = entry(&made, self.core());
-                    (S::key(key), watch, value, made)
-                })),
-                Err(error) => {
-                    // The end of the leader's pin may destroy entries removed by other threads, and
-                    // a destructor may panic.
-                    Leader::fail_apart::<E, Es>(leads, &error);
-                    Err(Failed::Error(error))
-                }
-            },
-        }
+    ) -> Result<R, Option<Arc<Reservation>>> {
+        let is_it = |node: &_| S::is_of(key, node) == Match::Yes;
+        self.find_where(hash, is_it, read).map_err(Absent::leave)
     }
 
     /// The present value.
-    #[inline]
+    // Always: a hit is one call.
+    #[inline(always)]
     pub(crate) fn find_where<R>(
         &self,
         hash: HashValue,
         sought: impl FnMut(&Node<S>) -> bool,
         read: impl FnOnce(&S::Watch, &S::Value) -> Option<R>,
-    ) -> Result<R, Absent> {
+    ) -> Result<R, Absent<'_, S>> {
         let reader = self.nodes.read();
         let sweeps = S::Watch::SWEPT != Some(false) && reader.is_nth();
-        let mut admission = None;
         let found = match reader.get(hash.bits(), sought) {
-            None => Err(None),
-            Some(Node::Reserved { reservation, .. }) => Err(Some(Arc::clone(reservation))),
+            None => None,
+            Some(Node::Reserved { reservation, .. }) => {
+                return Err(Absent {
+                    reservation: Some(Arc::clone(reservation)),
+                    visit: None,
+                });
+            }
             Some(node @ Node::Ready { watch, value, .. }) => {
-                let found = read(watch, value);
-                if found.is_some() {
-                    admission = self.admission_of(node);
-                }
-                found.ok_or(None)
+                read(watch, value).map(|found| (found, self.admission_of(node)))
             }
         };
-        if let Some(admission) = admission {
-            let eviction = self.hit(admission);
-            drop(reader);
-            eviction.end();
-            return found;
+        // A thread that goes on to make the value sweeps in the end.
+        let Some((found, admission)) = found else {
+            return Err(Absent {
+                reservation: None,
+                visit: Some(reader),
+            });
+        };
+        if S::Watch::COUNTED {
+            reader.tally(Tally::Hit);
         }
-        drop(reader);
-        // A thread that goes on to make the value changes the table, and sweeps then.
-        if sweeps && found.is_ok() {
-            self.sweep_some();
+        match admission {
+            Some(admission) => {
+                let eviction = self.hit(admission);
+                drop(reader);
+                eviction.end();
+            }
+            None => {
+                drop(reader);
+                if sweeps {
+                    self.sweep_some();
+                }
+            }
         }
-        found
+        Ok(found)
     }
 
     /// Goes on from the outcome of the lookup until the value is there, or the calling thread is to
@@ -226,14 +234,14 @@ impl<S: Compare> Table<S> {
     /// inlined, `lead` among them: nothing of their frames is left while user code runs.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lead<R, E, Es: Errors<E>>(
-        &self,
+    pub(crate) fn lead<'t, R, E, Es: Errors<E>>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         way: &Way<Es>,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Failed<E>>
     where
         S::Probe: Clone,
     {
@@ -263,26 +271,56 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// As [`lead`](Self::lead), with the frame of the computation.
-    #[inline(never)]
-    fn lead_apart<R, E, Es: Errors<E>>(
-        &self,
+    /// As [`reserve`](Self::reserve), in the visit of a lookup that has found nothing. The error
+    /// is for [`lead`](Self::lead), where an entry has the hash, or the table is unusual.
+    #[inline(always)]
+    pub(crate) fn reserve_first<'t>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        absent: Absent,
-        way: &Way<Es>,
-    ) -> Result<Claimed<R, Leads<'_, S>>, Failed<E>>
+        absent: Absent<'t, S>,
+        races: bool,
+    ) -> Result<Leader<'t, S>, Option<Arc<Reservation>>>
     where
         S::Probe: Clone,
     {
-        Ok(match self.lead(hash, key, read, absent, way)? {
-            Claimed::There(made) => Claimed::There(made),
-            Claimed::Yours(leader) => {
-                let frame = leader.frame();
-                Claimed::Yours(Box::new((leader, frame)))
-            }
-        })
+        let Some(visit) = absent.visit else {
+            return Err(absent.reservation);
+        };
+        let [own, spare, reservation] = Reservation::handles(races);
+        let make = || Node::Reserved {
+            hash,
+            key: key.clone(),
+            reservation,
+        };
+        match self.nodes.reserve(visit, make) {
+            Ok(()) => Ok(Leader::first(self, hash, (own, Some(spare)), races)),
+            Err(_) => Err(None),
+        }
+    }
+
+    /// As [`lead`](Self::lead), with the frame of the computation.
+    #[inline(never)]
+    fn lead_apart<'t, R, E, Es: Errors<E>>(
+        &'t self,
+        hash: HashValue,
+        key: &S::Probe,
+        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
+        absent: Absent<'t, S>,
+        way: &Way<Es>,
+    ) -> Result<Claimed<R, Leads<'t, S>>, Failed<E>>
+    where
+        S::Probe: Clone,
+    {
+        let mut leader = match self.reserve_first(hash, key, absent, way.races) {
+            Ok(leader) => leader,
+            Err(absent) => match self.lead(hash, key, read, absent, way)? {
+                Claimed::There(made) => return Ok(Claimed::There(made)),
+                Claimed::Yours(leader) => leader,
+            },
+        };
+        let frame = leader.frame_of_thread();
+        Ok(Claimed::Yours(Box::new((leader, frame))))
     }
 
     /// As [`lead`](Self::lead), for a task. `left` returns the result that an owner has left to the
@@ -293,7 +331,7 @@ impl<S: Compare> Table<S> {
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         left: impl Fn(&Reservation) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         way: &Way<Es>,
     ) -> Result<Claimed<R, Leader<'_, S>>, Failed<E>>
     where
@@ -323,17 +361,17 @@ impl<S: Compare> Table<S> {
 
     /// Claims the value of a key for the caller, unless the value is there: the caller makes the
     /// value. The error is a reservation whose owner makes the value: the caller has to wait for
-    /// its end. `absent` is the outcome of a lookup.
+    /// its end. `absent` is the reservation that a lookup has found.
     // Always: as a call, `reserve` would copy the leader once more.
     #[inline(always)]
-    pub(super) fn reserve<R>(
-        &self,
+    pub(super) fn reserve<'t, R>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        mut absent: Absent,
+        mut absent: Option<Arc<Reservation>>,
         races: bool,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Arc<Reservation>>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Arc<Reservation>>
     where
         S::Probe: Clone,
     {
@@ -341,7 +379,7 @@ impl<S: Compare> Table<S> {
             if let Some(reservation) = absent {
                 match Reservation::claim(&reservation, races) {
                     Claim::Yours(part) => {
-                        let leader = Leader::new(self, hash, reservation, part);
+                        let leader = Leader::new(self, hash, (reservation, None), part);
                         return Ok(Claimed::Yours(leader.begun()));
                     }
                     Claim::Taken(other) => return Err(other),
@@ -357,15 +395,6 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// Unlinks the node of a reservation, if the node is still linked.
-    #[cold]
-    fn withdraw(&self, pin: &Pin<'_, S>, hash: HashValue, reservation: &Arc<Reservation>) {
-        let own = |node: &Node<S>| node.is_reserved_by(reservation);
-        if let Some(node) = self.unlink_if(pin, hash, own, |_| true) {
-            self.end(node);
-        }
-    }
-
     /// Puts a reservation into the table: the caller makes the value of a key. If there is a value,
     /// returns the value. If there is a different reservation, or nothing any more, the error is
     /// the outcome of the search.
@@ -373,22 +402,24 @@ impl<S: Compare> Table<S> {
     /// An entry of no use is unlinked and destroyed here, before anything is reserved, since the
     /// destructor of the entry may ask for the same key (T4). When the reservation is linked, the
     /// caller leaves quietly: the computation is the first user code that runs.
-    fn put_reservation<R>(
-        &self,
+    fn put_reservation<'t, R>(
+        &'t self,
         hash: HashValue,
         key: &S::Probe,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         races: bool,
-    ) -> Result<Claimed<R, Leader<'_, S>>, Absent>
+    ) -> Result<Claimed<R, Leader<'t, S>>, Option<Arc<Reservation>>>
     where
         S::Probe: Clone,
     {
-        let (reservation, mut leader) = (Reservation::by(races), None);
+        let [own, spare, reservation] = Reservation::handles(races);
+        let mut lead = Some(|| Leader::first(self, hash, (own, Some(spare)), races));
+        let mut leader = None;
         let found = self.change(Upkeep::Reserving, |change, found| {
             let mut node = self.nodes.entry(|| Node::Reserved {
                 hash,
                 key: key.clone(),
-                reservation: Arc::clone(&reservation),
+                reservation,
             });
             // The present entry, if the entry is of no use.
             let mut useless = None;
@@ -404,8 +435,7 @@ impl<S: Compare> Table<S> {
                 },
                 |_, _| {
                     change.pin.leave_quietly();
-                    let part = if races { Part::Racer } else { Part::Owner };
-                    leader = Some(Leader::new(self, hash, reservation, part));
+                    leader = lead.take().map(|lead| lead());
                 },
             );
             if let Some(useless) = useless.filter(|_| put.is_none()) {
@@ -416,285 +446,5 @@ impl<S: Compare> Table<S> {
             Some(leader) => Ok(Claimed::Yours(leader.begun())),
             None => found.unwrap_or(Err(None)).map(Claimed::There),
         }
-    }
-}
-
-/// The parts of a made entry, and the result that comes with the entry.
-type Made<'a, S, R> = (
-    <S as Schema>::Key,
-    Unplaced<'a, <S as Schema>::Watch>,
-    <S as Schema>::Value,
-    R,
-);
-
-/// A maker of the value of a key, a thread or a task: the owner of a reservation, or a racer. The
-/// end of the leader, also by a panic or by a drop of the task, leaves the reservation; if the
-/// leader is the last maker, and there is no value, the end unlinks the node of the reservation.
-/// The first waiter that is polled, or wakes, or another caller that arrives makes the value then.
-pub(crate) struct Leader<'a, S: Compare> {
-    pub(super) table: &'a Table<S>,
-    pub(super) hash: HashValue,
-    pub(super) reservation: Arc<Reservation>,
-    pub(super) part: Part,
-    pub(super) stage: Stage,
-    /// From the computation within which the caller leads.
-    pub(super) edge: Option<Edge>,
-}
-
-/// The stage of a making.
-#[derive(PartialEq)]
-pub(super) enum Stage {
-    /// The computation has begun, and its outcome is not counted yet. The node of the reservation
-    /// may be in the table.
-    Begun,
-    /// As `Begun`, and the outcome is counted.
-    Counted,
-    /// The value has taken the place of the node.
-    Landed,
-    /// Another leader has the reservation, or the leader has left.
-    HandedOver,
-}
-
-impl<'a, S: Compare> Leader<'a, S> {
-    pub(super) fn new(
-        table: &'a Table<S>,
-        hash: HashValue,
-        reservation: Arc<Reservation>,
-        part: Part,
-    ) -> Self {
-        Leader {
-            table,
-            hash,
-            reservation,
-            part,
-            stage: Stage::Begun,
-            edge: None,
-        }
-    }
-
-    pub(super) fn begun(mut self) -> Self {
-        self.edge = self.own().and_then(Edge::of_leader);
-        self
-    }
-
-    /// The reservation for which callers wait.
-    pub(super) fn own(&self) -> Option<&Arc<Reservation>> {
-        self.part.own(&self.reservation)
-    }
-
-    /// Sets a frame around user code for which callers wait.
-    pub(crate) fn frame(&self) -> Option<Frame> {
-        self.own().map(Reservation::frame)
-    }
-
-    /// Runs the computation of a task. A load `pauses` in its first poll, before the first poll of
-    /// the computation.
-    pub(crate) async fn run<F: Future>(
-        &mut self,
-        mut pauses: bool,
-        compute: impl FnOnce() -> F,
-    ) -> F::Output {
-        let (own, edge) = (self.part.own(&self.reservation), &mut self.edge);
-        let (mut compute, computing) = (Some(compute), pin!(None));
-        let mut running = Running { computing, own };
-        poll_fn(|context| {
-            let _frame = own.map(|own| {
-                Edge::renew_of_leader(edge, own);
-                Reservation::frame(own)
-            });
-            if let Some(compute) = compute.take() {
-                running.computing.set(Some(compute()));
-                if mem::take(&mut pauses) {
-                    return Poll::Pending;
-                }
-            }
-            let polled = match running.computing.as_mut().as_pin_mut() {
-                Some(computing) => computing.poll(context),
-                None => unreachable!("it is dropped last"),
-            };
-            if polled.is_ready() {
-                // T5
-                running.computing.set(None);
-            }
-            polled
-        })
-        .await
-    }
-
-    /// Runs the computation of a task, and ends with its outcome. `split` tells the value from the
-    /// error.
-    pub(crate) async fn make<F: Future, V, R, E>(
-        self,
-        pauses: bool,
-        compute: impl FnOnce() -> F,
-        split: impl FnOnce(F::Output) -> Result<V, E>,
-        end: impl FnOnce(Self, Result<V, E>) -> Result<R, E>,
-    ) -> Result<R, E> {
-        // Dropped before `end`, which has the parts of the entry: their drop may run user code.
-        let mut leader = self;
-        let outcome = split(leader.run(pauses, compute).await);
-        let _frame = leader.frame();
-        end(leader, outcome)
-    }
-
-    /// Leaves without a value. Leaves the error to the callers that wait, if the node of the
-    /// reservation is linked, and the inputs of the computation live: otherwise the error may be
-    /// out of date. The inputs are asked when the node is withdrawn, and no other caller comes to
-    /// wait: so a caller that begins after the end of an input does not get the error.
-    pub(crate) fn fail<E, Es: Errors<E>>(mut self, error: &E, live: impl FnOnce() -> bool) {
-        let shares = Es::SHARED && self.is_linked();
-        self.leave(|own| {
-            if let Some(own) = own.filter(|_| shares && live()) {
-                Es::leave(error, own);
-            }
-        });
-    }
-
-    /// Whether the node of the reservation is linked.
-    fn is_linked(&self) -> bool {
-        let pin = self.table.pin();
-        // The destructors at the end of the pin might wait for the reservation.
-        pin.leave_quietly();
-        let is_own = |node: &Node<S>| node.is_reserved_by(&self.reservation);
-        pin.get(self.hash.bits(), is_own).is_some()
-    }
-
-    /// Publishes the value, and returns the result that comes with the value; or, if another maker
-    /// of the same reservation was faster, what `read` returns for that maker's value. The table
-    /// does not keep the value either if the node of the reservation was removed or replaced
-    /// meanwhile, nor if an object has died that the caller did not keep alive.
-    pub(crate) fn finish<R>(
-        self,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
-        landed: impl FnOnce(&S::Watch, &mut R),
-    ) -> R {
-        self.finish_and_leave(read, made, |_, watch, made| landed(watch, made))
-    }
-
-    /// As `finish`. If the table keeps the value, `landed` may leave the result to the callers that
-    /// wait, which get no value from racers.
-    pub(crate) fn finish_and_leave<R>(
-        mut self,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
-        landed: impl FnOnce(Option<&Reservation>, &S::Watch, &mut R),
-    ) -> R {
-        // Until the destructors have run that the end of the pin runs.
-        let _edge = self.edge.take();
-        let table = self.table;
-        let ended = table.change(Upkeep::Nothing, |change, ended| {
-            // The drop of a value that the table does not keep may run user code: so the value is
-            // dropped last, when the leader has left (T4).
-            let (mut node, _spare);
-            let mut leader = self;
-            let (key, watch, value, mut made) = made();
-            node = table.ready(leader.hash, key, watch, value);
-            let landed = |own: Option<&_>, watch: &_| landed(own, watch, &mut made);
-            let there = leader.put(change, &mut node, read, landed);
-            (*ended, _spare) = match there {
-                None => (Some(made), None),
-                there => (there, Some(made)),
-            };
-        });
-        match ended {
-            Some(ended) => ended,
-            None => unreachable!("it has ended"),
-        }
-    }
-
-    /// As [`finish`](Self::finish), for a thread.
-    #[inline(never)]
-    #[allow(
-        clippy::boxed_local,
-        reason = "a computation has only the box on its stack"
-    )]
-    fn finish_apart<R>(
-        leads: Leads<'a, S>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> Made<'a, S, R>,
-    ) -> R {
-        let (leader, _frame) = *leads;
-        leader.finish(read, made, |_, _| ())
-    }
-
-    /// As [`fail`](Self::fail), for a thread.
-    #[inline(never)]
-    #[allow(
-        clippy::boxed_local,
-        reason = "a computation has only the box on its stack"
-    )]
-    fn fail_apart<E, Es: Errors<E>>(leads: Leads<'a, S>, error: &E) {
-        let (leader, _frame) = *leads;
-        leader.fail::<E, Es>(error, || true);
-    }
-
-    /// Puts a node in the place of the node of the reservation. If another maker was faster,
-    /// returns what `read` returns for the present value.
-    fn put<R>(
-        &mut self,
-        change: &Change<'_, '_, S>,
-        node: &mut NewNode<'_, S>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        landed: impl FnOnce(Option<&Reservation>, &S::Watch),
-    ) -> Option<R> {
-        let (table, mut there) = (self.table, None);
-        // Whether an object has died that the caller did not keep alive. The table asks objects
-        // that are not polled.
-        if !(table.is_swept() && node.is_stale()) {
-            let (reservation, stage) = (&self.reservation, &mut self.stage);
-            let is_own = |now: Option<&Node<_>>| {
-                let live = now.and_then(Node::live).filter(|_| reservation.is_raced());
-                there = live.and_then(|(watch, value)| read(watch, value));
-                now.is_some_and(|now| now.is_reserved_by(reservation))
-            };
-            let mut new = None;
-            let is_linked = |_: Option<&_>, node| (*stage, new) = (Stage::Landed, Some(node));
-            if change.put(node, is_own, is_linked).is_some() {
-                if let Some(watch) = new.and_then(Node::watch) {
-                    landed(self.own().map(|own| &**own), watch);
-                }
-                return None;
-            }
-        }
-        self.stage = Stage::Counted;
-        if there.is_none() {
-            table.count(|counts| &counts.ended);
-        }
-        there
-    }
-}
-
-impl<S: Compare> Drop for Leader<'_, S> {
-    // Apart, as `lead` is.
-    #[inline(never)]
-    fn drop(&mut self) {
-        self.leave(|_| ());
-    }
-}
-
-impl<S: Compare> Leader<'_, S> {
-    /// Ends the leader. If there is no value, `last` runs before the callers that wait go on, and
-    /// when no other caller comes to wait for the leader.
-    fn leave(&mut self, last: impl FnOnce(Option<&Reservation>)) {
-        match mem::replace(&mut self.stage, Stage::HandedOver) {
-            Stage::HandedOver => return,
-            Stage::Landed => return self.reservation.land(),
-            Stage::Counted => {}
-            Stage::Begun => self.table.count(|counts| &counts.failures),
-        }
-        let (table, mut panics) = (self.table, FirstPanic::default());
-        let (own, part) = (&self.reservation, &self.part);
-        let closes = own.leave_or_close(part);
-        let pin = closes.then(|| table.pin());
-        if let Some(pin) = &pin {
-            panics.catch(|| table.withdraw(pin, self.hash, own));
-        }
-        panics.catch(|| last(self.own().map(|own| &**own)));
-        panics.catch(|| own.quit(part, closes));
-        // Last: the end of the pin may run destructors that wait for threads waiting for this
-        // reservation.
-        panics.catch(|| drop(pin));
-        panics.resume();
     }
 }

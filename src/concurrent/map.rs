@@ -342,9 +342,9 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
 
     /// Removes the entry of a key, and returns a clone of its value. O(1). If values are not
     /// `Clone`, use `remove_if(key, |_| true)`. The value itself is destroyed when no thread looks
-    /// at it any more, as for [`remove_if`](Self::remove_if), or, where several threads use the
-    /// map, [with a batch](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed). A
-    /// value that is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
+    /// at it any more, as for [`remove_if`](Self::remove_if), or, from eight threads on, [with a
+    /// batch](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed). A value that
+    /// is [being made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {
         self.table
             .take::<K, Q, _, _>(key, |_| Some(()), |(), value| value.clone())

@@ -4,7 +4,7 @@ use core::ptr;
 
 use super::change::Upkeep;
 use super::node::{Compare, Node};
-use super::raw::{Match, NotPlain};
+use super::raw::{Located, Match, NotPlain, Plain};
 use super::schema::Schema;
 use super::table::{NewNode, Table};
 use super::watch::{Unplaced, Watches};
@@ -124,21 +124,17 @@ impl<S: Compare> Table<S> {
     {
         if let Some(plain) = self.plain() {
             loop {
-                let there = plain.get(hash.bits(), |node| S::is_of(key, node) == Match::Yes);
+                let place = plain.find(hash.bits(), |node| S::is_of(key, node) == Match::Yes);
+                let there = place.as_ref().map(Located::get);
                 // The waiters of a reservation go on when the thread has left.
                 if matches!(there, Some(Node::Reserved { .. })) {
                     break;
                 }
                 let (wanted, answer) = alter(there.and_then(Node::ready));
-                let done = match (wanted, there) {
+                let done = match (wanted, &place) {
                     (None, None) => Ok(()),
-                    (None, Some(there)) => plain.remove(there).or_else(|not| match not {
-                        NotPlain::Changed => Err(()),
-                        NotPlain::Unusual => {
-                            self.unlink(&self.pin(), there).then_some(()).ok_or(())
-                        }
-                    }),
-                    (Some((watch, value)), there) => {
+                    (None, Some(place)) => self.remove_plain(&plain, place).then_some(()).ok_or(()),
+                    (Some((watch, value)), _) => {
                         let make = || Node::new(hash, S::key(key), value, watch.into_inner());
                         let (mut node, there) = (plain.entry(make), there.map(ptr::from_ref));
                         let expected = |now: Option<&_>| now.map(ptr::from_ref) == there;
@@ -195,6 +191,16 @@ impl<S: Compare> Table<S> {
 }
 
 impl<S: Schema<Watch: Watches>> Table<S> {
+    /// Unlinks an entry within a plain change, unless another thread has changed the entry.
+    #[inline(always)]
+    fn remove_plain(&self, plain: &Plain<'_, Node<S>>, place: &Located<'_, Node<S>>) -> bool {
+        match plain.remove(place) {
+            Ok(()) => true,
+            Err(NotPlain::Changed) => false,
+            Err(NotPlain::Unusual) => self.unlink(&self.pin(), place.get()),
+        }
+    }
+
     /// Removes the `sought` entry, if the entry is wanted, and shows the entry. T6: `hold` is asked
     /// once about each present entry, and returns `None` if the entry is not wanted; `show` gets
     /// the answer of `hold` about the removed entry. If the value is in the making, `hold` is shown
@@ -212,14 +218,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if let Some(plain) = self.plain() {
             loop {
                 let is_it = |node: &Node<S>| sought(node).into() == Match::Yes;
-                let node = plain.get(hash.bits(), is_it)?;
+                let place = plain.find(hash.bits(), is_it)?;
+                let node = place.get();
                 let held = hold(node.ready())?;
-                let removed = match plain.remove(node) {
-                    Ok(()) => true,
-                    Err(NotPlain::Changed) => false,
-                    Err(NotPlain::Unusual) => self.unlink(&self.pin(), node),
-                };
-                if removed {
+                if self.remove_plain(&plain, &place) {
                     let shown = node.entry().map(|(key, _, value)| show(held, key, value));
                     // T5
                     drop(plain);

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::flight::{Edge, Reservation, Wait};
-use super::making::{Leader, Stage};
+use super::leader::{Leader, Stage};
 use super::node::Compare;
 use super::table::Table;
 use super::way::cycle;
@@ -128,7 +128,7 @@ where
             result: Mutex::new(None),
         });
         let ends = Ends(Arc::clone(&loading));
-        let (ended, reservation) = (Arc::clone(&loading.end), Arc::clone(&self.reservation));
+        let (ended, reservation) = (Arc::clone(&loading.end), Arc::clone(self.reservation()));
         let part = self.part.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
         // L1: pauses in the first poll.
@@ -141,7 +141,7 @@ where
                 ptr::from_ref(table).addr() == known,
                 "a clone of the pointer to a collection has led to another collection"
             );
-            let leader = Leader::new(table, hash, reservation, part);
+            let leader = Leader::new(table, hash, (reservation, None), part);
             leader.make(true, || computing, split, end).await
         };
         let mut load: Load = Box::pin(async move { ends.with(caught(ended, load).await) });

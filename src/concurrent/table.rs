@@ -26,7 +26,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use super::bound::{Bound, Counts, HasTable, TableContext};
 use super::kept::KeptRemains;
 use super::node::Node;
-use super::raw::{Match, RawTable, Unlinked, Writer};
+use super::raw::{Match, RawTable, Tally, Unlinked, Writer};
 use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
@@ -160,6 +160,16 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let context = self.nodes.known_context();
         // Relaxed: a count.
         context.map_or(0, |context| which(&context.counts).load(Relaxed)) as u64
+    }
+
+    /// Counts one more for the calling thread.
+    pub(crate) fn tally(&self, tally: Tally) {
+        self.nodes.tally(tally);
+    }
+
+    /// What all threads have counted.
+    pub(crate) fn tallied(&self, tally: Tally) -> u64 {
+        self.nodes.tallied(tally) as u64
     }
 
     /// The number of entries that have ended, and of values that were made and not kept, because an

@@ -26,6 +26,12 @@ impl<Es> Way<Es> {
     };
 }
 
+impl<Es> Way<Es> {
+    pub(crate) fn races(&self) -> bool {
+        self.races
+    }
+}
+
 impl Way<OwnErrors> {
     pub(crate) const WAITS: Self = Way::WAITS_ANYHOW;
     pub(crate) const RACES: Self = Way {

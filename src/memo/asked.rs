@@ -3,7 +3,7 @@
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
-use super::watches::EntryWatches;
+use super::watches::{EntryWatches, Results};
 use crate::concurrent::{Absent, Answer, Inputs, Watches};
 use crate::hash::HashValue;
 use crate::thread::Scope;
@@ -103,7 +103,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
 
     #[inline]
     #[track_caller]
-    pub(super) fn find(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    pub(super) fn find(
+        &self,
+        key: &impl MemoQuery<K>,
+    ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
         match Scope::is_any() {
             true => self.find_in_scope(key),
             false => self.find_plainly(key),
@@ -113,7 +116,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Not inlined: a user's frame containing the lookup would be three times as large.
     #[inline(never)]
     #[track_caller]
-    fn find_plainly(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    fn find_plainly(
+        &self,
+        key: &impl MemoQuery<K>,
+    ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
         self.find_apart(key, Self::read)
     }
 
@@ -121,7 +127,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn find_in_scope(&self, key: &impl MemoQuery<K>) -> Result<V, (HashValue, Absent)> {
+    fn find_in_scope(
+        &self,
+        key: &impl MemoQuery<K>,
+    ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
         if !Inputs::is_asking() {
             return self.find_plainly(key);
         }
@@ -142,12 +151,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: &impl MemoQuery<K>,
         read: impl FnOnce(&EntryWatches<K::Watches>, &V) -> Option<R>,
-    ) -> Result<R, (HashValue, Absent)> {
+    ) -> Result<R, (HashValue, Absent<'_, Results<K, V>>)> {
         let hash = self.hash(key);
         let found = self.table.find_where(hash, |node| key.is(node.key()), read);
-        if found.is_ok() {
-            self.hits.add();
-        }
         found.map_err(|absent| (hash, absent))
     }
 }

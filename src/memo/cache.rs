@@ -5,18 +5,18 @@ use core::convert::Infallible;
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::computation::{Begun, Computation, Parts};
 use super::key::{MemoKey, MemoQuery};
-use super::statistics::{Statistics, Striped};
+use super::statistics::Statistics;
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     Absent, Claimed, Computing, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
-    SharedWatchFor, Table, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
+    SharedWatchFor, Table, Tally, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping,
+    taking,
 };
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
 use crate::thread::Scope;
@@ -131,8 +131,6 @@ pub struct Memo<K: MemoKey, V> {
     pub(super) table: Table<Results<K, V>>,
     /// Hashes keys with plain parts. The seeds are drawn for the memo's first entry.
     hasher: OnceLock<DefaultHashBuilder>,
-    pub(super) hits: Striped,
-    pub(super) loads: AtomicUsize,
 }
 
 impl<K: MemoKey, V> Memo<K, V> {
@@ -152,8 +150,6 @@ impl<K: MemoKey, V> Memo<K, V> {
             Memo {
                 table: Table::new(),
                 hasher: OnceLock::new(),
-                hits: Striped::new(),
-                loads: AtomicUsize::new(0),
             }
         }
     }
@@ -270,9 +266,9 @@ impl<K: MemoKey, V> Memo<K, V> {
     /// Returns the counts of calls, computations and results.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let (table, loads) = (&self.table, self.loads.load(Relaxed) as u64);
+        let (table, loads) = (&self.table, self.table.tallied(Tally::Load));
         Statistics {
-            hits: self.hits.sum(),
+            hits: table.tallied(Tally::Hit),
             misses: loads + table.counted(|counts| &counts.unanswered),
             loads,
             failures: table.counted(|counts| &counts.failures),
@@ -452,14 +448,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         way: impl FnOnce() -> Way<Es>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
-        let absent = match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                return Ok(value);
-            }
-            Err(absent) => absent,
-        };
-        made_by::<K, V, E>(self.compute(key, absent, way, compute))
+        made_by::<K, V, E>(self.compute(key, way, compute))
     }
 
     /// Returns the result for a key; computes the result if there is none. If another thread is
@@ -497,17 +486,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         timeout: Duration,
         compute: impl FnOnce(&Computation<'_>) -> V,
     ) -> Result<V, TimedOut> {
-        let absent = match self.find(&key) {
-            Ok(value) => {
-                drop((key, compute));
-                return Ok(value);
-            }
-            Err(found) => found,
-        };
         // `None`: the timeout is longer than the clock can represent.
-        let until = Instant::now().checked_add(timeout);
-        let compute = |cx: &Computation<'_>| Ok::<_, Infallible>(compute(cx));
-        let computed = self.compute(key, absent, || Way::until(until), compute);
+        let way = || Way::until(Instant::now().checked_add(timeout));
+        let computed = self.compute(key, way, |cx| Ok::<_, Infallible>(compute(cx)));
         if let Err(Failed::Wait(WaitError::TimedOut)) = computed {
             return Err(TimedOut);
         }
@@ -515,30 +496,56 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         Ok(value)
     }
 
-    /// The only frame of the library on the stack while the user's computation runs. `way` is a
-    /// closure because a closure that captures nothing takes no room in this frame.
-    #[cold]
-    #[inline(never)]
+    #[inline]
+    #[track_caller]
     fn compute<E, Es: Errors<E>>(
         &self,
         key: impl MemoQuery<K>,
-        absent: (HashValue, Absent),
         way: impl FnOnce() -> Way<Es>,
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, Failed<E>> {
-        match self.begin(key, absent, way)? {
-            Claimed::Yours(begun) => match compute(&begun.parts().computation) {
-                Ok(value) => Ok(Self::finish(begun, value)),
-                Err(error) => {
-                    // The end of the leader's pin may destroy entries removed by other threads, and
-                    // their destructors may panic.
-                    Self::fail::<E, Es>(begun, &error);
-                    Err(Failed::Error(error))
-                }
-            },
+        match self.ask(key, way)? {
+            Claimed::Yours(begun) => Self::run::<E, Es>(begun, compute),
             Claimed::There(value) => {
                 drop(compute);
                 Ok(value)
+            }
+        }
+    }
+
+    /// Returns the result, or a computation for this thread to run. `way` is a closure because a
+    /// hit needs no way.
+    // Not inlined: a user's frame containing `ask` would be three times as large.
+    #[inline(never)]
+    #[track_caller]
+    fn ask<E, Es: Errors<E>>(
+        &self,
+        key: impl MemoQuery<K>,
+        way: impl FnOnce() -> Way<Es>,
+    ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
+        match self.find(&key) {
+            Ok(value) => {
+                drop(key);
+                Ok(Claimed::There(value))
+            }
+            Err(absent) => self.begin(key, absent, way),
+        }
+    }
+
+    /// The only frame of the library on the stack while the user's computation runs.
+    #[cold]
+    #[inline(never)]
+    fn run<E, Es: Errors<E>>(
+        begun: Leads<'_, K, V>,
+        compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
+    ) -> Result<V, Failed<E>> {
+        match compute(&begun.parts().computation) {
+            Ok(value) => Ok(Self::finish(begun, value)),
+            Err(error) => {
+                // The end of the leader's pin may destroy entries removed by other threads, and
+                // their destructors may panic.
+                Self::fail::<E, Es>(begun, &error);
+                Err(Failed::Error(error))
             }
         }
     }
@@ -548,10 +555,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
         let computing = begun.end();
         Inputs::asking(|| {
-            let ((leader, _frame), key, watches) = computing.into_parts().end();
-            let made = || (key, watches(), value.clone(), (value, None));
+            let ((leader, frame), key, watches) = computing.into_parts().end();
+            let made = || ((key, watches(), value.clone()), (value, None));
             let asked = Inputs::has_asked();
-            leader.finish(Self::read_asked, made, |watches, made| {
+            leader.finish(frame, Self::read_asked, made, |watches, made| {
                 Self::landed_as(asked, watches, made);
             })
         })
@@ -573,39 +580,41 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result, if it is there by now, or a computation for this thread to run.
     #[cold]
     #[inline(never)]
-    fn begin<Q: MemoQuery<K>, E, Es: Errors<E>>(
-        &self,
+    fn begin<'m, Q: MemoQuery<K>, E, Es: Errors<E>>(
+        &'m self,
         key: Q,
-        (hash, absent): (HashValue, Absent),
+        (hash, absent): (HashValue, Absent<'m, Results<K, V>>),
         way: impl FnOnce() -> Way<Es>,
-    ) -> Result<Claimed<V, Leads<'_, K, V>>, Failed<E>> {
+    ) -> Result<Claimed<V, Leads<'m, K, V>>, Failed<E>> {
         let claimed = Inputs::apart(|| {
             let handles = key.handles();
             let key = key.into_stored();
-            let claimed = self
-                .table
-                .lead(hash, &key, Self::read_asked, absent, &way())?;
-            Ok(match claimed {
-                Claimed::There(value) => {
-                    self.hits.add();
-                    drop(key);
-                    Claimed::There(value)
+            let way = way();
+            let mut leader = match self.table.reserve_first(hash, &key, absent, way.races()) {
+                Ok(leader) => leader,
+                Err(absent) => {
+                    match (self.table).lead(hash, &key, Self::read_asked, absent, &way)? {
+                        Claimed::There(value) => {
+                            self.table.tally(Tally::Hit);
+                            drop(key);
+                            return Ok(Claimed::There(value));
+                        }
+                        Claimed::Yours(leader) => leader,
+                    }
                 }
-                Claimed::Yours(leader) => {
-                    self.loads.fetch_add(1, Relaxed);
-                    let (frame, core) = (leader.frame(), self.table.core());
-                    let computation = Computation {
-                        inputs: leader.inputs(),
-                        memo: PhantomData,
-                    };
-                    Claimed::Yours(Computing::new(Parts {
-                        computation,
-                        watches: Q::watch(handles, hash, core),
-                        key,
-                        way: (leader, frame),
-                    }))
-                }
-            })
+            };
+            self.table.tally(Tally::Load);
+            let (frame, core) = (leader.frame_of_thread(), self.table.core());
+            let computation = Computation {
+                inputs: leader.inputs(),
+                memo: PhantomData,
+            };
+            Ok(Claimed::Yours(Computing::new(Parts {
+                computation,
+                watches: Q::watch(handles, hash, core),
+                key,
+                way: (leader, frame),
+            })))
         });
         match claimed {
             Ok(Claimed::Yours(computing)) => Ok(Claimed::Yours(computing.enter())),

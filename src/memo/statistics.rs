@@ -1,9 +1,6 @@
 //! The counters of a memo.
 
 use core::fmt;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-use crate::thread::ThreadNumber;
 
 /// The counts of a [`Memo`](crate::Memo) so far. Each call that may compute is a hit or a miss.
 /// Threads, tasks and [races](crate::Memo::get_or_compute_racing) count alike. The counts are exact
@@ -45,36 +42,5 @@ impl fmt::Display for Statistics {
             .iter()
             .try_for_each(|(count, name)| write!(f, "{count} {name}, "))?;
         write!(f, "{} live", self.live)
-    }
-}
-
-const STRIPES: usize = 16;
-
-/// A counter on its own cache line (128 bytes, because some processors fetch lines in pairs).
-#[repr(align(128))]
-struct Padded(AtomicUsize);
-
-/// A counter for many threads at once. Each thread counts in the stripe given by its thread number,
-/// so few threads share a stripe. Stripes chosen by the addresses of thread-locals were shared by
-/// two threads in one process of sixteen, and each count cost 80 ns in that process.
-pub(super) struct Striped([Padded; STRIPES]);
-
-impl Striped {
-    pub(super) const fn new() -> Self {
-        Striped([const { Padded(AtomicUsize::new(0)) }; STRIPES])
-    }
-
-    #[inline]
-    pub(super) fn add(&self) {
-        let stripe = ThreadNumber::current().get() % STRIPES;
-        // Relaxed: a count.
-        self.0[stripe].0.fetch_add(1, Relaxed);
-    }
-
-    pub(super) fn sum(&self) -> u64 {
-        self.0
-            .iter()
-            .map(|stripe| stripe.0.load(Relaxed) as u64)
-            .sum()
     }
 }

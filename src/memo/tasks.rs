@@ -5,7 +5,6 @@ use core::fmt;
 use core::future::Future;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 use std::sync::Arc;
 
@@ -14,7 +13,8 @@ use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
+    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Tally, Way, apart, cycle,
+    each_poll,
 };
 use crate::thread::Scope;
 
@@ -144,7 +144,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         key: Q,
         way: &Way<Es>,
     ) -> Result<Claimed<V, Begins<'_, K, V>>, E> {
-        let (hash, absent) = match self.find(&key) {
+        let found = apart(|| {
+            let found = self.find(&key);
+            found.map_err(|(hash, absent)| (hash, absent.leave()))
+        });
+        let (hash, absent) = match found {
             Ok(value) => {
                 drop(key);
                 return Ok(Claimed::There(value));
@@ -165,13 +169,13 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(Failed::Wait(_)) => cycle::<K, V>(),
             Ok(Claimed::There((value, answer))) => {
-                self.hits.add();
+                self.table.tally(Tally::Hit);
                 drop(key);
                 Inputs::add_answer(answer);
                 Ok(Claimed::There(value))
             }
             Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Inputs::apart(|| {
-                self.loads.fetch_add(1, Relaxed);
+                self.table.tally(Tally::Load);
                 let leader = leader;
                 let _frame = leader.frame();
                 let watches = Q::watch(handles, hash, self.table.core());
@@ -409,9 +413,9 @@ impl<K: MemoKey> Entry<K> {
                 return Err(error);
             }
         };
-        let made = || (self.key, watches, value.clone(), (value, None));
+        let made = || ((self.key, watches, value.clone()), (value, None));
         let read = |watches: &_, value: &_| Memo::<K, V>::read_as(asked, watches, value);
-        Ok(leader.finish(read, made, |watches, made| {
+        Ok(leader.finish(None, read, made, |watches, made| {
             Memo::<K, V>::landed_as(asked, watches, made);
         }))
     }

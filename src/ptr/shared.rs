@@ -383,11 +383,11 @@ impl CoreRef {
         self.get().full.load(Relaxed) != 0
     }
 
-    /// Returns this thread's own stripe, if at least `least` entries wait in its list.
-    #[inline]
-    pub(crate) fn own_due(self, least: usize) -> Option<usize> {
-        let (own, stripe) = self.get().own_stripe();
-        (stripe.waiting() >= least).then_some(own)
+    /// Returns the own stripe of the thread with this number, and how many entries wait there.
+    #[inline(always)]
+    pub(crate) fn own_due(self, number: usize) -> (usize, usize) {
+        let (own, stripe) = self.get().stripe_of(number);
+        (own, stripe.waiting())
     }
 
     /// Takes [`FULL`] entries from a full list, while there is one (C7). Returns as
@@ -577,7 +577,11 @@ impl Core {
     /// Returns the calling thread's own stripe, with its number.
     #[inline]
     fn own_stripe(&self) -> (usize, &Stripe) {
-        let hint = hint();
+        self.stripe_of(hint())
+    }
+
+    #[inline]
+    fn stripe_of(&self, hint: usize) -> (usize, &Stripe) {
         match self.added() {
             None => (hint % STRIPES, &self.stripes[hint % STRIPES]),
             Some(_) => (hint % MANY_STRIPES, self.stripe(hint)),

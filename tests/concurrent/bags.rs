@@ -1,4 +1,4 @@
-//! What threads have unlinked, where several use a collection: it waits in their bags until there is a batch.
+//! What threads have unlinked, where many use a collection: it waits in their bags until there is a batch.
 
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
@@ -14,7 +14,7 @@ use crate::faces::{Ends, Maps, ending, owned, quietly, token};
 
 /// How many entries a thread gathers, at most.
 pub(crate) const BAG: usize = 16;
-/// So many threads that a thread gathers also what has a destructor.
+/// So many threads that each gathers.
 const CROWD: usize = 12;
 /// How many values with destructors a test puts into batches: more than a thread gathers.
 const BATCHED: usize = 2 * BAG;
@@ -58,18 +58,19 @@ fn small_what_ended_threads_have_removed_is_destroyed_by_another() {
     let (map, keys) = (WeakMap::new(), keys(2));
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     let together = Barrier::new(2);
-    thread::scope(|scope| {
-        for key in &keys {
-            scope.spawn(|| {
-                change(&map, 0);
-                together.wait();
-                map.remove(key);
-                together.wait();
-            });
-        }
-    });
-    let left = map.pending_dead();
-    assert!((2..=2 * BAG).contains(&left), "{left} wait in two bags");
+    let remove = || {
+        thread::scope(|scope| {
+            for key in &keys {
+                scope.spawn(|| {
+                    together.wait();
+                    map.remove(key);
+                    together.wait();
+                });
+            }
+        });
+    };
+    beside(CROWD, || _ = map.get(&keys[0]), remove);
+    assert_eq!(map.pending_dead(), 2, "in two bags");
     let absent = Strong::new(0);
     // So many for each bag, and some for the numbers of threads that have none.
     let most = 2 * CHANGES + 4_096;
@@ -92,13 +93,13 @@ fn small_a_thread_that_only_inserts_empties_its_own_bag() {
         assert_eq!(map.pending_dead(), 1);
     };
     let insert = || {
-        let keys = keys(4 * CHANGES);
+        let keys = keys((4 + CROWD) * CHANGES);
         keys.iter().for_each(|key| _ = map.insert(key, 0));
         assert_eq!(map.pending_dead(), 0);
         keys
     };
     beside(
-        1,
+        CROWD,
         || change(&map, 0),
         || {
             map.purge();
@@ -112,10 +113,10 @@ fn small_a_thread_that_only_inserts_empties_its_own_bag() {
     assert!(Strong::get_mut(&mut removed).is_some());
 }
 
-/// 320: A thread gathers so many and no more, whatever it does, beside few threads and many; a purge takes all.
+/// 320: A thread gathers so many and no more, whatever it does; a purge takes all.
 #[test]
 fn small_a_thread_gathers_a_bag_full_at_most() {
-    for others in [1, CROWD, scaled(40, 0)] {
+    for others in [CROWD, scaled(40, 0)] {
         if others != 0 {
             gathers_at_most(others);
         }
@@ -145,10 +146,21 @@ fn gathers_at_most(others: usize) {
     );
 }
 
-/// 320: Up to seven threads, a removal destroys what has a destructor; more gather a few of those.
+/// 320, 501: Up to seven threads, a removal destroys the entry, and ends the registration of its object; more gather a few of
+/// those.
 #[test]
-fn small_what_has_a_destructor_waits_only_beside_many_threads() {
+fn small_a_removed_entry_waits_only_beside_many_threads() {
     for threads in [1, 2, 6, CROWD] {
+        let (map, mut key) = (WeakMap::new(), Strong::new(0));
+        let remove = || {
+            map.purge();
+            map.insert(&key, 0);
+            map.remove(&key);
+            map.pending_dead()
+        };
+        let waiting = beside(threads, || change(&map, 0), remove);
+        let is_unwatched = Strong::get_mut(&mut key).is_some();
+        assert_eq!((waiting == 0, is_unwatched), (threads < 7, threads < 7));
         let (map, count) = (Maps::new(), Count::default());
         let ends = count.ends();
         let value = || owned(0, &ends);
@@ -180,7 +192,7 @@ fn small_what_has_a_destructor_waits_only_beside_many_threads() {
 fn small_an_entry_in_a_bag_is_a_weak_handle() {
     let (map, mut key) = (WeakMap::new(), Strong::new(1));
     beside(
-        1,
+        CROWD,
         || change(&map, 0),
         || {
             map.insert(&key, 1);
@@ -199,7 +211,7 @@ fn small_a_task_that_polls_ends_gathering() {
     keys.iter().for_each(|key| _ = map.insert(key, 0));
     let mut context = Context::from_waker(Waker::noop());
     beside(
-        1,
+        CROWD,
         || change(&map, 0),
         || {
             map.remove(&keys[0]);

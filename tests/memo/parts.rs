@@ -430,11 +430,12 @@ fn an_eq_may_ask_the_memo() {
             .number
     }
     for round in 0..scaled(40, 10) {
-        // From the first lookup on, or from the end of the computation.
+        // From the first lookup on, or from a lookup of the computation.
         ASKING.set(round % 2 == 0);
         let (object, number) = (OBJECT.with(Clone::clone), round % 8);
         let asked = MEMO.get_or_compute((&object, &curious(number)), |_| {
             ASKING.set(false);
+            assert!(!MEMO.contains_key((&object, &curious(number))));
             number.into()
         });
         assert_eq!(asked, number);
@@ -510,4 +511,32 @@ fn an_insertion_takes_the_place_of_a_computation<P: Pointer>() {
     let statistics = memo.statistics();
     assert_eq!((statistics.misses, statistics.invalidated), (1, 1));
     assert_eq!(memo.len(), 1);
+}
+
+/// 492: In a memo, a map by name and a map by content.
+#[test]
+fn a_computation_compares_no_keys() {
+    thread_local!(static COMPARED: Cell<usize> = const { Cell::new(0) });
+    #[derive(Clone, Eq, Hash)]
+    struct Compared(usize);
+    impl PartialEq for Compared {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+    let memo = weakly::Memo::<(Strong<usize>, Value<Compared>), usize>::new();
+    let names = weakly::concurrent::WeakValueMap::<Compared, Strong<usize>>::new();
+    let contents = weakly::concurrent::WeakHashMap::<Strong<Compared>, usize>::new();
+    let object = Strong::new(1);
+    let keys: Vec<_> = (0..20)
+        .map(|number| Strong::new(Compared(number)))
+        .collect();
+    for key in &keys {
+        memo.get_or_compute((&object, &**key), |_| key.0);
+        _ = names.get_or_insert_with((**key).clone(), |_| object.clone());
+        contents.get_or_insert_with(key, |_| key.0);
+    }
+    assert_eq!(COMPARED.get(), 0);
+    assert_eq!((memo.len(), names.len(), contents.len()), (20, 20, 20));
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::reservation::{Makers, Reservation, State};
 use crate::panics::wake_all;
+use crate::sync::Ordering::Relaxed;
 use crate::waits::Sleepers;
 
 /// The part of a maker.
@@ -61,7 +62,9 @@ impl State {
         let makers = &mut self.makers;
         Some(match &makers.joined {
             _ if races && !makers.closed => {
-                (makers.racers, makers.raced) = (makers.racers + 1, true);
+                makers.racers += 1;
+                // Relaxed: with `is_raced`: the racer drops its handle, or publishes its value.
+                this.1.store(true, Relaxed);
                 Claim::Yours(Part::Racer)
             }
             _ if makers.owned && !self.complete && !races => Claim::Taken(Arc::clone(this)),
@@ -115,7 +118,9 @@ impl Reservation {
 
     /// Whether a value in the place of the node may be the value of another maker.
     pub(in super::super) fn is_raced(&self) -> bool {
-        self.0.with(|state| state.makers.raced)
+        // Relaxed: with `State::claim`. The caller has seen the value of the racer, or that the
+        // racer has dropped its handle.
+        self.1.load(Relaxed)
     }
 
     /// A maker has left without a value, or leaves now, if the maker has `closed` the reservation.

@@ -1,17 +1,30 @@
-//! The frame of a thread: which computation the thread runs now.
+//! The frame of a thread: which computation the thread runs now; and the reservation that a thread
+//! uses again.
+//!
+//! * **J4** A thread keeps at most one ended reservation, for its next making. The reservation has
+//!   three handles: the leader's, the node's and the frame's. The leader keeps the reservation
+//!   instead of ending it, if no thread looks at the node any more (V2 of the table's `reserve`),
+//!   and all handles are these three: then no caller waits for the reservation, none will find it,
+//!   and no edge leads from it or to it. A racer may have come and gone: then the reservation ends.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
+use core::mem::{self, ManuallyDrop};
 use core::pin::Pin;
 use std::sync::Arc;
 
 use super::reservation::Reservation;
-use crate::sync::thread_local;
+use crate::sync::{acquire_loads, thread_local};
 
 type Current = ManuallyDrop<Cell<Option<Arc<Reservation>>>>;
 
+/// All handles to a reservation of an owner: the leader's, the node's, the frame's.
+type Handles = [Arc<Reservation>; 3];
+
 thread_local! {
+    /// J4: a reservation to which nobody else has a handle, for the next making of the thread.
+    static SPARE: Cell<Option<Handles>> = const { Cell::new(None) };
+
     /// The innermost computation whose code the current thread runs. Without a destructor, so that
     /// the destructors of other thread-locals can ask: outside of computations it owns nothing.
     static CURRENT: Current = const { ManuallyDrop::new(Cell::new(None)) };
@@ -22,19 +35,41 @@ thread_local! {
 /// user code that runs while its reservation is linked: around a closure, a poll, a clone, a drop.
 pub(crate) struct Frame {
     own: *const Reservation,
-    before: Option<Arc<Reservation>>,
+    pub(super) before: Option<Arc<Reservation>>,
     here: PhantomData<*mut ()>,
 }
 
 impl Reservation {
+    /// Handles to a reservation of its first maker, which races or owns the reservation.
+    #[inline]
+    pub(in super::super) fn handles(races: bool) -> Handles {
+        let spare = (!races).then(|| SPARE.try_with(Cell::take).ok().flatten());
+        spare.flatten().unwrap_or_else(|| {
+            let new = Reservation::by(races);
+            [Arc::clone(&new), Arc::clone(&new), new]
+        })
+    }
+
+    /// J4: whether nobody has a handle, except for the three of the thread, and no racer has come.
+    #[inline]
+    pub(in super::super) fn is_unseen(this: &Arc<Self>) -> bool {
+        // Acquire: with the drops of other handles: the stores of their owners.
+        let is_alone = Arc::strong_count(this) == 3;
+        acquire_loads();
+        is_alone && !this.is_raced()
+    }
+
+    /// J4: keeps a reservation that is [unseen](Self::is_unseen) for the thread.
+    #[inline]
+    pub(in super::super) fn keep(all: Handles) {
+        // Dropped outside of the access, since the drop frees memory.
+        let other = SPARE.try_with(|spare| spare.replace(Some(all)));
+        drop(other);
+    }
+
     #[inline]
     pub(in super::super) fn frame(this: &Arc<Self>) -> Frame {
-        let current = Some(Arc::clone(this));
-        Frame {
-            own: Arc::as_ptr(this),
-            before: CURRENT.with(|place| place.replace(current)),
-            here: PhantomData,
-        }
+        Frame::of(Arc::clone(this))
     }
 
     /// The computation whose code the current thread runs.
@@ -59,11 +94,30 @@ impl Reservation {
     }
 }
 
-impl Drop for Frame {
+impl Frame {
+    /// The frame of a computation, with its own handle.
     #[inline]
-    fn drop(&mut self) {
+    pub(in super::super) fn of(current: Arc<Reservation>) -> Self {
+        Frame {
+            own: Arc::as_ptr(&current),
+            before: CURRENT.with(|place| place.replace(Some(current))),
+            here: PhantomData,
+        }
+    }
+
+    /// Ends the frame, and returns its handle, unless an inner frame lasts.
+    #[inline]
+    pub(in super::super) fn end(mut self) -> Option<Arc<Reservation>> {
+        let own = self.own;
+        let handle = self.leave().filter(|ended| Arc::as_ptr(ended) == own);
+        mem::forget(self);
+        handle
+    }
+
+    #[inline]
+    fn leave(&mut self) -> Option<Arc<Reservation>> {
         let before = self.before.take();
-        let ended = CURRENT.with(|place| {
+        CURRENT.with(|place| {
             let current = place.take();
             // Coroutines end their frames in any order. An inner frame stays. Its end may leave an
             // ended computation behind, for which nobody waits.
@@ -75,8 +129,14 @@ impl Drop for Frame {
             };
             place.set(stays);
             ended
-        });
-        drop(ended);
+        })
+    }
+}
+
+impl Drop for Frame {
+    #[inline]
+    fn drop(&mut self) {
+        drop(self.leave());
     }
 }
 

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
 
+use super::frame::Frame;
 use super::reservation::{Outgoing, Reservation, State, WaitError};
 use crate::sync::make_room;
 
@@ -35,7 +36,11 @@ pub(crate) struct Edge {
 impl Edge {
     /// The edge from the current computation, if there is one.
     fn new(to: &Arc<Reservation>, waits: bool) -> Option<Self> {
-        let (from, to) = (Reservation::current()?, Arc::clone(to));
+        Some(Edge::between(Reservation::current()?, to, waits))
+    }
+
+    fn between(from: Arc<Reservation>, to: &Arc<Reservation>, waits: bool) -> Self {
+        let to = Arc::clone(to);
         let number = from.0.with_room(
             |state, memory| make_room(&mut state.edges, 1, memory),
             |state, _| {
@@ -45,7 +50,13 @@ impl Edge {
                 number
             },
         );
-        Some(Edge { from, number })
+        Edge { from, number }
+    }
+
+    /// The edge from the computation around a frame to the reservation of the frame.
+    pub(in super::super) fn into_frame(frame: &Frame, to: &Arc<Reservation>) -> Option<Self> {
+        let from = frame.before.as_ref()?;
+        Some(Edge::between(Arc::clone(from), to, false))
     }
 
     /// The edge to a reservation that code of the current computation leads.

@@ -16,10 +16,15 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use crate::panics::wake_all;
+use crate::sync::AtomicBool;
 use crate::waits::{Sleepers, Waits, Woken};
 
 /// A value that its leader makes, a thread or a task.
-pub(crate) struct Reservation(pub(super) Waits<State>);
+pub(crate) struct Reservation(
+    pub(super) Waits<State>,
+    /// Whether a racer has ever come.
+    pub(super) AtomicBool,
+);
 
 #[derive(Default)]
 pub(super) struct State {
@@ -45,8 +50,6 @@ pub(super) struct Makers {
     /// The reservation of an owner that has joined.
     pub(super) joined: Option<Arc<Reservation>>,
     pub(super) racers: usize,
-    /// Whether a racer has ever come.
-    pub(super) raced: bool,
     /// J2 of [`claim`](super::claim)
     pub(super) closed: bool,
 }
@@ -61,7 +64,6 @@ impl State {
             makers: Makers {
                 owned: !races,
                 racers: usize::from(races),
-                raced: races,
                 ..Makers::default()
             },
             ..State::default()
@@ -105,7 +107,8 @@ impl Reservation {
 
     /// A reservation of its first maker, which races or owns the reservation.
     pub(in super::super) fn by(races: bool) -> Arc<Self> {
-        Arc::new(Reservation(Waits::new(State::of(races))))
+        let (state, raced) = (State::of(races), AtomicBool::new(races));
+        Arc::new(Reservation(Waits::new(state), raced))
     }
 
     /// Ends the reservation: its owner has left. All waiters go on.

@@ -116,3 +116,22 @@ fn a_computation_against_an_invalidation() {
         assert_ne!(memo.get(&object), Some(0), "of the old state, later");
     });
 }
+
+/// J4: A thread uses a reservation again, but not if another thread waits for the reservation, or
+/// is about to.
+#[test]
+fn a_reservation_is_used_again() {
+    check_few(2, |maker| {
+        let map = Arc::new(Map::default());
+        let (ours, theirs) = (maker.object(), maker.object());
+        let (leads, made) = (Arc::clone(&map), theirs.clone());
+        let leads = move || drop(leads.get_or_insert_with(0, |_| made));
+        let ((), value) = both(leads, || map.get_or_insert_with(0, |_| ours.clone()));
+        assert!(
+            map.get(&0)
+                .is_none_or(|there| Strong::ptr_eq(&value, &there))
+        );
+        map.get_or_insert_with(1, |_| ours.clone());
+        assert!(map.contains_key(&1));
+    });
+}

@@ -1,7 +1,7 @@
 //! Batches: a thread gathers the objects that it has unlinked, and reads the participants once for
 //! all of them ([`domain`](super::domain)).
 //!
-//! * **D7** Reading the participants loads a cache line of each thread. So where several threads
+//! * **D7** Reading the participants loads a cache line of each thread. So where many threads
 //!   have used a table, each thread gathers the objects that it has unlinked in the *bag* of its
 //!   participant, behind a lock, and reads the participants once for a *batch*. A thread that
 //!   empties a bag takes the batch out of the bag, makes a barrier, and then reads the
@@ -33,8 +33,8 @@ use crate::sync::Ordering::*;
 use crate::sync::barrier;
 use crate::thread::ThreadNumber;
 
-/// Objects with user destructors are gathered from this number of threads on.
-const CROWD: usize = 8;
+/// From this number of threads on, threads gather.
+pub(super) const CROWD: usize = 8;
 
 impl Domain {
     /// Returns the number of counted entries in the deferred list and in bags.
@@ -74,8 +74,13 @@ impl Domain {
     /// D7: returns whether threads gather. A hint.
     #[inline]
     pub(super) fn gathers(&self) -> bool {
-        let least = if self.has_destructors { CROWD } else { 2 };
-        self.participants.included() >= least && !self.is_prompt()
+        self.is_beside(CROWD)
+    }
+
+    /// Returns whether as many threads have come, and the table is not prompt. A hint.
+    #[inline]
+    pub(super) fn is_beside(&self, threads: usize) -> bool {
+        self.participants.included() >= threads && !self.is_prompt()
     }
 
     /// D7: puts the objects unlinked by the calling thread into the bag of the thread. A full bag

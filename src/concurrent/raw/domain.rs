@@ -55,7 +55,7 @@ use std::vec::Vec;
 
 use super::deferred::{NOBODY, Visit};
 use super::directory::Participants;
-use super::participants::{OUTSIDE, Participant};
+use super::participants::{OUTSIDE, Participant, Tally};
 use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -91,8 +91,6 @@ pub(super) struct Domain {
     pub(super) rest: AtomicPtr<Rest>,
     /// D8: whether the table is prompt. Then no thread gathers.
     pub(super) prompt: AtomicBool,
-    /// Whether objects have user destructors. Then a thread gathers fewer objects.
-    pub(super) has_destructors: bool,
     /// Whether the context concerns each operation. The table uses this field.
     pub(super) concerns: AtomicBool,
 }
@@ -106,29 +104,26 @@ impl Visit {
 
 impl Domain {
     #[cfg(not(weakly_loom))]
-    pub(super) const fn new(has_destructors: bool, _: MakeRest) -> Self {
-        Self::without_threads(has_destructors)
+    pub(super) const fn new(_: MakeRest) -> Self {
+        Self::without_threads()
     }
 
     /// In models, the participants of the threads exist from the start, unless the model is about
-    /// how participants are added. The domain counts one included thread, so a look asks which
-    /// numbers are in use (see `FEW`).
+    /// how participants are added.
     #[cfg(weakly_loom)]
-    pub(super) fn new(has_destructors: bool, make: MakeRest) -> Self {
-        let domain = Self::without_threads(has_destructors);
+    pub(super) fn new(make: MakeRest) -> Self {
+        let domain = Self::without_threads();
         (0..3).for_each(|number| _ = domain.participant(number, make));
-        domain.participants.pretend(1);
         domain
     }
 
     const_fn! {
-        pub(super) fn without_threads(has_destructors: bool) -> Domain {
+        pub(super) fn without_threads() -> Domain {
             Domain {
                 named: AtomicUsize::new(NOBODY),
                 participants: Participants::new(),
                 rest: AtomicPtr::new(ptr::null_mut()),
                 prompt: AtomicBool::new(false),
-                has_destructors,
                 concerns: AtomicBool::new(false),
             }
         }
@@ -258,7 +253,9 @@ impl Domain {
         // number back. A thread that has taken such a number since gives the number back later, and
         // then all participants are checked again.
         self.participants.each(|participant| {
-            left |= !in_use().has(participant.number) && participant.visit.load(Relaxed) != OUTSIDE;
+            // Acquire: with `leave`, as in `visits`: a look that believes this check does not read
+            // the participant.
+            left |= !in_use().has(participant.number) && participant.visit.load(Acquire) != OUTSIDE;
         });
         if !left {
             // Release: with `look`: a number has been taken since. With Relaxed, a model found a
@@ -288,6 +285,11 @@ impl Domain {
         self.sum(|participant| &participant.others)
     }
 
+    /// Returns the sum of the threads' tallies, modulo 2^n.
+    pub(super) fn tallied(&self, tally: Tally) -> usize {
+        self.sum(|participant| participant.tallied(tally))
+    }
+
     fn sum(&self, count: impl Fn(&Participant) -> &AtomicUsize) -> usize {
         let mut sum = 0_usize;
         self.participants
@@ -299,6 +301,14 @@ impl Domain {
     /// once, or after a few looks. The caller is outside.
     #[inline]
     pub(super) fn is_unseen(&self) -> bool {
+        let mut is_empty = true;
+        self.visits(|_| is_empty = false);
+        is_empty || self.is_soon_unseen()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_soon_unseen(&self) -> bool {
         let (mut visits, mut seen) = ([Visit::NONE; WATCHED], 0);
         self.visits(|visit| {
             if let Some(place) = visits.get_mut(seen) {
@@ -306,10 +316,9 @@ impl Domain {
             }
             seen += 1;
         });
-        seen == 0
-            || visits
-                .get(..seen)
-                .is_some_and(|visits| self.end_soon(visits, LOOKS))
+        visits
+            .get(..seen)
+            .is_some_and(|visits| self.end_soon(visits, LOOKS))
     }
 
     /// Returns whether all visits end within `most` looks. The caller does not wait twice in vain

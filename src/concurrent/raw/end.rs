@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::array::Array;
 use super::dead;
-use super::entry::{Entry, Registered};
+use super::entry::{Entry, Registered, end};
 use super::retired::Retire;
 use super::table::RawTable;
 use crate::panics::FirstPanic;
@@ -96,33 +96,6 @@ impl<N: Entry> Retire for N {
     unsafe fn destroy(node: *mut N, context: &N::Context) {
         // SAFETY: the caller's promise.
         drop(unsafe { end(node, context) });
-    }
-}
-
-/// Ends an entry, and returns its memory. Under loom the memory is kept, so that late accesses are
-/// detected: the entries of this room's models end in place.
-///
-/// # Safety
-/// The entry comes from `Box::into_raw`, and no thread looks at it.
-#[inline]
-pub(super) unsafe fn end<N: Entry>(
-    node: *mut N,
-    context: &N::Context,
-) -> Option<Box<MaybeUninit<N>>> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        #[cfg(not(weakly_loom))]
-        {
-            // First, so that the memory is freed if a destructor panics.
-            let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
-            place.assume_init_read().end(node, context);
-            Some(place)
-        }
-        #[cfg(weakly_loom)]
-        {
-            node.read().end(node, context);
-            None
-        }
     }
 }
 

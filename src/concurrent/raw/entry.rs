@@ -1,5 +1,8 @@
 //! The entries of a table.
 
+use core::mem::MaybeUninit;
+use std::boxed::Box;
+
 use crate::ptr::{CoreRef, Off, Promise, RegistrationId, Token};
 use crate::sync::AtomicPtr;
 
@@ -44,6 +47,12 @@ pub(in super::super) trait Entry {
     #[inline]
     fn stored_hash(&self) -> Option<u32> {
         None
+    }
+
+    /// Returns whether the end of the entry is no more than its drop.
+    #[inline]
+    fn only_drops(&self, _: &Self::Context) -> bool {
+        false
     }
 
     /// Destroys an entry that was at `_place`, and that no thread looks at any more.
@@ -149,4 +158,54 @@ pub trait Registered {
     #[doc(hidden)]
     #[inline]
     fn end(&self, _: &mut Off) {}
+}
+
+/// Ends an entry, and returns its memory. Under loom the memory is kept, so that late accesses are
+/// detected: the entries of this room's models end in place.
+///
+/// # Safety
+/// The entry comes from `Box::into_raw`, and no thread looks at it.
+#[inline]
+pub(super) unsafe fn end<N: Entry>(
+    node: *mut N,
+    context: &N::Context,
+) -> Option<Box<MaybeUninit<N>>> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(weakly_loom))]
+        {
+            // First, so that the memory is freed if a destructor panics.
+            let mut place = Box::from_raw(node.cast::<MaybeUninit<N>>());
+            // To copy the fields of an entry costs as much as to drop them.
+            if place.assume_init_ref().only_drops(context) {
+                place.assume_init_drop();
+            } else {
+                place.assume_init_read().end(node, context);
+            }
+            Some(place)
+        }
+        #[cfg(weakly_loom)]
+        {
+            node.read().end(node, context);
+            None
+        }
+    }
+}
+
+/// Takes an entry out of its memory. Under loom the memory is kept, as by [`end`].
+///
+/// # Safety
+/// As for [`end`].
+#[inline]
+pub(super) unsafe fn take<N: Entry>(node: *mut N) -> (N, Option<Box<MaybeUninit<N>>>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        #[cfg(not(weakly_loom))]
+        {
+            let place = Box::from_raw(node.cast::<MaybeUninit<N>>());
+            (place.assume_init_read(), Some(place))
+        }
+        #[cfg(weakly_loom)]
+        (node.read(), None)
+    }
 }

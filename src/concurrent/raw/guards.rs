@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::deferred::NOBODY;
 use super::domain::{Domain, NTH};
-use super::participants::{OUTSIDE, Participant};
+use super::participants::{OUTSIDE, Participant, Tally};
 use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -37,11 +37,7 @@ impl Domain {
         } else {
             participant.depth.set(depth + 1);
         }
-        Inside {
-            domain: self,
-            participant,
-            number,
-        }
+        Inside::new(self, participant, number)
     }
 }
 
@@ -53,13 +49,39 @@ pub(super) struct Inside<'d> {
     number: ThreadNumber,
 }
 
-impl Inside<'_> {
+impl<'d> Inside<'d> {
+    /// The participant of the thread [sits down](Participant::sit_down) before or after.
+    #[inline(always)]
+    pub(super) fn new(
+        domain: &'d Domain,
+        participant: &'d Participant,
+        number: ThreadNumber,
+    ) -> Self {
+        Inside {
+            domain,
+            participant,
+            number,
+        }
+    }
+
+    /// D1, after a barrier: returns whether no other thread has ever been inside. (Another thread
+    /// counts itself before its barrier of entering.)
+    #[inline(always)]
+    pub(super) fn is_only(&self) -> bool {
+        self.domain.participants.included() == 1
+    }
+
     /// D1, after entering: returns whether the calling thread is alone inside, with a single guard.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_alone(&self) -> bool {
+        self.participant.depth.get() == 1 && (self.is_only() || self.sees_nobody())
+    }
+
+    #[inline(never)]
+    fn sees_nobody(&self) -> bool {
         let mut seen = 0;
         self.domain.visits(|_| seen += 1);
-        seen == 1 && self.participant.depth.get() == 1
+        seen == 1
     }
 
     /// Counts inserted entries or, if `by` is negative, removed entries. `counted`: whether the
@@ -120,6 +142,11 @@ impl<'d> Reading<'d> {
 }
 
 impl Reading<'_> {
+    #[inline(always)]
+    pub(super) fn tally(&self, tally: Tally) {
+        self.0.participant.tally(tally);
+    }
+
     /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
     pub(super) fn is_nth(&self) -> bool {

@@ -25,6 +25,13 @@ use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 /// The value of `visit` while the thread is outside.
 pub(super) const OUTSIDE: usize = usize::MAX;
 
+/// What a thread counts for the user of a table.
+#[derive(Clone, Copy)]
+pub(crate) enum Tally {
+    Hit,
+    Load,
+}
+
 /// On two separate cache lines, because processors fetch cache lines in pairs. Threads with the
 /// same number, one after the other, share a participant.
 #[repr(C, align(128))]
@@ -52,6 +59,9 @@ pub(super) struct Participant {
     bag: AtomicPtr<Bag>,
     /// The memory that the thread keeps (D4). None until the thread has replaced an entry.
     pub(super) parked: OnceCell<Box<Parked>>,
+    /// What the participant's threads have counted for the table, modulo 2^n. Written by one thread
+    /// (D4), read by all threads.
+    tallies: [AtomicUsize; 2],
     unused: [usize; UNUSED_WORDS],
     /// The number of the participant's thread. On the cache line of `visit`, because the two are
     /// read together.
@@ -63,7 +73,7 @@ pub(super) struct Participant {
 
 /// Makes `visit` the last word of the two cache lines. Under loom, whose atomics are larger, the
 /// place does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 13;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 15;
 
 /// Checks that a type is aligned, and that none of these fields is at the offset of
 /// [`Participant::visit`], modulo the alignment.
@@ -98,6 +108,18 @@ impl Participant {
         let visit = self.visits.get().wrapping_add(1) & (OUTSIDE >> 1);
         self.visits.set(visit);
         store_load(&self.visit, visit);
+    }
+
+    /// Counts one more.
+    #[inline(always)]
+    pub(super) fn tally(&self, tally: Tally) {
+        let count = &self.tallies[tally as usize];
+        // Relaxed: as in `Inside::count`.
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    pub(super) fn tallied(&self, tally: Tally) -> &AtomicUsize {
+        &self.tallies[tally as usize]
     }
 
     /// Begins a change, and returns how many changes the participant's threads have begun.
@@ -183,6 +205,7 @@ impl Participant {
             vain_visit: Cell::new(OUTSIDE),
             bag: AtomicPtr::new(ptr::null_mut()),
             parked: OnceCell::new(),
+            tallies: [AtomicUsize::new(0), AtomicUsize::new(0)],
             unused: [0; UNUSED_WORDS],
             number,
             visit: AtomicUsize::new(OUTSIDE),

@@ -12,6 +12,11 @@
 //!   are parked, a later plain change of the thread looks, after it has entered, whether a
 //!   second thread is inside. If not, no thread looks at a parked entry: all of them were
 //!   unlinked before the barrier of this entering (D1). From then on their memory is *spare*.
+//!   Memory of removed and dead entries that the thread has destroyed is spare at once.
+//! * **E3** A plain change takes the dead entries that are due, and then enters: the barrier of
+//!   entering is the barrier of D1 for the taken entries. If the thread sees no second thread
+//!   inside, it destroys the entries, which own nothing with a destructor, within its visit.
+//!   Otherwise the thread leaves, makes a barrier and looks anew, and enters again.
 
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -19,15 +24,15 @@ use core::ptr;
 use std::boxed::Box;
 
 use super::array::Array;
-use super::bucket::Meta;
+use super::bucket::{Bucket, LockedBucket, Meta};
 use super::dead::untie;
-use super::end::end;
-use super::entry::{Entry, Registered};
+use super::entry::{Entry, Registered, end};
 use super::guards::Inside;
 use super::parked::Parked;
-use super::reap::Due;
+use super::participants::Participant;
+use super::reap::{Due, Taken};
 use super::retired::Retired;
-use super::table::{RawTable, find};
+use super::table::{Located, RawTable, find};
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
 use crate::ptr::{Off, Promise};
@@ -59,9 +64,15 @@ pub(in super::super) enum NotPlain {
 
 impl<N: Entry> RawTable<N> {
     /// Enters the table for a plain change, unless the thread is inside already, or there is no
-    /// array yet, or a [concern](Self::concern). `reap` is called first, if dead entries are due.
+    /// array yet, or a [concern](Self::concern). Before, `take` is called, if dead entries are due.
+    /// The change destroys the entries that `take` returns, or `reap` does, if a second thread is
+    /// inside, or something is unusual.
     #[inline(always)]
-    pub(in super::super) fn plain(&self, reap: impl FnOnce(Due)) -> Option<Plain<'_, N>> {
+    pub(in super::super) fn plain<'t>(
+        &'t self,
+        take: impl FnOnce(Due) -> Option<Taken<'t, N>>,
+        reap: impl FnOnce(Taken<'t, N>),
+    ) -> Option<Plain<'t, N>> {
         let number = ThreadNumber::current();
         let participant = self.domain.participant(number.get(), Self::REST);
         // Relaxed: E1: the change asks again.
@@ -69,12 +80,14 @@ impl<N: Entry> RawTable<N> {
         if participant.depth.get() != 0 || !is_plain {
             return None;
         }
-        if let Some(due) = self.begin_change(participant) {
-            reap(due);
+        let inside = Inside::new(&self.domain, participant, number);
+        match self.begin_change(participant) {
+            None => participant.sit_down(),
+            Some(due) => self.enter_with(&inside, || take(due), reap),
         }
         Some(Plain {
             table: self,
-            inside: self.domain.enter_as(participant, number),
+            inside,
             unlinked: Cell::new(ptr::null_mut()),
             removed: Cell::new(false),
             gathers: Cell::new(false),
@@ -86,7 +99,13 @@ impl<N: Entry> RawTable<N> {
     pub(super) fn spare_memory(&self) -> Box<MaybeUninit<N>> {
         let number = ThreadNumber::current();
         let participant = self.domain.participants.at_home(number.get());
-        let parked = participant.and_then(|participant| participant.parked.get());
+        participant.map_or_else(Box::new_uninit, |participant| self.memory_of(participant))
+    }
+
+    /// Returns memory for an entry, for the thread of this participant, the calling thread.
+    #[inline(always)]
+    pub(super) fn memory_of(&self, participant: &Participant) -> Box<MaybeUninit<N>> {
+        let parked = participant.parked.get();
         let memory = parked.and_then(|parked| parked.take(|| false));
         memory.map_or_else(Box::new_uninit, |memory| self.reuse(memory))
     }
@@ -114,29 +133,29 @@ impl<N: Entry> RawTable<N> {
         Box::new_uninit()
     }
 
-    /// Lets the calling thread keep the memory of entries from now on.
-    #[inline]
-    pub(in super::super) fn begin_parking(&self) {
-        let number = ThreadNumber::current();
-        (self.domain.participant(number.get(), Self::REST)).begin_parking();
-    }
-
-    /// Ends an entry. The calling thread keeps the memory, if there is room.
+    /// Ends an entry. The thread of the participant keeps the memory, if there is room.
     ///
     /// # Safety
-    /// The entry comes from `Box::into_raw`, and no thread looks at it.
-    #[inline]
-    pub(super) unsafe fn end(&self, node: *mut N) {
+    /// The entry comes from `Box::into_raw`, and no thread looks at it. The participant is the
+    /// calling thread's.
+    #[inline(always)]
+    pub(super) unsafe fn end(&self, participant: Option<&Participant>, node: *mut N) {
         // SAFETY: the caller's promise.
-        let memory = unsafe { end(node, self.context()) };
-        let number = ThreadNumber::current();
-        let participant = self.domain.participants.at_home(number.get());
-        let parked = participant.and_then(|participant| participant.parked.get());
-        if let (Some(memory), Some(parked)) = (memory, parked) {
-            // As in `reuse`.
-            if cfg!(not(any(miri, weakly_sanitize))) {
-                parked.keep(memory);
+        if let Some(memory) = unsafe { end(node, self.context()) } {
+            if let Some(participant) = participant {
+                self.keep(participant, memory);
             }
+        }
+    }
+
+    /// Keeps memory for the thread of the participant, which is the calling thread, if there is
+    /// room.
+    #[inline(always)]
+    pub(super) fn keep(&self, participant: &Participant, memory: Box<MaybeUninit<N>>) {
+        let parked = participant.parked.get();
+        // As in `reuse`.
+        if let Some(parked) = parked.filter(|_| cfg!(not(any(miri, weakly_sanitize)))) {
+            parked.keep(memory);
         }
     }
 }
@@ -159,26 +178,31 @@ impl<'t, N: Entry> Plain<'t, N> {
         Unlinked::new(place, make, self.table.context())
     }
 
-    /// Returns the array, if no entries are moving, and the locked home bucket of a hash, if the
-    /// table has no [concern](RawTable::concern).
+    /// Returns the array, if no entries are moving.
     #[inline(always)]
-    fn lock(&self, hash: u64) -> Option<(&Array<N>, super::bucket::LockedBucket<'_, N>)> {
+    fn array(&self) -> Option<&Array<N>> {
         let array = self.table.array(self)?;
-        if array.next().is_some() {
-            return None;
-        }
-        let home = array.home(hash);
+        array.next().is_none().then_some(array)
+    }
+
+    /// Locks a home bucket, if the table has no [concern](RawTable::concern).
+    #[inline(always)]
+    fn lock<'b>(&self, home: &'b Bucket<N>) -> Option<LockedBucket<'b, N>> {
         prefetch_to_write(home);
         let locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
         // E1
         // Relaxed: the lock of the bucket.
-        (!self.table.domain.concerns.load(Relaxed)).then_some((array, locked))
+        (!self.table.domain.concerns.load(Relaxed)).then_some(locked)
     }
 
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
-    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
-        find(self.table.array(self)?, hash, same).map(|place| place.get())
+    pub(in super::super) fn find(
+        &self,
+        hash: u64,
+        same: impl FnMut(&N) -> bool,
+    ) -> Option<Located<'_, N>> {
+        find(self.table.array(self)?, hash, same)
     }
 
     /// Inserts an entry, or replaces the entry for which `same` is true, if the present entry, or
@@ -193,7 +217,10 @@ impl<'t, N: Entry> Plain<'t, N> {
     ) -> Result<Option<&N>, NotPlain> {
         let (hash, unusual) = (node.hash(), Err(NotPlain::Unusual));
         loop {
-            let (Some((array, mut locked)), Some(watch)) = (self.lock(hash), node.watch()) else {
+            let (Some(array), Some(watch)) = (self.array(), node.watch()) else {
+                return unusual;
+            };
+            let Some(mut locked) = self.lock(array.home(hash)) else {
                 return unusual;
             };
             if let Some((bucket, slot)) = array.find_in(&locked, hash, |there| same(node, there)) {
@@ -244,26 +271,24 @@ impl<'t, N: Entry> Plain<'t, N> {
 
     /// Unlinks an entry, if the entry is still linked.
     #[inline(always)]
-    pub(in super::super) fn remove(&self, node: &N) -> Result<(), NotPlain> {
-        let hash = node.hash();
-        if node.watch().is_none() || !self.has_room(false) && !self.make_room(false) {
-            return Err(NotPlain::Unusual);
+    pub(in super::super) fn remove(&self, entry: &Located<'_, N>) -> Result<(), NotPlain> {
+        let unusual = Err(NotPlain::Unusual);
+        if entry.get().watch().is_none() || !self.has_room(false) && !self.make_room(false) {
+            return unusual;
         }
-        let Some((array, mut locked)) = self.lock(hash) else {
-            return Err(NotPlain::Unusual);
+        let (Some(_), Some(mut locked)) = (self.array(), self.lock(entry.home)) else {
+            return unusual;
         };
-        let Some((bucket, slot)) = array.find_in(&locked, hash, |there| ptr::eq(there, node))
-        else {
+        if !entry.is_linked() {
             return Err(NotPlain::Changed);
-        };
-        let place = bucket.slot(slot);
-        if untie(node).is_err() {
-            return Err(NotPlain::Unusual);
         }
-        locked.clear(bucket, slot);
+        if untie(entry.get()).is_err() {
+            return unusual;
+        }
+        locked.clear(entry.bucket, entry.slot);
         drop(locked);
         self.inside.count(true, -1);
-        self.unlinked.set(place);
+        self.unlinked.set(entry.node);
         self.removed.set(true);
         Ok(())
     }
@@ -307,24 +332,25 @@ impl<'t, N: Entry> Plain<'t, N> {
         }
         // SAFETY: unlinked by the calling thread, under the lock.
         let watch = unsafe { &*old }.watch().filter(|_| removed);
-        if !gathers && domain.is_unseen() {
+        if !gathers && (self.inside.is_only() || domain.is_unseen()) {
             // Usually the object has no second registration. A bound that has come meanwhile may
             // need the share of the watch.
             // Relaxed: as in `entry`.
-            if !domain.concerns.load(Relaxed) {
-                let core = self.table.core();
-                if watch
-                    .zip(core)
-                    .is_some_and(|(watch, core)| watch.finish(core))
-                {
-                    let registered = &participant.registered;
-                    registered.set(registered.get().wrapping_sub(1));
-                }
+            let is_usual = !domain.concerns.load(Relaxed);
+            let both = watch.zip(self.table.core()).filter(|_| is_usual);
+            let finished = both.is_some_and(|(watch, core)| watch.finish(core));
+            if finished {
+                let registered = &participant.registered;
+                registered.set(registered.get().wrapping_sub(1));
             }
-            panics.catch(|| {
-                // SAFETY: D1, D2: as above, and no thread looks at the entry.
-                unsafe { self.table.end(old) };
-            });
+            // SAFETY, both: D1, D2: as above, and no thread looks at the entry.
+            if finished && !N::PROMPT && cfg!(not(weakly_loom)) {
+                // As in E2, only the memory is left.
+                self.table
+                    .keep(participant, unsafe { Box::from_raw(old.cast()) });
+            } else {
+                panics.catch(|| unsafe { self.table.end(Some(participant), old) });
+            }
         } else {
             if let Some(watch) = watch {
                 watch.end(&mut Off::new());

@@ -19,20 +19,23 @@ use core::task::Waker;
 use std::sync::Arc;
 use std::vec::Vec;
 
+use super::batch::CROWD;
 use super::dead;
 use super::entry::Entry;
+use super::guards::Inside;
 use super::participants::Participant;
 use super::retired::Retired;
 use super::table::{RawTable, Writer};
 use crate::panics::FirstPanic;
 use crate::ptr::{CoreRef, WakerCell};
+use crate::sync::Ordering::*;
 use crate::thread::ThreadNumber;
 
 /// One change of a thread in this many also looks at entries left by other threads.
 const INTERVAL: usize = 16;
-/// So many dead entries of its own a thread that gathers takes at a time: fewer than in a full
+/// So many dead entries of its own a thread takes at a time, beside others: fewer than in a full
 /// list. So the word of the full lists does not change where threads take what they kill.
-const GATHERED: usize = 8;
+const GATHERED: usize = if cfg!(weakly_loom) { 1 } else { 8 };
 
 /// A place from which a thread [takes](RawTable::take_dead) dead entries.
 #[derive(Clone, Copy)]
@@ -79,10 +82,14 @@ impl<N: Entry> RawTable<N> {
         let place = if core.is_any_full() {
             Some(Place::Full)
         } else {
-            let waits = around.is_none() && self.domain.gathers();
-            let least = if waits { GATHERED } else { 1 };
-            core.own_due(least).map(Place::Stripe)
+            let (own, waiting) = core.own_due(participant.number);
+            let enough = || around.is_some() || waiting >= GATHERED || !self.waits();
+            (waiting != 0 && enough()).then_some(Place::Stripe(own))
         };
+        if place.is_some() {
+            // Before the taking, since an allocation may fail.
+            participant.begin_parking();
+        }
         (around.is_some() || place.is_some()).then_some(Due { around, place })
     }
 
@@ -110,7 +117,14 @@ impl<N: Entry> RawTable<N> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());
         let at = core.next_due(nth)?;
-        (core.is_idle(at) || !self.domain.gathers()).then_some(Place::Stripe(at))
+        (core.is_idle(at) || !self.waits()).then_some(Place::Stripe(at))
+    }
+
+    /// Whether a thread leaves its dead entries in its list until there are enough for one look at
+    /// all threads.
+    #[inline]
+    fn waits(&self) -> bool {
+        self.domain.is_beside(if N::PROMPT { CROWD } else { 2 })
     }
 
     /// Destroys or defers the objects of bag `nth`, if the bag is idle.
@@ -155,6 +169,11 @@ impl<N: Entry> RawTable<N> {
         let cell = self.core_or_new().waker_share();
         cell.renew(waker);
         cell
+    }
+
+    #[inline]
+    fn has_waker(&self) -> bool {
+        self.core().is_some_and(|core| core.waker().is_some())
     }
 
     /// Arms the waker for the next death, if there is a waker and no entries wait. If a death comes
@@ -246,6 +265,40 @@ impl<N: Entry> RawTable<N> {
         panics.resume();
     }
 
+    /// Takes entries, enters, and destroys the entries, if no second thread is inside (D1: the
+    /// barrier of entering comes after the taking). Otherwise, or if something is unusual, the
+    /// thread leaves, calls `reap` for the entries, and enters again.
+    #[inline(never)]
+    pub(super) fn enter_with<'t>(
+        &'t self,
+        inside: &Inside<'_>,
+        take: impl FnOnce() -> Option<Taken<'t, N>>,
+        reap: impl FnOnce(Taken<'t, N>),
+    ) {
+        let (taken, participant) = (take(), inside.participant);
+        participant.sit_down();
+        let Some(taken) = taken else { return };
+        // The look at the word comes after the look at the threads, as in `Plain::entry`.
+        // Relaxed: as there.
+        let is_usual = || !self.domain.concerns.load(Relaxed) && !self.has_waker();
+        if inside.is_alone() && is_usual() {
+            for node in taken.nodes() {
+                // SAFETY: owned by `taken`, and no thread looks at it. A panic leaks the rest: no
+                // user code runs.
+                unsafe { self.end(Some(participant), node) };
+            }
+            return;
+        }
+        let mut panics = FirstPanic::default();
+        inside.leave(false);
+        panics.catch(|| reap(taken));
+        if inside.must_look() {
+            panics.catch(|| self.domain.look_back());
+        }
+        panics.resume();
+        participant.sit_down();
+    }
+
     /// Destroys taken entries if no thread inside may look at them. Otherwise the entries are
     /// destroyed when the last of these threads leaves.
     pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
@@ -281,9 +334,11 @@ impl<N: Entry> Taken<'_, N> {
     /// Destroys the entries, which no thread looks at, even if some destructors panic.
     fn destroy_all(self) {
         let mut panics = FirstPanic::default();
+        let number = ThreadNumber::current();
+        let participant = self.table.domain.participants.at_home(number.get());
         for node in self.nodes() {
             // SAFETY: as above.
-            panics.catch(|| unsafe { self.table.end(node) });
+            panics.catch(|| unsafe { self.table.end(participant, node) });
         }
         panics.resume();
     }

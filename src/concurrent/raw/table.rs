@@ -11,12 +11,13 @@ use super::dead;
 use super::domain::Domain;
 use super::entry::Entry;
 use super::guards::{Reading, Writing};
-use super::participants::assert_apart;
+use super::participants::{Tally, assert_apart};
 use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
 use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
+use crate::thread::ThreadNumber;
 
 /// An empty table takes one cache line. Fields that are rarely read, or often written, are
 /// elsewhere.
@@ -46,7 +47,7 @@ impl<N: Entry> RawTable<N> {
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
-                domain: Domain::new(N::PROMPT, Self::REST),
+                domain: Domain::new(Self::REST),
                 owns: PhantomData,
             }
         }
@@ -184,6 +185,19 @@ impl<N: Entry> RawTable<N> {
     /// value are not counted.
     pub(in super::super) fn waiting(&self) -> usize {
         self.domain.waiting()
+    }
+
+    /// Counts one more for the calling thread.
+    pub(in super::super) fn tally(&self, tally: Tally) {
+        let number = ThreadNumber::current();
+        self.domain
+            .participant(number.get(), Self::REST)
+            .tally(tally);
+    }
+
+    /// Returns what all threads have counted, modulo 2^n.
+    pub(in super::super) fn tallied(&self, tally: Tally) -> usize {
+        self.domain.tallied(tally)
     }
 
     /// Returns whether the table has never had an entry. Then a thread need not enter.
@@ -328,7 +342,7 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
 
 impl<N: Entry> Reader<'_, N> {
     /// Returns the entry with this hash for which `same` is true, and its place. Lock-free.
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn find<M: Into<Match>>(
         &self,
         hash: u64,
@@ -338,7 +352,7 @@ impl<N: Entry> Reader<'_, N> {
     }
 
     /// Returns the entry with this hash for which `same` is true. Lock-free.
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         self.find(hash, same).map(|place| place.get())
     }
@@ -346,6 +360,12 @@ impl<N: Entry> Reader<'_, N> {
     /// Returns all present entries. An entry that is present all the time occurs once.
     pub(in super::super) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
+    }
+
+    /// Counts one more for the calling thread.
+    #[inline(always)]
+    pub(in super::super) fn tally(&self, tally: Tally) {
+        self.inside.tally(tally);
     }
 
     /// Counts a read, and returns whether the read is the n-th read, which does extra work.
@@ -357,7 +377,7 @@ impl<N: Entry> Reader<'_, N> {
 
 /// An entry and its slot.
 pub(in super::super) struct Located<'g, N> {
-    home: &'g Bucket<N>,
+    pub(super) home: &'g Bucket<N>,
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
     pub(super) node: *mut N,

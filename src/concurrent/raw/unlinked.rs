@@ -5,7 +5,7 @@ use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
 
-use super::entry::Entry;
+use super::entry::{Entry, end};
 
 /// An entry that is not linked yet. The pointer is null once the entry is linked.
 pub(in super::super) struct Unlinked<'t, N: Entry> {
@@ -55,14 +55,8 @@ impl<N: Entry> Deref for Unlinked<'_, N> {
 impl<N: Entry> Drop for Unlinked<'_, N> {
     fn drop(&mut self) {
         if !self.node.is_null() {
-            // SAFETY: from `Box::into_raw`, and no other thread has seen the entry. (Under loom the
-            // memory is kept, as for all entries.)
-            #[cfg(not(weakly_loom))]
-            let node = unsafe { *Box::from_raw(self.node) };
-            // SAFETY: as above.
-            #[cfg(weakly_loom)]
-            let node = unsafe { self.node.read() };
-            node.end(self.node, self.context);
+            // SAFETY: from `Box::into_raw`, and no other thread has seen the entry.
+            drop(unsafe { end(self.node, self.context) });
         }
     }
 }

@@ -6,7 +6,8 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Deref;
 
 use super::super::flight::Reservation;
-use super::super::making::{Claimed, Leader};
+use super::super::leader::Leader;
+use super::super::making::Claimed;
 use super::super::spawned::Load;
 use super::super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use super::super::way::{Errors, Failed, Way, cycle};
@@ -364,13 +365,15 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         let (hash, core) = (leader.hash, leader.table.core());
         let made = || {
             let watch = SharedWatchFor::<V>::registered(&value, hash, core);
-            (key, watch, (), value)
+            ((key, watch, ()), value)
         };
         // The map does not keep the value alive: the waiting tasks do.
-        Ok(leader.finish_and_leave(Self::read, made, |to, _, value| {
-            if let Some(to) = to.filter(|to| to.is_awaited()) {
-                to.leave(value.clone());
-            }
-        }))
+        Ok(
+            leader.finish_and_leave(None, Self::read, made, |to, value| {
+                if to.is_awaited() {
+                    to.leave(value.clone());
+                }
+            }),
+        )
     }
 }

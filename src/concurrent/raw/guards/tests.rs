@@ -38,7 +38,7 @@ impl Writing<'_> {
 
 /// A domain in which no thread gathers.
 fn domain() -> Domain {
-    let domain = Domain::new(false, REST);
+    let domain = Domain::new(REST);
     domain.be_prompt();
     domain
 }

@@ -5,6 +5,7 @@ use core::mem;
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
+use super::super::batch::CROWD;
 use super::super::{Entry, Place, Put, RawTable, Registered};
 use super::{end_in_place, spawn};
 use crate::Strong;
@@ -41,7 +42,7 @@ impl Vtable {
 
 /// Returns the stored form of a hash. Its lowest bit is not part of the hash, and zero stands for
 /// no hash.
-fn short(hash: u64) -> u32 {
+pub(super) fn short(hash: u64) -> u32 {
     (hash as u32 + 1) << 1
 }
 
@@ -119,6 +120,10 @@ impl Node {
         Node { hash, kind, live }
     }
 
+    pub(super) fn is_an_object(&self) -> bool {
+        self.kind.watch().is_some()
+    }
+
     /// Fails the model if the node has been destroyed.
     pub(super) fn check(&self) {
         self.live.check();
@@ -181,9 +186,9 @@ impl Table {
         node.is_some()
     }
 
-    /// Lets each thread gather two entries, as if two threads had come (D7 of `batch`).
+    /// Lets each thread gather two entries, as if many threads had come (D7 of `batch`).
     pub(super) fn gather(&self) {
-        self.raw.domain.participants.pretend(2);
+        self.raw.domain.participants.pretend(CROWD);
     }
 
     /// Empties the bags of all threads, and returns the number of entries.

@@ -5,6 +5,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread::JoinHandle;
 
+use super::super::batch::CROWD;
 use super::super::domain::Domain;
 use super::super::guards::{Reading, Writing};
 use super::super::rest::MakeRest;
@@ -31,14 +32,14 @@ struct Thing {
 }
 
 impl<const GATHERS: bool> World<GATHERS> {
-    /// Makes a world as if two threads had come, if threads gather.
+    /// Makes a world as if so many threads had come that threads gather, if they gather.
     fn new() -> Arc<Self> {
-        Self::after(if GATHERS { 2 } else { 1 }, false)
+        Self::after(if GATHERS { CROWD } else { 1 })
     }
 
     /// Makes a world as if `threads` threads had come.
-    fn after(threads: usize, has_destructors: bool) -> Arc<Self> {
-        let domain = Domain::new(has_destructors, REST);
+    fn after(threads: usize) -> Arc<Self> {
+        let domain = Domain::new(REST);
         domain.participants.pretend(threads);
         if !GATHERS {
             domain.be_prompt();
@@ -56,7 +57,7 @@ impl<const GATHERS: bool> World<GATHERS> {
     /// Makes a world to which no thread has come.
     fn empty() -> Arc<Self> {
         let mut world = Self::new();
-        let domain = Domain::without_threads(false);
+        let domain = Domain::without_threads();
         if !GATHERS {
             domain.be_prompt();
         }
@@ -397,12 +398,30 @@ fn a_foreign_take_and_a_purge() {
     });
 }
 
-/// D3: the next visit destroys things that the last reader has missed, also where objects have
-/// destructors. Seven threads gather no such objects.
+/// D1: the only thread so far ends what it has unlinked before it entered, beside a thread that
+/// comes for the first time.
 #[test]
-fn objects_with_destructors() {
+fn the_only_thread() {
     models::check(|| {
-        let world = World::<true>::after(7, true);
+        let world = World::<false>::empty();
+        world.look();
+        let other = with(&world, 1, World::look);
+        let old = world.found.swap(1, AcqRel);
+        let inside = world.domain.enter(REST);
+        if inside.is_alone() {
+            world.things[old].live.end();
+        }
+        inside.leave(false);
+        other.join().unwrap();
+    });
+}
+
+/// D3: the next visit destroys things that the last reader has missed, also where too few threads
+/// have come to gather.
+#[test]
+fn few_threads() {
+    models::check(|| {
+        let world = World::<true>::after(CROWD - 1);
         let other = with(&world, 1, |world| {
             world.look();
             world.look();

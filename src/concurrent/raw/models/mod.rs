@@ -10,6 +10,7 @@ mod dead;
 mod domain;
 mod plain;
 mod reap;
+mod reserve;
 mod shrink;
 mod table;
 mod tokens;

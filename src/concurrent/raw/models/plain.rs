@@ -3,7 +3,7 @@
 use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
-use super::super::NotPlain;
+use super::super::{Due, NotPlain, Plain};
 use super::dead::{Node, Table, Vtable, assert_end, death, model, some, with};
 use super::reap::look_twice;
 use super::spawn;
@@ -14,10 +14,15 @@ use crate::sync::models;
 
 /// An identity map: the key is the hash of the object's address.
 impl Table {
+    fn plain(&self) -> Option<Plain<'_, Node>> {
+        let take = |due: Due| self.raw.take_dead(due.place?, usize::MAX);
+        self.raw.plain(take, |taken| self.raw.gather_or_reap(taken))
+    }
+
     /// Inserts an object by a plain change, or replaces the present entry, if `expected` accepts
     /// it. `None` if the change is not plain.
     fn put_plain(&self, object: &Strong<Payload>, expected: impl Fn(bool) -> bool) -> Option<bool> {
-        let plain = self.raw.plain(|_| ())?;
+        let plain = self.plain()?;
         let kind = Vtable::ByAddress(SharedWatchOf::of(SharedWatch::new(object)));
         let mut node = plain.entry(|| Node::new(object.key, kind));
         let same = |_: &Node, there: &Node| {
@@ -43,13 +48,13 @@ impl Table {
 
     /// Removes an entry by a plain change, if the change is plain.
     fn remove_first(&self, key: u64) -> bool {
-        let Some(plain) = self.raw.plain(|_| ()) else {
+        let Some(plain) = self.plain() else {
             return self.remove(key);
         };
-        let Some(node) = plain.get(key, |_| true) else {
+        let Some(place) = plain.find(key, |_| true) else {
             return false;
         };
-        match plain.remove(node) {
+        match plain.remove(&place) {
             Ok(()) => true,
             Err(NotPlain::Changed) => false,
             Err(NotPlain::Unusual) => {
@@ -469,4 +474,38 @@ fn a_concern() {
             assert!(plain.is_none() || seen == 1);
         });
     }
+}
+
+/// D1: a change takes the dead entries before it enters, beside a reader that may have found them.
+#[test]
+fn the_dead_beside_a_reader() {
+    some(1, [0], |table, [a]| {
+        let b = object(1);
+        let reader = with(&table, |table| look_twice(table, 0));
+        drop(a);
+        table.first(&b);
+        reader.join().unwrap();
+        drop(b);
+        table.drain();
+        drop(table.raw.write());
+        assert_eq!((table.raw.len(), table.raw.waiting()), (0, 0));
+    });
+}
+
+/// The same, where two threads change the table, and each kills an entry.
+#[test]
+fn the_dead_of_two() {
+    some(1, [0, 1], |table, [a, b]| {
+        let change = |table: &Table, key, dying: Strong<Payload>| {
+            drop(dying);
+            look_twice(table, 1 - key);
+            table.remove_first(key);
+        };
+        let other = with(&table, move |table| change(table, 0, b));
+        change(&table, 1, a);
+        other.join().unwrap();
+        table.drain();
+        drop(table.raw.write());
+        assert_eq!((table.raw.len(), table.raw.waiting()), (0, 0));
+    });
 }

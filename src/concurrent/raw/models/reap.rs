@@ -94,6 +94,7 @@ fn in_one_bag_with_a_removal() {
 #[test]
 fn by_a_thread_that_was_never_inside() {
     model(0, [0], |table, [a]| {
+        table.raw.domain.participants.pretend(1);
         let other = with(&table, move |table| {
             drop(a);
             table.drain();
