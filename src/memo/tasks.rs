@@ -365,10 +365,6 @@ struct Begun<'m, K: MemoKey, V> {
 type Begins<'m, K, V> = (Box<Begun<'m, K, V>>, <K as Part>::Weak);
 
 impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
-    #[expect(
-        clippy::boxed_local,
-        reason = "unboxed where the result becomes an entry"
-    )]
     fn end<E, Es: Errors<E>>(self: Box<Self>, outcome: Result<V, E>) -> Result<V, E> {
         Inputs::asking(|| {
             let (Begun { leader, entry }, asked) = (*self, Inputs::has_asked());
