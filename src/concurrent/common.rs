@@ -142,12 +142,15 @@ macro_rules! shared_housekeeping {
         /// a `purge`, soon, or by calls of [`purge_some`](Self::purge_some) until one returns 0,
         /// whatever [`pending_dead`](Self::pending_dead) says. The waker is called on the thread on
         /// which the object dies, under no lock, at the end of the death: the entries are unlinked
-        /// by then, and the waker may purge. But if values own keys of further collections, whose
+        /// by then, and the waker may purge. A result of a [`Memo`](crate::Memo) may also end with
+        /// a result from which it was computed: then the operation that ends the latter result
+        /// calls the waker, on its own thread. But if values own keys of further collections, whose
         /// wakers also purge, the calls nest on the stack, one for each collection: there let the
         /// waker wake a thread or a task that purges later. If the waker panics, the panic goes to
-        /// the code that dropped the last handle; all other wakers of the same death are called. A
-        /// second panic while the first unwinds aborts the process, as with every destructor in
-        /// Rust. A replaced waker may still be called by a death that has already begun.
+        /// the code that dropped the last handle, or called the operation; all other wakers of the
+        /// same death are called. A second panic while the first unwinds aborts the process, as
+        /// with every destructor in Rust. A replaced waker may still be called by a death that has
+        /// already begun.
         ///
         /// In a collection that has had a waker, threads
         /// [gather](crate::concurrent#when-and-where-what-a-dead-entry-owns-is-destroyed) nothing:

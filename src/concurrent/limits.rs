@@ -126,11 +126,11 @@ macro_rules! ceiling {
         /// Sets the listener, which is called for each removed entry with the key, the value and
         /// the cause of the removal, right before the value is destroyed, or kept for
         /// [`Reclaim::OnRequest`](crate::Reclaim::OnRequest). The key is weak, and its object may
-        /// be dead: after [`Gone::Died`](crate::keep::Gone::Died) an object of the key is dead. The
-        /// listener may use the collection, as a destructor may; a listener that puts removed
-        /// entries back never ends. The listener is not called for the entries in the collection
-        /// when it is dropped, nor for an entry that another thread replaces at the moment when the
-        /// listener is set.
+        /// be dead: after [`Gone::Died`](crate::keep::Gone::Died) an object of the key is dead, or
+        /// another input of a result of a memo has ended. The listener may use the collection, as a
+        /// destructor may; a listener that puts removed entries back never ends. The listener is
+        /// not called for the entries in the collection when it is dropped, nor for an entry that
+        /// another thread replaces at the moment when the listener is set.
         ///
         /// # Panics
         /// If there is no [ceiling](Self::set_ceiling). For a listener without a bound, set

@@ -68,8 +68,9 @@ impl Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gone {
-    /// The key of the entry has died. Happens only under a ceiling: a floor keeps its objects
-    /// alive.
+    /// The key of the entry has died, or another input of a result of a `Memo` has ended: a
+    /// declared object, or a result from which the result was computed. Happens only under a
+    /// ceiling: a floor keeps its objects alive.
     Died,
     /// There were too many objects or entries.
     Entries,

@@ -101,25 +101,16 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    #[inline]
+    /// Always inlined into the one call of a hit, which is not inlined into a user's frame.
+    #[inline(always)]
     #[track_caller]
     pub(super) fn find(
         &self,
         key: &impl MemoQuery<K>,
     ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
-        match Scope::is_any() {
-            true => self.find_in_scope(key),
-            false => self.find_plainly(key),
+        if Scope::is_any() {
+            return self.find_in_scope(key);
         }
-    }
-
-    /// Not inlined: a user's frame containing the lookup would be three times as large.
-    #[inline(never)]
-    #[track_caller]
-    fn find_plainly(
-        &self,
-        key: &impl MemoQuery<K>,
-    ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
         self.find_apart(key, Self::read)
     }
 
@@ -131,17 +122,16 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: &impl MemoQuery<K>,
     ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
-        if !Inputs::is_asking() {
-            return self.find_plainly(key);
-        }
+        let asks = Inputs::is_asking();
         let read = |watches: &EntryWatches<_>, value: &_| {
-            Some((
-                Self::read(watches, value)?,
-                watches.answer_to_caller::<K>()?,
-            ))
+            let value = Self::read(watches, value)?;
+            Some(match asks {
+                true => (value, Some(watches.answer_to_caller::<K>()?)),
+                false => (value, None),
+            })
         };
         let (value, answer) = Inputs::apart(|| self.find_apart(key, read))?;
-        Inputs::add_answer(Some(answer));
+        Inputs::add_answer(answer);
         Ok(value)
     }
 

@@ -280,8 +280,9 @@ impl<K: MemoKey, V> Memo<K, V> {
 }
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
-    /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
-    /// Within a [computation](Computation), the result becomes an input of that computation.
+    /// Returns the result for a key, if there is one. O(1), lock-free outside of computations.
+    /// Neither a hit nor a miss. Within a [computation](Computation), the result becomes an input
+    /// of that computation.
     #[inline]
     #[track_caller]
     pub fn get(&self, key: impl MemoQuery<K>) -> Option<V> {
@@ -363,7 +364,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     /// Returns the result for a key; computes the result if there is none. O(inputs); lock-free if
-    /// there is a result.
+    /// there is a result, and the call is made outside of [computations](Computation).
     ///
     /// The closure gets the [`Computation`], to declare further objects on which the result
     /// depends. The result depends on each result that the closure asks for, without a word.
@@ -414,7 +415,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     ///
     /// # Errors
     /// The error of the closure, or a clone of the error of the computation for which the call has
-    /// waited. Then nothing is kept.
+    /// waited. Then nothing is kept. No call gets an error that is out of date: if the key was
+    /// removed during the computation, or an input has ended, one of the waiting calls computes the
+    /// result itself.
     ///
     /// # Panics
     /// As [`get_or_compute`](Self::get_or_compute).

@@ -16,8 +16,17 @@ use crate::concurrent::{Entered, HasInputs, Inputs, SharedKey, Unplaced};
 /// [`get_or_compute`](crate::Memo::get_or_compute) in any form, adds the *entry* of its answer, and
 /// so all inputs of that entry, at any depth. A `get` that finds nothing adds nothing.
 /// [`untracked`](super::untracked) adds nothing either. Code that the library calls belongs to no
-/// computation: destructors that an operation of a collection runs, listeners, wakers, and `Hash`,
-/// `Eq` and `Clone` within an operation of a memo.
+/// computation: destructors that an operation of a collection runs, listeners, wakers, and the
+/// code of keys, values and handles (`Hash`, `Eq`, `Clone`) within an operation of a memo. A
+/// computation that catches the panic of such code within a request for a result is not kept.
+///
+/// A hit outside of computations is lock-free and allocates nothing. A hit within a computation
+/// locks the list of the inputs of this computation and, for a new input, the input's list of
+/// dependents, each for O(1), and allocates for a new input.
+///
+/// A stackful coroutine must not suspend within a computation while other code of its thread asks
+/// a memo: the thread still runs the computation of the coroutine, so the answers become inputs of
+/// this computation, and not of a computation that has resumed the coroutine.
 ///
 /// The result is returned and not kept if the computation has asked for a result that was not kept:
 /// because that computation has failed, because the key was removed meanwhile, because an input has

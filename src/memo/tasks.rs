@@ -21,8 +21,13 @@ use crate::thread::Scope;
 /// Tasks wait without blocking.
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns a future of the result for a key. The result is computed if there is none and no
-    /// other call is computing it. O(inputs); a hit is lock-free and allocates nothing. No
-    /// particular executor is needed.
+    /// other call is computing it. O(inputs); a hit [outside of
+    /// computations](crate::memo::Computation) is lock-free and allocates nothing. No particular
+    /// executor is needed.
+    ///
+    /// Within a computation by tasks, the result becomes an input of the computation whose poll
+    /// gets the result. If several computations poll one future, such as a shared future, the
+    /// other computations get no dependence: let each computation ask the memo itself.
     ///
     /// The future of the first caller runs the computation, and the other callers wait for this
     /// future. So a first caller that does not poll its future any more delays the others; if it
@@ -199,8 +204,8 @@ where
 {
     /// Returns a future of the result for a key. If there is no result, and no other call is
     /// computing the result, the computation becomes a *load*: a future that `spawn` gives to an
-    /// executor. The caller waits for the load. O(inputs); a hit is lock-free, allocates nothing
-    /// and spawns nothing.
+    /// executor. The caller waits for the load. O(inputs); a hit spawns nothing and, [outside of
+    /// computations](crate::memo::Computation), is lock-free and allocates nothing.
     ///
     /// The load goes on when its caller is dropped, or is not polled any more: no caller in this
     /// form delays another caller, and the next caller finds the result. `memo` is a
@@ -369,10 +374,6 @@ struct Begun<'m, K: MemoKey, V> {
 type Begins<'m, K, V> = (Box<Begun<'m, K, V>>, <K as Part>::Weak);
 
 impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
-    #[expect(
-        clippy::boxed_local,
-        reason = "unboxed where the result becomes an entry"
-    )]
     fn end<E, Es: Errors<E>>(self: Box<Self>, outcome: Result<V, E>) -> Result<V, E> {
         Inputs::asking(|| {
             let (Begun { leader, entry }, asked) = (*self, Inputs::has_asked());

@@ -4,7 +4,9 @@
 //! ([`Inputs`](crate::concurrent::Inputs)), to which the results are added that the code of the
 //! scope asks for; or the scope names none, for user code that the library runs, such as a
 //! destructor or a waker. Coroutines may end their scopes in any order, so the end of a scope takes
-//! the scope out of the middle of the list, too.
+//! the scope out of the middle of the list, too. But a coroutine that suspends leaves its scopes in
+//! the list of its thread: the inputs of a suspended computation get what its caller asks for
+//! ([`Computation`](crate::memo::Computation) forbids it).
 
 use core::cell::Cell;
 use core::{iter, ptr};

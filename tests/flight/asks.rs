@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -115,10 +115,9 @@ fn subtasks_enter_the_computation() {
     let (memo, sums) = (Numbers::new(), Numbers::new());
     let (key, other, late) = (Strong::new(1), Strong::new(2), Strong::new(3));
     let (memo, key, late) = (&memo, &key, &late);
-    let mut kept = None;
-    let keep = Mutex::new(&mut kept);
-    let keep = &keep;
+    let kept: Arc<Mutex<Option<Asked<'_>>>> = Arc::default();
     for enters in [true, false] {
+        let keep = Arc::clone(&kept);
         let sum = block_on(sums.get_or_compute_async(&other, move |_, on| async move {
             let part = async move { memo.get_or_compute(key, |_| 7) };
             let done = thread::scope(|scope| {
@@ -129,11 +128,11 @@ fn subtasks_enter_the_computation() {
                 part.join().unwrap()
             });
             let late = on.enter(async move { memo.get_or_compute(late, |_| 7) });
-            **keep.lock().unwrap() = Some(Box::pin(late) as Asked<'_>);
+            *keep.lock().unwrap() = Some(Box::pin(late));
             done
         }));
         assert_eq!((sum, sums.len()), (7, 1));
-        assert_eq!(keep.lock().unwrap().take().map(block_on), Some(7));
+        assert_eq!(kept.lock().unwrap().take().map(block_on), Some(7));
         memo.remove(late);
         assert_eq!(sums.len(), 1, "it was late");
         memo.remove(key);
