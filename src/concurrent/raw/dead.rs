@@ -6,7 +6,7 @@
 //! meanwhile.
 
 use core::iter;
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use super::super::nested::NestedCall;
 use super::array::Array;
@@ -28,19 +28,26 @@ pub(super) unsafe fn unlink<N: Entry>(
 ) -> Option<Dead> {
     // SAFETY: the caller's promise.
     let array = unsafe { &*entries.cast::<Array<N>>() };
+    let mut link = None;
     let node = array.unlink(N::hash_of(addr, hash), |node| {
-        node.watch().is_some_and(|watch| watch.named(of).is_some())
+        link = node
+            .watch()
+            .and_then(|watch| watch.named(of))
+            .map(NonNull::from);
+        link.is_some()
     })?;
     // SAFETY: unlinked by the calling thread, under the lock: no thread destroys the entry before
     // it is in a list.
-    let watch = unsafe { &*node }.watch()?;
-    watch.end_others(of, off);
+    let watch = unsafe { node.as_ref() }.watch();
+    watch
+        .into_iter()
+        .for_each(|watch| watch.end_others(of, off));
     NestedCall::note_killed(array.core().as_ptr().cast());
-    Some(Dead::new(node, watch.named(of)?))
+    Some(Dead::new(node, link?))
 }
 
 impl<N: Entry> Array<N> {
-    fn unlink(&self, hash: u64, is_sought: impl Fn(&N) -> bool) -> Option<*mut N> {
+    fn unlink(&self, hash: u64, mut is_sought: impl FnMut(&N) -> bool) -> Option<NonNull<N>> {
         let mut array = self;
         loop {
             let home = array.home(hash);
@@ -51,10 +58,10 @@ impl<N: Entry> Array<N> {
                     .expect("a bucket has moved, but there is no next array");
                 continue;
             };
-            let (bucket, slot) = self.find_in(&locked, hash, is_sought)?;
-            let node = bucket.slot(slot);
+            let (bucket, slot) = self.find_in(&locked, hash, &mut is_sought)?;
+            let node = NonNull::new(bucket.slot(slot));
             locked.clear(bucket, slot);
-            return Some(node);
+            return node;
         }
     }
 }

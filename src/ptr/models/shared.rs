@@ -163,7 +163,10 @@ unsafe fn unlink<T>(
             watch.watch().end(off);
         }
     }
-    Some(Dead::new(node, there.named(of).unwrap()))
+    Some(Dead::new(
+        NonNull::new(node)?,
+        NonNull::from(there.named(of).unwrap()),
+    ))
 }
 
 /// A promise for the objects of a model.
