@@ -40,8 +40,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if let Some(place) = self.nodes.next_due(nth) {
             panics.catch(|| self.drain_next(place));
         }
-        if !NestedCall::is_deep() {
-            self.in_turn(|_| self.nodes.empty_next_bag(nth, &mut panics));
+        if let Some(bag) = self
+            .nodes
+            .next_idle_bag(nth)
+            .filter(|_| !NestedCall::is_deep())
+        {
+            self.in_turn(|_| self.nodes.empty_bag(bag, &mut panics));
         }
         panics.resume();
     }
@@ -168,7 +172,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Takes the dead entries that are due, before a change. If their end may run user code, they
     /// are destroyed here.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_due(&self, due: Due) -> Option<Taken<'_, Node<S>>> {
         if let Some(nth) = due.around {
             self.look_around(nth);
@@ -178,19 +182,19 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             self.drain_next(place);
             return None;
         }
-        self.take_dead(place, CHUNK)
+        self.nodes.take_dead(place, CHUNK)
     }
 
     /// Destroys or retires the dead entries that a change has taken, while the thread is outside.
     #[cold]
     #[inline(never)]
     pub(super) fn reap_taken(&self, taken: Taken<'_, Node<S>>) {
-        let _armed = Armed(self);
         // Another thread may have changed the policy meanwhile.
-        match self.ends_run_users() {
-            true => self.nodes.reap(taken),
-            false => self.nodes.gather_or_reap(taken),
+        if self.ends_run_users() {
+            return self.destroy_taken(taken);
         }
+        let _armed = Armed(self);
+        self.nodes.gather_or_reap(taken);
     }
 
     /// Whether the end of an entry may run user code: a destructor, also of a user's weak handle;
@@ -213,7 +217,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// entries.
     #[inline]
     fn drain(&self, place: Place, most: usize, drained: &mut usize) {
-        if let Some(taken) = self.take_dead(place, most) {
+        if let Some(taken) = self.nodes.take_dead(place, most) {
             *drained += taken.len();
             self.destroy_taken(taken);
         }
@@ -223,16 +227,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn destroy_taken(&self, taken: Taken<'_, Node<S>>) {
         // Dropped last.
         let _armed = Armed(self);
-        self.nodes.reap(taken);
-    }
-
-    #[inline]
-    fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, Node<S>>> {
-        let taken = self.nodes.take_dead(place, most)?;
         if self.is_keeping() {
             taken.each(Node::keep);
         }
-        Some(taken)
+        self.nodes.reap(taken);
     }
 
     /// Destroys the entries that are dead now, the entries that the destructors kill, and all that

@@ -182,7 +182,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         let (mut idle, mut passed) = (0, 0);
-        while more && passed < MOST_PASSED {
+        // Not all members: otherwise the hand would come round to the newest member, on which no
+        // entry can depend yet.
+        let others = ceiling.ring.with(|ring| ring.len()).saturating_sub(1);
+        while more && passed < MOST_PASSED.min(others.max(1)) {
             self.make_room(ceiling, Ring::is_beyond, &mut idle, &mut panics);
             let pin = self.pin();
             let Some(going) = ceiling.ring.with(Ring::next_going) else {

@@ -206,8 +206,12 @@ impl Inputs {
     }
 
     /// Runs code of the computation on any thread: also the detection of cycles knows the
-    /// computation.
+    /// computation. If the thread runs code of the computation already, perhaps within computations
+    /// that it has asked for, nothing changes: the code belongs to the innermost of these.
     pub(crate) fn enter<R>(&self, run: impl FnOnce() -> R) -> R {
+        if Scope::has(ptr::from_ref(self).cast()) {
+            return run();
+        }
         let _frame = self.reservation.as_ref().map(Reservation::frame);
         self.run(run)
     }

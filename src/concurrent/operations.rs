@@ -27,7 +27,7 @@ impl<S: Compare> Table<S> {
     ) -> Option<R> {
         let (node, upkeep) = match self.plain() {
             Some(plain) => {
-                let make = || Node::new(hash, key, value, watch.into_inner());
+                let make = move || Node::new(hash, key, value, watch.into_inner());
                 let mut node = plain.entry(make);
                 if let Ok(old) = plain.put(&mut node, S::are_same, |_| true) {
                     let old = old.and_then(Node::ready);

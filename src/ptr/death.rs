@@ -74,10 +74,7 @@ impl<F: Flavour> Disposal<F> {
                 Ok(()) => return,
                 Err(other) => other,
             },
-            State::Shared(core) => match this.unlink(core, now) {
-                Ok(()) => return,
-                Err(other) => other,
-            },
+            State::Shared(core) => return this.unlink(core, now),
             _ => now,
         };
         this.end(now);
@@ -124,29 +121,49 @@ impl<F: Flavour> Disposal<F> {
         Ok(())
     }
 
-    /// Unlinks the one entry, which is in a collection that threads share. The error is the state,
-    /// if it has changed.
-    fn unlink(&self, core: CoreRef, now: *mut ()) -> Result<(), *mut ()> {
-        let state = &self.block.header().state;
+    #[inline(always)]
+    fn unlink(&self, core: CoreRef, now: *mut ()) {
+        Self::run_shared(self.block, self.payload, self.layout, core, now);
+    }
+
+    /// Ends an object in the state `SHARED`: unlinks the one entry, which is in a collection that
+    /// threads share. (One function for all types, which gets all in registers.)
+    #[inline(never)]
+    fn run_shared(
+        block: Block<F>,
+        payload: NonNull<u8>,
+        layout: Layout,
+        core: CoreRef,
+        now: *mut (),
+    ) {
+        let state = &block.header().state;
         // Release: the thread that has the last share frees the block after this step.
         // Acquire on failure: as in `notify`.
-        state.compare_exchange(now, state::dead(state::NONE), Release, Acquire)?;
+        let dead = state.compare_exchange(now, state::dead(state::NONE), Release, Acquire);
+        if let Err(other) = dead {
+            let this = Disposal {
+                block,
+                payload,
+                layout,
+            };
+            return ManuallyDrop::new(this).end(other);
+        }
+        let is_apart = block.is_apart();
         // SAFETY: C1: we have ended the registration just now.
         let mut wakes = Wakes::NONE;
         let (found, waker) = unsafe {
-            let block = self.block;
             let of = RegistrationId::of_block(block);
-            core.unlink(of, self.payload, block.hash(), &mut wakes, |cell| {
-                cell.get()
-            })
+            core.unlink(of, payload, block.hash(), &mut wakes, |cell| cell.get())
         };
         // SAFETY: no entry leads to the payload any more. If the entry was found, it owns the block
         // now. Otherwise another thread has unlinked the entry: the block then has a share for the
         // entry's watch, and a share for us, which we give up.
         unsafe {
-            self.free_payload();
+            if is_apart {
+                Block::<F>::free_apart(payload, layout);
+            }
             if !found {
-                self.block.leave_to_watch();
+                block.leave_to_watch();
             }
         }
         // (The waker itself, without the cell: a death with a single entry owes a single call, and
@@ -154,7 +171,6 @@ impl<F: Flavour> Disposal<F> {
         if let Some(waker) = waker.flatten() {
             apart(|| waker.wake_by_ref());
         }
-        Ok(())
     }
 
     #[cold]
@@ -166,10 +182,7 @@ impl<F: Flavour> Disposal<F> {
                     Ok(()) => return,
                     Err(other) => now = other,
                 },
-                State::Shared(core) => match self.unlink(core, now) {
-                    Ok(()) => return,
-                    Err(other) => now = other,
-                },
+                State::Shared(core) => return self.unlink(core, now),
                 // SAFETY: B1, R1: the share of the object, which the object gives up last.
                 State::Record(record) => return unsafe { self.reclaim_with(record) },
                 State::Weak(_) => unsafe {

@@ -274,7 +274,8 @@ impl CoreRef {
     /// # Safety
     /// C1; the caller does not use the core after this.
     #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "no tokens"))]
-    #[inline]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn unlink<W>(
         self,
         of: RegistrationId,
@@ -423,8 +424,9 @@ impl CoreRef {
     /// Returns a stripe of other threads in whose list entries wait, the `nth` first.
     pub(crate) fn next_due(self, nth: usize) -> Option<usize> {
         let (own, len) = (self.get().own_stripe().0, self.stripes());
-        let others = 0..len - 1;
-        self.first_due(others.map(|at| (own + 1 + (nth % len + at) % (len - 1)) % len))
+        // (A power of two.)
+        let all = (0..len).map(|at| nth.wrapping_add(at) & (len - 1));
+        self.first_due(all.filter(|at| *at != own))
     }
 
     fn first_due(self, mut stripes: impl Iterator<Item = usize>) -> Option<usize> {
@@ -454,6 +456,7 @@ impl CoreRef {
 
     /// Takes the newest entries from the list of a stripe, at most `most` of them. Returns the
     /// first entry and their number. `below` returns the entry to which the link of an entry leads.
+    #[inline(always)]
     pub(crate) fn take(
         self,
         at: usize,

@@ -258,6 +258,12 @@ impl<T: ?Sized> SharedWatch<T> {
         self.end_with(off, CoreRef::count_off);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn end_late(&self) {
+        self.end(&mut Off::new());
+    }
+
     #[inline]
     fn end_with(&self, off: &mut Off, count_off: impl FnOnce(CoreRef)) {
         // Relaxed: one thread has unlinked the entry.
@@ -349,12 +355,13 @@ impl<T: ?Sized> SharedWatch<T> {
 
 impl<T: ?Sized> Drop for SharedWatch<T> {
     fn drop(&mut self) {
-        if self.is_unregistered() {
+        // Relaxed: as in `end`.
+        let word = self.word.load(Relaxed);
+        if word.is_null() {
             return;
         }
-        // Relaxed: as in `end`.
-        if self.word.load(Relaxed).addr() & (ENDED | LINK) == 0 {
-            self.end(&mut Off::new());
+        if word.addr() & (ENDED | LINK) == 0 {
+            self.end_late();
         }
         // Acquire: the thread that has set the state.
         let state = self.block().header().state.load(Acquire);

@@ -13,15 +13,16 @@ pub(super) const FULL: usize = if cfg!(weakly_loom) { 2 } else { 16 };
 
 /// An entry that a death has unlinked.
 pub(crate) struct Dead {
-    entry: *mut (),
-    link: *const AtomicPtr<()>,
+    // Not null, so that a death gets an `Option` of this in two registers.
+    entry: NonNull<()>,
+    link: NonNull<AtomicPtr<()>>,
 }
 
 impl Dead {
     /// Makes a dead entry. `link` is the word of the entry's registration, and takes the link to
     /// the next entry in a list.
     #[inline]
-    pub(crate) fn new<N>(entry: *mut N, link: &AtomicPtr<()>) -> Self {
+    pub(crate) fn new<N>(entry: NonNull<N>, link: NonNull<AtomicPtr<()>>) -> Self {
         const {
             assert!(
                 align_of::<N>() > LINK,
@@ -193,6 +194,12 @@ impl Stripe {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn nth_below(first: *mut (), nth: usize, below: impl Fn(*mut ()) -> *mut ()) -> *mut () {
+    (0..nth).fold(first, |entry, _| below(entry))
+}
+
 impl Locked {
     #[inline]
     fn get<'a>(&self) -> &'a Stripe {
@@ -213,18 +220,20 @@ impl Locked {
     pub(super) fn put(&self, dead: &Dead, full: &AtomicUsize) {
         let stripe = self.get();
         // SAFETY: we have the lock.
-        let below = (stripe.dead).with_mut(|head| unsafe { ptr::replace(head, dead.entry) });
+        let below =
+            (stripe.dead).with_mut(|head| unsafe { ptr::replace(head, dead.entry.as_ptr()) });
         // Relaxed: read under the lock.
         // SAFETY: the entry is ours until we unlock.
-        unsafe { &*dead.link }.store(below.map_addr(|addr| addr | LINK), Relaxed);
+        unsafe { dead.link.as_ref() }.store(below.map_addr(|addr| addr | LINK), Relaxed);
         // Relaxed: counts; no other thread writes them now.
         let count = |counter: &AtomicUsize| {
-            counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
+            let now = counter.load(Relaxed).wrapping_add(1);
+            counter.store(now, Relaxed);
+            now
         };
-        count(&stripe.waiting);
         count(&stripe.unlinked);
         stripe.looked.store(false, Relaxed);
-        if stripe.waiting() == FULL {
+        if count(&stripe.waiting) == FULL {
             // Release: with `CoreRef::take_full`: a stripe that was added is initialised.
             full.fetch_or(stripe.bit, Release);
         }
@@ -248,19 +257,19 @@ impl Locked {
     ) -> (*mut (), usize) {
         let stripe = self.get();
         let there = stripe.waiting();
-        let taken = there.min(most);
+        let (taken, left) = (there.min(most), there.saturating_sub(most));
         // SAFETY: we have the lock.
         let first = stripe.dead.with_mut(|head| unsafe {
             let first = *head;
-            *head = if taken == there {
+            *head = if left == 0 {
                 ptr::null_mut()
             } else {
-                (0..taken).fold(first, |entry, _| below(entry))
+                nth_below(first, taken, below)
             };
             first
         });
-        stripe.waiting.store(there - taken, Relaxed);
-        if there >= FULL && there - taken < FULL {
+        stripe.waiting.store(left, Relaxed);
+        if there >= FULL && left < FULL {
             // Relaxed: under the lock, as all changes of the bit.
             full.fetch_and(!stripe.bit, Relaxed);
         }

@@ -47,6 +47,12 @@ impl Scope {
             .map_or(ptr::null(), |scope| scope.inputs.get())
     }
 
+    /// Whether the thread runs code that adds to `inputs`, or code of a computation for which such
+    /// code has asked. O(scopes).
+    pub(crate) fn has(inputs: *const ()) -> bool {
+        !Scope::inputs().is_null() && scopes().any(|scope| scope.inputs.get() == inputs)
+    }
+
     /// The inputs of the scope around the innermost scope, or null.
     pub(crate) fn outer_inputs() -> *const () {
         scopes()

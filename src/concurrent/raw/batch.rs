@@ -126,7 +126,7 @@ impl Domain {
     /// D7: empties a bag, and destroys or defers its objects.
     #[cold]
     #[inline(never)]
-    fn empty(&self, bag: &Bag, inside: Option<usize>, panics: &mut FirstPanic) {
+    pub(super) fn empty(&self, bag: &Bag, inside: Option<usize>, panics: &mut FirstPanic) {
         let mut taken = Vec::new();
         bag.take(usize::MAX, &mut taken);
         if !taken.is_empty() {
@@ -176,15 +176,13 @@ impl Domain {
         entries
     }
 
-    /// D7: looks at bag `nth` from the thread's own on, and empties the bag if it is idle: objects
-    /// are there, and none was added since the last look of any thread. (The calling thread may
-    /// have the number of an ended thread, and unlink nothing more; so its own bag is among them.)
-    pub(super) fn empty_next_bag(&self, nth: usize, panics: &mut FirstPanic) {
+    /// D7: returns bag `nth` from the thread's own on, if the bag is idle: objects are there, and
+    /// none was added since the last look of any thread. (The calling thread may have the number of
+    /// an ended thread, and unlink nothing more; so its own bag is among them.)
+    pub(super) fn next_idle_bag(&self, nth: usize) -> Option<&Bag> {
         let number = ThreadNumber::current();
         let at = nth.wrapping_add(number.get()) % self.participants.included().max(1);
-        let bag = self.participants.nth(at).and_then(Participant::bag);
-        if let Some(bag) = bag.filter(|bag| bag.is_idle()) {
-            self.empty(bag, self.own_number_if_inside(), panics);
-        }
+        let bag = self.participants.nth(at)?.bag();
+        bag.filter(|bag| bag.is_idle())
     }
 }

@@ -6,7 +6,7 @@
 //! meanwhile.
 
 use core::iter;
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use super::super::nested::NestedCall;
 use super::array::Array;
@@ -28,20 +28,25 @@ pub(super) unsafe fn unlink<N: Entry>(
 ) -> Found {
     // SAFETY: the caller's promise.
     let array = unsafe { &*entries.cast::<Array<N>>() };
-    let is_sought = |node: &N| node.watch().is_some_and(|watch| watch.named(of).is_some());
-    let node = match array.unlink(N::hash_of(addr, hash), is_sought) {
-        Ok(node) => node,
-        Err(token) => return token.map_or(Found::Nothing, Found::Tied),
+    let mut link = None;
+    let node = array.unlink(N::hash_of(addr, hash), |node| {
+        link = node
+            .watch()
+            .and_then(|watch| watch.named(of))
+            .map(NonNull::from);
+        link.is_some()
+    });
+    let (node, link) = match (node, link) {
+        (Ok(node), Some(link)) => (node, link),
+        (Err(Some(token)), _) => return Found::Tied(token),
+        _ => return Found::Nothing,
     };
     // SAFETY: unlinked by the calling thread, under the lock: no thread destroys the entry before
     // it is in a list.
-    let watch = unsafe { &*node }
-        .watch()
-        .map(|watch| (watch, watch.named(of)));
-    let Some((watch, Some(link))) = watch else {
-        unreachable!("the entry was found by its registration")
-    };
-    watch.end_others(of, off);
+    let watch = unsafe { node.as_ref() }.watch();
+    watch
+        .into_iter()
+        .for_each(|watch| watch.end_others(of, off));
     NestedCall::note_killed(array.core().as_ptr().cast());
     Found::Unlinked(Dead::new(node, link))
 }
@@ -49,7 +54,11 @@ pub(super) unsafe fn unlink<N: Entry>(
 impl<N: Entry> Array<N> {
     /// Unlinks an entry. The error is `None` if there is no such entry, or the open token of the
     /// entry.
-    fn unlink(&self, hash: u64, is_sought: impl Fn(&N) -> bool) -> Result<*mut N, Option<Token>> {
+    fn unlink(
+        &self,
+        hash: u64,
+        mut is_sought: impl FnMut(&N) -> bool,
+    ) -> Result<NonNull<N>, Option<Token>> {
         let mut array = self;
         loop {
             let home = array.home(hash);
@@ -60,11 +69,11 @@ impl<N: Entry> Array<N> {
                     .expect("a bucket has moved, but there is no next array");
                 continue;
             };
-            let found = self.find_in(&locked, hash, is_sought);
+            let found = self.find_in(&locked, hash, &mut is_sought);
             let (bucket, slot) = found.ok_or(None)?;
-            let node = bucket.slot(slot);
+            let node = NonNull::new(bucket.slot(slot)).ok_or(None)?;
             // SAFETY: linked.
-            untie(unsafe { &*node })?;
+            untie(unsafe { node.as_ref() })?;
             locked.clear(bucket, slot);
             return Ok(node);
         }

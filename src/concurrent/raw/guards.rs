@@ -8,12 +8,11 @@ use std::vec::Vec;
 
 use super::deferred::NOBODY;
 use super::domain::{Domain, NTH};
-use super::participants::{OUTSIDE, Participant, Tally};
+use super::participants::{Participant, Tally};
 use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::store_load;
 use crate::thread::ThreadNumber;
 
 impl Domain {
@@ -38,6 +37,36 @@ impl Domain {
             participant.depth.set(depth + 1);
         }
         Inside::new(self, participant, number)
+    }
+
+    /// D1, after a barrier of a thread that has a participant: returns whether no other thread has
+    /// one. (A thread counts itself before its barrier of entering.)
+    #[inline(always)]
+    pub(super) fn is_of_one(&self) -> bool {
+        self.participants.included() == 1
+    }
+
+    /// D1, after the participant's thread has entered: returns whether the thread is alone inside,
+    /// with a single guard.
+    #[inline(always)]
+    pub(super) fn is_alone(&self, participant: &Participant) -> bool {
+        participant.depth.get() == 1 && (self.is_of_one() || self.sees_nobody())
+    }
+
+    #[inline(never)]
+    fn sees_nobody(&self) -> bool {
+        let mut seen = 0;
+        self.visits(|_| seen += 1);
+        seen == 1
+    }
+
+    /// D3, after the thread with this number has left: returns whether it has to look at the
+    /// deferred list.
+    #[inline]
+    pub(super) fn must_look(&self, number: usize) -> bool {
+        // Relaxed: the deferred list is read under the lock.
+        let named = self.named.load(Relaxed);
+        named != NOBODY && self.is_due(named, number)
     }
 }
 
@@ -64,26 +93,6 @@ impl<'d> Inside<'d> {
         }
     }
 
-    /// D1, after a barrier: returns whether no other thread has ever been inside. (Another thread
-    /// counts itself before its barrier of entering.)
-    #[inline(always)]
-    pub(super) fn is_only(&self) -> bool {
-        self.domain.participants.included() == 1
-    }
-
-    /// D1, after entering: returns whether the calling thread is alone inside, with a single guard.
-    #[inline(always)]
-    pub(super) fn is_alone(&self) -> bool {
-        self.participant.depth.get() == 1 && (self.is_only() || self.sees_nobody())
-    }
-
-    #[inline(never)]
-    fn sees_nobody(&self) -> bool {
-        let mut seen = 0;
-        self.domain.visits(|_| seen += 1);
-        seen == 1
-    }
-
     /// Counts inserted entries or, if `by` is negative, removed entries. `counted`: whether the
     /// table [counts](super::Entry::is_counted) the entries.
     #[inline]
@@ -105,29 +114,13 @@ impl<'d> Inside<'d> {
     /// objects unlinked by the thread (D1).
     #[inline]
     pub(super) fn leave(&self, barrier: bool) -> bool {
-        let depth = self.participant.depth.get() - 1;
-        self.participant.depth.set(depth);
-        if depth != 0 {
-            if barrier {
-                self.participant.sit_still();
-            }
-            return false;
-        }
-        if barrier {
-            store_load(&self.participant.visit, OUTSIDE);
-        } else {
-            // Release: with `visits`: the thread has finished all its reads.
-            self.participant.visit.store(OUTSIDE, Release);
-        }
-        true
+        self.participant.leave(barrier)
     }
 
     /// D3, after `leave`: returns whether the thread has to look at the deferred list.
     #[inline]
     pub(super) fn must_look(&self) -> bool {
-        // Relaxed: the deferred list is read under the lock.
-        let named = self.domain.named.load(Relaxed);
-        named != NOBODY && self.domain.is_due(named, self.number.get())
+        self.domain.must_look(self.number.get())
     }
 }
 

@@ -52,7 +52,7 @@
 //! in the same order. Tags are checked first, so entries are rarely read. Entries compared by the
 //! addresses of their objects ([`Entry::BY_ADDRESS`]) are an exception: if nothing is registered
 //! with the object yet, the only search is under the lock, because comparing addresses runs no user
-//! code.
+//! code. A reservation is linked without a comparison if no entry has its hash ([`reserve`]).
 
 mod array;
 mod bag;

@@ -122,12 +122,38 @@ impl Participant {
         &self.tallies[tally as usize]
     }
 
+    /// Ends a visit, or the inner of two. Returns whether the thread is outside. `barrier`: as for
+    /// [`Inside::leave`](super::guards::Inside::leave).
+    #[inline(always)]
+    pub(super) fn leave(&self, barrier: bool) -> bool {
+        let depth = self.depth.get() - 1;
+        self.depth.set(depth);
+        if depth != 0 {
+            if barrier {
+                self.sit_still();
+            }
+            return false;
+        }
+        if barrier {
+            store_load(&self.visit, OUTSIDE);
+        } else {
+            // Release: with `visits`: the thread has finished all its reads.
+            self.visit.store(OUTSIDE, Release);
+        }
+        true
+    }
+
     /// Begins a change, and returns how many changes the participant's threads have begun.
     #[inline]
     pub(super) fn count_change(&self) -> usize {
         let changes = self.changes.get().wrapping_add(1);
         self.changes.set(changes);
         changes
+    }
+
+    /// Returns how many changes the participant's threads have begun.
+    pub(super) fn changes(&self) -> usize {
+        self.changes.get()
     }
 
     /// Lets the participant's thread keep memory from now on. The calling thread is the

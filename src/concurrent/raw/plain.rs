@@ -80,14 +80,13 @@ impl<N: Entry> RawTable<N> {
         if participant.depth.get() != 0 || !is_plain {
             return None;
         }
-        let inside = Inside::new(&self.domain, participant, number);
         match self.begin_change(participant) {
-            None => participant.sit_down(),
-            Some(due) => self.enter_with(&inside, || take(due), reap),
+            false => participant.sit_down(),
+            true => self.enter_with(participant, take, reap),
         }
         Some(Plain {
             table: self,
-            inside,
+            inside: Inside::new(&self.domain, participant, number),
             unlinked: Cell::new(ptr::null_mut()),
             removed: Cell::new(false),
             gathers: Cell::new(false),
@@ -172,7 +171,10 @@ impl<'t, N: Entry> Plain<'t, N> {
         let parked = self.inside.participant.parked.get();
         // The look at the word comes after the look at the threads: a reader that has seen a bound
         // and told the bound of a parked entry has left, and the word is set.
-        let is_unseen = || self.inside.is_alone() && !self.table.domain.concerns.load(Relaxed);
+        let is_unseen = || {
+            self.table.domain.is_alone(self.inside.participant)
+                && !self.table.domain.concerns.load(Relaxed)
+        };
         let memory = parked.and_then(|parked| parked.take::<N>(is_unseen));
         let place = memory.map_or_else(Box::new_uninit, |memory| self.table.reuse(memory));
         Unlinked::new(place, make, self.table.context())
@@ -332,7 +334,7 @@ impl<'t, N: Entry> Plain<'t, N> {
         }
         // SAFETY: unlinked by the calling thread, under the lock.
         let watch = unsafe { &*old }.watch().filter(|_| removed);
-        if !gathers && (self.inside.is_only() || domain.is_unseen()) {
+        if !gathers && (domain.is_of_one() || domain.is_unseen()) {
             // Usually the object has no second registration. A bound that has come meanwhile may
             // need the share of the watch.
             // Relaxed: as in `entry`.
@@ -343,13 +345,16 @@ impl<'t, N: Entry> Plain<'t, N> {
                 let registered = &participant.registered;
                 registered.set(registered.get().wrapping_sub(1));
             }
-            // SAFETY, both: D1, D2: as above, and no thread looks at the entry.
             if finished && !N::PROMPT && cfg!(not(weakly_loom)) {
-                // As in E2, only the memory is left.
-                self.table
-                    .keep(participant, unsafe { Box::from_raw(old.cast()) });
+                // SAFETY: D1, D2: as above, and no thread looks at the entry. As in E2, only the
+                // memory is left.
+                let memory = unsafe { Box::from_raw(old.cast()) };
+                self.table.keep(participant, memory);
             } else {
-                panics.catch(|| unsafe { self.table.end(Some(participant), old) });
+                panics.catch(|| {
+                    // SAFETY: D1, D2: as above, and no thread looks at the entry.
+                    unsafe { self.table.end(Some(participant), old) };
+                });
             }
         } else {
             if let Some(watch) = watch {

@@ -15,14 +15,16 @@
 //! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
 //! list and the next bag, and takes entries that nobody else is about to take.
 
+use core::mem::MaybeUninit;
 use core::task::Waker;
+use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
+use super::bag::Bag;
 use super::batch::CROWD;
 use super::dead;
 use super::entry::Entry;
-use super::guards::Inside;
 use super::participants::Participant;
 use super::retired::Retired;
 use super::table::{RawTable, Writer};
@@ -50,7 +52,7 @@ pub(in super::super) enum Place {
 #[derive(Clone, Copy)]
 pub(in super::super) struct Due {
     /// If the change also looks at the [next](RawTable::next_due) list and the
-    /// [next](RawTable::empty_next_bag) bag: their number.
+    /// [next](RawTable::next_idle_bag) bag: their number.
     pub(in super::super) around: Option<usize>,
     /// The place from which the change takes up to 16 dead entries.
     pub(in super::super) place: Option<Place>,
@@ -72,32 +74,49 @@ impl<N: Entry> RawTable<N> {
         self.domain.bagged()
     }
 
-    /// Begins a change of the participant's thread. Returns the upkeep that the change does first,
-    /// if there is any.
+    /// Begins a change of the participant's thread. Returns whether the change does some upkeep
+    /// first.
     #[inline(always)]
-    pub(super) fn begin_change(&self, participant: &Participant) -> Option<Due> {
-        let core = self.core()?;
-        let nth = participant.count_change();
-        let around = (nth % INTERVAL == 0).then_some(nth / INTERVAL);
+    pub(super) fn begin_change(&self, participant: &Participant) -> bool {
+        let Some(core) = self.core() else {
+            return false;
+        };
+        let waiting = core.own_due(participant.number).1;
+        participant.count_change() % INTERVAL == 0
+            || core.is_any_full()
+            || waiting != 0 && (waiting >= GATHERED || !self.waits())
+    }
+
+    /// Returns the upkeep that the change does.
+    #[inline(always)]
+    fn due_now(&self, participant: &Participant) -> Option<Due> {
+        let (core, nth) = (self.core()?, participant.changes());
         let place = if core.is_any_full() {
             Some(Place::Full)
         } else {
             let (own, waiting) = core.own_due(participant.number);
-            let enough = || around.is_some() || waiting >= GATHERED || !self.waits();
-            (waiting != 0 && enough()).then_some(Place::Stripe(own))
+            (waiting != 0).then_some(Place::Stripe(own))
         };
         if place.is_some() {
             // Before the taking, since an allocation may fail.
             participant.begin_parking();
         }
-        (around.is_some() || place.is_some()).then_some(Due { around, place })
+        let around = (nth % INTERVAL == 0).then_some(nth / INTERVAL);
+        Some(Due { around, place })
     }
 
-    /// Begins a change of the calling thread, as [`begin_change`](Self::begin_change) does.
+    /// Begins a change of the calling thread, and returns the upkeep that the change does first.
     #[inline]
     pub(in super::super) fn due(&self) -> Option<Due> {
         let number = ThreadNumber::current();
-        self.begin_change(self.domain.participant(number.get(), Self::REST))
+        self.due_of(self.domain.participant(number.get(), Self::REST))
+    }
+
+    /// The same for the participant's thread.
+    #[inline]
+    pub(super) fn due_of(&self, participant: &Participant) -> Option<Due> {
+        let is_due = self.begin_change(participant);
+        is_due.then(|| self.due_now(participant)).flatten()
     }
 
     /// Returns all lists.
@@ -127,9 +146,14 @@ impl<N: Entry> RawTable<N> {
         self.domain.is_beside(if N::PROMPT { CROWD } else { 2 })
     }
 
-    /// Destroys or defers the objects of bag `nth`, if the bag is idle.
-    pub(in super::super) fn empty_next_bag(&self, nth: usize, panics: &mut FirstPanic) {
-        self.domain.empty_next_bag(nth, panics);
+    /// Returns bag `nth`, if the bag is idle.
+    pub(in super::super) fn next_idle_bag(&self, nth: usize) -> Option<&Bag> {
+        self.domain.next_idle_bag(nth)
+    }
+
+    /// Destroys or defers the objects of a bag.
+    pub(in super::super) fn empty_bag(&self, bag: &Bag, panics: &mut FirstPanic) {
+        (self.domain).empty(bag, self.domain.own_number_if_inside(), panics);
     }
 
     /// Empties the bag of the calling thread or, with `of_all`, the bags of all threads, until
@@ -234,7 +258,7 @@ pub(in super::super) struct Taken<'t, N: Entry> {
 impl<N: Entry> RawTable<N> {
     /// Takes entries from a place: 16 of a full list, or the newest of a stripe's list, at most
     /// `most`.
-    #[inline]
+    #[inline(always)]
     pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
         // SAFETY: the list is of entries of this table.
         let below = |entry| unsafe { dead::next::<N>(entry) };
@@ -271,28 +295,37 @@ impl<N: Entry> RawTable<N> {
     #[inline(never)]
     pub(super) fn enter_with<'t>(
         &'t self,
-        inside: &Inside<'_>,
-        take: impl FnOnce() -> Option<Taken<'t, N>>,
+        participant: &Participant,
+        take: impl FnOnce(Due) -> Option<Taken<'t, N>>,
         reap: impl FnOnce(Taken<'t, N>),
     ) {
-        let (taken, participant) = (take(), inside.participant);
+        let taken = self.due_now(participant).and_then(take);
         participant.sit_down();
         let Some(taken) = taken else { return };
         // The look at the word comes after the look at the threads, as in `Plain::entry`.
         // Relaxed: as there.
         let is_usual = || !self.domain.concerns.load(Relaxed) && !self.has_waker();
-        if inside.is_alone() && is_usual() {
+        if self.domain.is_alone(participant) && is_usual() {
             for node in taken.nodes() {
-                // SAFETY: owned by `taken`, and no thread looks at it. A panic leaks the rest: no
-                // user code runs.
-                unsafe { self.end(Some(participant), node) };
+                if N::PROMPT || cfg!(weakly_loom) {
+                    // SAFETY: owned by `taken`, and no thread looks at it.
+                    unsafe { self.end(Some(participant), node) };
+                } else {
+                    // SAFETY: as above. Without a concern, the end of an entry is its drop.
+                    let memory = unsafe {
+                        let mut place = Box::from_raw(node.cast::<MaybeUninit<N>>());
+                        place.assume_init_drop();
+                        place
+                    };
+                    self.keep(participant, memory);
+                }
             }
             return;
         }
         let mut panics = FirstPanic::default();
-        inside.leave(false);
+        participant.leave(false);
         panics.catch(|| reap(taken));
-        if inside.must_look() {
+        if self.domain.must_look(participant.number) {
             panics.catch(|| self.domain.look_back());
         }
         panics.resume();

@@ -132,7 +132,7 @@ impl<N: Entry> RawTable<N> {
             }
         }
         panics.resume();
-        Ok(self.begin_change(participant))
+        Ok(self.due_of(participant))
     }
 
     /// Returns the array and the locked home bucket of a hash, if the thread was outside before,

@@ -166,7 +166,10 @@ unsafe fn unlink<T>(
             watch.watch().end(off);
         }
     }
-    Found::Unlinked(Dead::new(node, there.named(of).unwrap()))
+    Found::Unlinked(Dead::new(
+        NonNull::new(node).unwrap(),
+        NonNull::from(there.named(of).unwrap()),
+    ))
 }
 
 /// A promise for the objects of a model.

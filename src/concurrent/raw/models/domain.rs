@@ -408,7 +408,7 @@ fn the_only_thread() {
         let other = with(&world, 1, World::look);
         let old = world.found.swap(1, AcqRel);
         let inside = world.domain.enter(REST);
-        if inside.is_alone() {
+        if world.domain.is_alone(inside.participant) {
             world.things[old].live.end();
         }
         inside.leave(false);
