@@ -192,7 +192,7 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
         Ok(rewritten.of_key::<K, Q>(inputs))
     }
 
-    /// Returns the result for a key, if there is one. O(1), lock-free. Neither a hit nor a miss.
+    /// Returns the result for a key, if there is one: as [`get`](Self::get). O(1).
     #[inline]
     #[track_caller]
     pub fn get_rewritten<Q: MemoQuery<K>>(&self, key: Q) -> Option<R> {
