@@ -203,8 +203,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 *answer.get_or_insert_with(end)
             };
             let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
-            // An entry that other entries depend on stays. If it fits, it becomes the newest member,
-            // and may go later; otherwise it comes back to the ring with its next hit.
+            // An entry that other entries depend on stays. If it fits, it becomes the newest
+            // member, and may go later; otherwise it comes back to the ring with its next hit.
             let mut passes = |node: &Node<S>| {
                 let entry = node.bounded().filter(|entry| entry.watch.has_dependents());
                 passed += usize::from(entry.is_some());

@@ -20,6 +20,8 @@ pub(crate) struct Gathered {
     places: HashTable<usize>,
     /// Whether the result of the computation is not to be kept (I2 of [`inputs`](super::inputs)).
     spoiled: bool,
+    /// Whether the computation has asked for a result that had ended.
+    ended: bool,
 }
 
 /// Memory for a [`Gathered`].
@@ -90,6 +92,15 @@ impl Gathered {
 
     pub(crate) fn spoil(&mut self) {
         self.spoiled = true;
+    }
+
+    /// Spoils the list, because an input has ended.
+    pub(crate) fn note_ended(&mut self) {
+        (self.spoiled, self.ended) = (true, true);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
     }
 
     pub(crate) fn is_spoiled(&self) -> bool {

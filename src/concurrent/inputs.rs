@@ -166,7 +166,8 @@ impl Inputs {
             return;
         };
         let Some(watch) = watch(self.hash, counted) else {
-            return self.spoil();
+            let mut gathered = self.gathered.lock();
+            return gathered.iter_mut().for_each(Gathered::note_ended);
         };
         let mut watch = Some(watch);
         self.gathered.with_room(

@@ -19,6 +19,8 @@ pub(super) struct EntryWatches<A> {
     /// Whether the result is not to be kept, because the computation has asked for a result that
     /// was not kept.
     spoiled: bool,
+    /// Whether the computation has asked for a result that had ended.
+    ended: bool,
     /// The token of the entry, if other entries depend on the entry.
     token: TokenSlot,
 }
@@ -28,23 +30,25 @@ pub(super) type Results<K, V> = ByKey<<K as Part>::Stored, EntryWatches<<K as Pa
 
 impl<A: Watches> EntryWatches<A> {
     pub(super) fn new(keys: A, others: Gathered) -> Unplaced<'static, Self> {
-        let spoiled = others.is_spoiled();
+        let (spoiled, ended) = (others.is_spoiled(), others.has_ended());
         let others = others.into_watches();
         let polled = others.iter().any(AnyWatch::is_swept);
         Unplaced::new(EntryWatches {
             all: (keys, others.into()),
             polled,
             spoiled,
+            ended,
             token: TokenSlot::new(),
         })
     }
 
-    /// Returns whether no input has ended, for a computation that has failed.
+    /// Returns whether no input has ended, for a computation that has failed. An input that has
+    /// failed itself has not ended: waiters would try in vain, one after the other.
     pub(super) fn all_live(&self) -> bool
     where
         A: Registered,
     {
-        self.may_be_linked() && !self.is_stale()
+        !self.ended && self.all.is_registered() && !self.is_stale()
     }
 
     /// Returns whether a further object has to be polled, and an input is dead.

@@ -8,13 +8,14 @@ use core::ptr::NonNull;
 
 use super::callbacks::{self, FinalizerNode};
 use super::flavour::{Flavour, Variable};
+use super::found::RegistrationId;
 use super::header::{Block, is_apart};
 use super::home::Returning;
 use super::hook::Off;
 use super::notice::Notice;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
-use super::shared::{CoreRef, RegistrationId};
+use super::shared::CoreRef;
 use super::stack::StackRef;
 use super::state::{self, State};
 use super::waker::{Pushed, Wakes};

@@ -14,6 +14,7 @@
 //! | `waker` | the waker of a collection, and the wake-ups that a death owes | W1 to W5 |
 //! | `stack` | the stack of a collection's notices, and the memory of its hooks | N1 to N3 |
 //! | `stripe` | a lock, and the entries that deaths have unlinked under the lock | |
+//! | `found` | the name of a registration, and what a death finds by it | |
 //! | `shared` | the core of a shared collection, where the deaths of its objects unlink their entries | C1 to C7 |
 //! | `recipient` | the recipient of a registration: a stack or a core | |
 //! | `ends` | the word of a record for finalizers, and then for depths of notices | |
@@ -51,6 +52,8 @@ mod ends;
 mod expired;
 mod finalize;
 mod flavour;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod found;
 mod gate;
 mod header;
 mod home;
@@ -96,6 +99,8 @@ pub use flavour::{Atomic, Flavour, Local};
 pub use strong::Strong;
 pub use weak::Weak;
 
+#[cfg(feature = "std")]
+pub(crate) use found::{Found, RegistrationId};
 pub(crate) use header::{Block, with_address};
 pub(crate) use home::Destination;
 pub(crate) use hook::HookRef;
@@ -106,7 +111,7 @@ pub(crate) use object_ref::ObjectRef;
 pub(crate) use recipient::Recipient;
 pub(crate) use register::Registration;
 #[cfg(feature = "std")]
-pub(crate) use shared::{Core, CoreRef, Counted, Found, RegistrationId};
+pub(crate) use shared::{Core, CoreRef, Counted};
 #[cfg(feature = "std")]
 #[cfg_attr(weakly_loom, allow(unused_imports))]
 pub(crate) use shared_watch::{Promise, SharedWatch, SharedWatchOf};

@@ -46,12 +46,9 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::arming::Arming;
-use super::flavour::Flavour;
-use super::header::Block;
-use super::hook::{HookRef, Off};
-use super::stripe::{Busy, Dead, FULL, Locked, Stripe};
-#[cfg(feature = "std")]
-use super::token::Token;
+use super::found::{Attempt, Found, RegistrationId, Unlink};
+use super::hook::Off;
+use super::stripe::{Busy, FULL, Locked, Stripe};
 use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, AtomicPtr, AtomicUsize, Live, Ordering::*};
 
@@ -68,71 +65,6 @@ const MANY_STRIPES: usize = if cfg!(weakly_loom) {
 
 /// The stripes that are added (C5).
 type Added = [Stripe; MANY_STRIPES - STRIPES];
-
-/// The name of a registration: the address of the block (for `SHARED`, or the record's first), of
-/// the record (for the record's second), or of a hook. Names are only compared.
-#[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RegistrationId(*mut ());
-
-impl RegistrationId {
-    #[inline]
-    pub(super) fn of_block<F: Flavour>(block: Block<F>) -> Self {
-        RegistrationId(block.as_ptr())
-    }
-
-    #[inline]
-    pub(super) fn of_hook<F: Flavour>(hook: HookRef<F>) -> Self {
-        RegistrationId(hook.as_ptr().as_ptr())
-    }
-
-    #[inline]
-    pub(super) fn of_second(record: *mut ()) -> Self {
-        RegistrationId(record)
-    }
-
-    #[inline]
-    pub(super) fn as_ptr(self) -> *mut () {
-        self.0
-    }
-}
-
-/// Finds the entry that has this registration, and unlinks the entry under the lock of its bucket.
-/// The arguments are the pointer set by [`CoreRef::set_entries`], the address of the payload, the
-/// hash of the registration, and a list for the hooks of the entry's other registrations, which the
-/// function ends.
-///
-/// # Safety
-/// The caller has a stripe.
-pub(crate) type Unlink = unsafe fn(
-    entries: *mut (),
-    of: RegistrationId,
-    addr: *const (),
-    hash: u32,
-    off: &mut Off,
-) -> Found;
-
-/// What a search for the entry of a registration has found.
-#[cfg_attr(not(feature = "std"), allow(dead_code))]
-pub(crate) enum Found {
-    Nothing,
-    /// The entry, which is unlinked now.
-    Unlinked(Dead),
-    /// An entry that stays linked until its token is closed.
-    #[cfg(feature = "std")]
-    Tied(Token),
-}
-
-/// The outcome of an attempt to unlink an entry.
-pub(super) enum Attempt<W> {
-    /// Whether the entry was found, and the result of `owed`, if the waker is to be called.
-    Done(bool, Option<W>),
-    /// The caller closes the token, and tries again.
-    #[cfg(feature = "std")]
-    Tied(Token),
-    /// The collection has ended. The caller counts the registration.
-    Closed,
-}
 
 /// The core of a shared collection. See the module documentation.
 #[repr(C)]
@@ -273,7 +205,6 @@ impl CoreRef {
     ///
     /// # Safety
     /// C1; the caller does not use the core after this.
-    #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "no tokens"))]
     #[cfg_attr(debug_assertions, inline)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn unlink<W>(
@@ -290,7 +221,6 @@ impl CoreRef {
             // SAFETY: the caller's promise; an attempt that fails does not count the registration.
             match unsafe { self.try_unlink(of, payload, hash, &mut off, &owed) } {
                 Attempt::Done(found, waker) => return (found, waker),
-                #[cfg(feature = "std")]
                 Attempt::Tied(token) => token.close(wakes),
                 Attempt::Closed => {
                     // SAFETY: C4, the caller's promise.
@@ -331,7 +261,6 @@ impl CoreRef {
         };
         let dead = match found {
             Found::Nothing => None,
-            #[cfg(feature = "std")]
             Found::Tied(token) => return Attempt::Tied(token),
             Found::Unlinked(dead) => Some(dead),
         };
@@ -644,8 +573,8 @@ impl Drop for Counted {
     }
 }
 
-/// Cores whose last registration the caller has counted, and which it frees later: by the drop, under
-/// no lock. The place of the entries, which no thread uses any more, links them.
+/// Cores whose last registration the caller has counted, and which it frees later: by the drop,
+/// under no lock. The place of the entries, which no thread uses any more, links them.
 #[cfg(feature = "std")]
 pub(super) struct LastCores(Option<CoreRef>);
 

@@ -6,6 +6,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use super::flavour::{Atomic, Variable};
+use super::found::RegistrationId;
 use super::gate::Gate;
 use super::header::Block;
 use super::hook::{HookRef, Off};
@@ -13,7 +14,7 @@ use super::object_ref::ObjectRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::shared::{CoreRef, Counted, RegistrationId};
+use super::shared::{CoreRef, Counted};
 use super::state::{State, dead, weak};
 use super::stripe::LINK;
 use super::strong::Strong;

@@ -23,11 +23,11 @@
 //!   thread holds no lock then, but perhaps tokens above. An entry depends only on entries that
 //!   were linked before it, so a token is never below itself, and no two threads wait for each
 //!   other: the list of a thread leads from a token to tokens below it only.
-//! * **K5** No user code runs between the first step of a closing and its last: nothing is allocated
-//!   or freed, and no waker is called. Otherwise an allocator or a waker that ends an entry could
-//!   wait for a token that its own thread is closing. What the closing has taken off is freed at
-//!   its end, and until then has the wake-ups that are owed: a hook in its link to the previous
-//!   hook, and a token in the slots of its record, marked as [`OWED`].
+//! * **K5** No user code runs between the first step of a closing and its last: nothing is
+//!   allocated or freed, and no waker is called. Otherwise an allocator or a waker that ends an
+//!   entry could wait for a token that its own thread is closing. What the closing has taken off is
+//!   freed at its end, and until then has the wake-ups that are owed: a hook in its link to the
+//!   previous hook, and a token in the slots of its record, marked as [`OWED`].
 
 use alloc::sync::Arc;
 use core::alloc::Layout;
@@ -36,6 +36,7 @@ use core::ptr::{self, NonNull};
 
 use super::death::Disposal;
 use super::flavour::Atomic;
+use super::found::{Attempt, RegistrationId, Tied};
 use super::gate::Gate;
 use super::header::Block;
 use super::hook::Off;
@@ -43,7 +44,7 @@ use super::memory;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::shared::{Attempt, Counted, LastCores, RegistrationId};
+use super::shared::{Counted, LastCores};
 use super::shared_watch::SharedWatch;
 use super::state;
 use super::waker::{WakerCell, Wakes};
@@ -183,6 +184,13 @@ impl Token {
         Token(record)
     }
 
+    /// # Safety
+    /// The pointer has a share, which it gives up.
+    unsafe fn from_ptr(token: NonNull<()>) -> Self {
+        // SAFETY: the caller's promise.
+        Token(unsafe { RecordRef::from_ptr(token.as_ptr()) })
+    }
+
     fn disposal(block: Block<Atomic>) -> Disposal<Atomic> {
         Disposal {
             block,
@@ -226,6 +234,18 @@ impl Token {
         };
         closing.run(self);
         closing.end(wakes);
+    }
+}
+
+impl From<Token> for Tied {
+    fn from(token: Token) -> Self {
+        unsafe fn close(token: NonNull<()>, wakes: &mut Wakes) {
+            // SAFETY: from below, once.
+            unsafe { Token::from_ptr(token) }.close(wakes);
+        }
+        let token = ManuallyDrop::new(token).0.as_ptr();
+        // SAFETY: a record is not null; `close` takes the share.
+        unsafe { Tied::new(NonNull::new_unchecked(token), close) }
     }
 }
 
@@ -365,7 +385,8 @@ impl Closing {
         // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
         // registration is taken off below when it was.
         let cell = match unsafe { core.try_unlink(of, place, hash, others, Arc::clone) } {
-            Attempt::Tied(below) => return Step::Below(below),
+            // SAFETY: made of a token.
+            Attempt::Tied(below) => return Step::Below(unsafe { Token::from_ptr(below.token()) }),
             Attempt::Done(_, cell) => cell,
             Attempt::Closed => {
                 // SAFETY: C4: as above.

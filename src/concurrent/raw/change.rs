@@ -11,7 +11,7 @@ use super::dead::untie;
 use super::entry::{Entry, Registered};
 use super::table::{Located, Match, Writer};
 use super::unlinked::Unlinked;
-use crate::ptr::{Promise, Wakes};
+use crate::ptr::Promise;
 use crate::sync::{first_load, prefetch_to_write};
 
 /// The outcome of an insertion.
@@ -97,7 +97,7 @@ impl<N: Entry> Writer<'_, N> {
         mut expected: impl FnMut(Option<&'g N>) -> bool,
     ) -> Put<'g, N> {
         let hash = node.hash();
-        let (mut spares, mut wakes) = (Spares::new(), Wakes::NONE);
+        let mut spares = Spares::new();
         loop {
             let Some(array) = self.array_for(hash) else {
                 self.table.begin(MIN_LEN);
@@ -130,17 +130,16 @@ impl<N: Entry> Writer<'_, N> {
                     &kept,
                 ));
             }
-            let Some(mut locked) = home.lock(seen) else {
+            let locked = match &found {
+                Searched::There(place) => self.lock_untied(place, seen),
+                _ => home.lock(seen),
+            };
+            let Some(mut locked) = locked else {
                 continue;
             };
             match found {
                 _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
-                    if let Err(token) = untie(place.get()) {
-                        drop(locked);
-                        token.close(&mut wakes);
-                        continue;
-                    }
                     if let Some((watch, there)) = inherits {
                         watch.inherit(there);
                     }
@@ -174,6 +173,22 @@ impl<N: Entry> Writer<'_, N> {
                 _ => {}
             }
         }
+    }
+
+    /// Locks the home bucket of an entry that is to be unlinked, unless the bucket has moved. If
+    /// the entry is linked, its token has been closed: no user code runs between that and the lock.
+    #[inline]
+    fn lock_untied<'g>(&self, place: &Located<'g, N>, seen: Meta) -> Option<LockedBucket<'g, N>> {
+        let mut locked = place.home.lock(seen)?;
+        while place.is_linked() {
+            let Err(token) = untie(place.get()) else {
+                break;
+            };
+            drop(locked);
+            self.inside.close(token);
+            locked = place.home.lock(place.home.meta())?;
+        }
+        Some(locked)
     }
 
     /// Waits for the writer holding the lock of the bucket of `hash`. From now on the caller finds
@@ -212,7 +227,6 @@ impl<N: Entry> Writer<'_, N> {
         mut same: impl FnMut(&N) -> M,
         mut wanted: impl FnMut(&N) -> bool,
     ) -> Option<&N> {
-        let mut wakes = Wakes::NONE;
         loop {
             let array = self.array_for(hash)?;
             let home = array.home(hash);
@@ -227,15 +241,10 @@ impl<N: Entry> Writer<'_, N> {
                 return None;
             }
             self.inside.make_room(1);
-            let Some(mut locked) = home.lock(seen) else {
+            let Some(mut locked) = self.lock_untied(&place, seen) else {
                 continue;
             };
             if place.is_linked() {
-                if let Err(token) = untie(place.get()) {
-                    drop(locked);
-                    token.close(&mut wakes);
-                    continue;
-                }
                 locked.clear(place.bucket, place.slot);
                 drop(locked);
                 self.inside.count(place.get().is_counted(), -1);

@@ -38,7 +38,7 @@ pub(super) unsafe fn unlink<N: Entry>(
     });
     let (node, link) = match (node, link) {
         (Ok(node), Some(link)) => (node, link),
-        (Err(Some(token)), _) => return Found::Tied(token),
+        (Err(Some(token)), _) => return Found::Tied(token.into()),
         _ => return Found::Nothing,
     };
     // SAFETY: unlinked by the calling thread, under the lock: no thread destroys the entry before

@@ -1,7 +1,7 @@
 //! The guards of threads that are inside a table ([`domain`](super::domain)).
 
 use core::alloc::Layout;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
 use std::alloc::handle_alloc_error;
 use std::vec::Vec;
@@ -12,6 +12,7 @@ use super::participants::{Participant, Tally};
 use super::rest::MakeRest;
 use super::retired::Retired;
 use crate::panics::FirstPanic;
+use crate::ptr::{Token, Wakes};
 use crate::sync::Ordering::*;
 use crate::thread::ThreadNumber;
 
@@ -171,6 +172,8 @@ pub(super) struct Writing<'d> {
     quiet: Cell<bool>,
     first: Cell<Option<Retired>>,
     more: Cell<Vec<Retired>>,
+    /// The wake-ups owed by closed tokens.
+    wakes: RefCell<Wakes>,
     here: PhantomData<*mut ()>,
 }
 
@@ -184,6 +187,7 @@ impl<'d> Writing<'d> {
             quiet: Cell::new(false),
             first: Cell::new(None),
             more: Cell::new(Vec::new()),
+            wakes: RefCell::new(Wakes::NONE),
             here: PhantomData,
         }
     }
@@ -236,6 +240,13 @@ impl Writing<'_> {
         if made.is_err() {
             handle_alloc_error(Layout::new::<Retired>());
         }
+    }
+
+    /// Closes a token. The wakers are called when the thread has left.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn close(&self, token: Token) {
+        token.close(&mut self.wakes.borrow_mut());
     }
 
     /// Takes an object that the calling thread alone has unlinked.
@@ -311,6 +322,7 @@ impl Drop for Writing<'_> {
         if quiet {
             self.inside.leave(false);
         }
+        panics.catch(|| drop(self.wakes.replace(Wakes::NONE)));
         panics.resume();
     }
 }

@@ -16,7 +16,6 @@ use super::bucket::{Bucket, SLOTS};
 use super::dead::untie;
 use super::entry::Entry;
 use super::table::{Located, Writer};
-use crate::ptr::Wakes;
 use crate::sync::AtomicUsize;
 use crate::sync::Ordering::*;
 use crate::sync::{const_fn, prefetch};
@@ -129,10 +128,9 @@ impl<N: Entry> Writer<'_, N> {
         mut unwanted: impl FnMut(&N) -> bool,
         mut removed: impl FnMut(&N),
     ) {
-        let mut wakes = Wakes::NONE;
         while let Some(array) = self.array_for(hash) {
             let home = array.home(hash);
-            let seen = home.meta();
+            let mut seen = home.meta();
             // R2
             let mut places = Vec::new();
             for bucket in home.chain() {
@@ -145,40 +143,45 @@ impl<N: Entry> Writer<'_, N> {
             }
             // The question may be user code: entries that it inserts are not asked about.
             places.retain(|place| unwanted(place.get()));
-            if places.is_empty() {
-                return;
-            }
             self.inside.make_room(places.len());
-            let Some(mut locked) = home.lock(seen) else {
-                continue;
+            let mut replaced = false;
+            let has_moved = loop {
+                if places.is_empty() {
+                    break false;
+                }
+                let Some(mut locked) = home.lock(seen) else {
+                    break true;
+                };
+                let found = places.len();
+                places.retain(Located::is_linked);
+                // The replacing entry may be unwanted, too, for example the value that replaced a
+                // mark.
+                replaced |= places.len() != found;
+                // The first with an open token, and those behind it, wait until it is closed.
+                let (mut clear, mut tied) = (0, None);
+                for place in &places {
+                    match untie(place.get()) {
+                        Ok(()) => locked.clear(place.bucket, place.slot),
+                        Err(token) => {
+                            tied = Some(token);
+                            break;
+                        }
+                    }
+                    clear += 1;
+                }
+                drop(locked);
+                for place in places.drain(..clear) {
+                    self.inside.count(place.get().is_counted(), -1);
+                    // SAFETY: unlinked by the calling thread, under the lock.
+                    unsafe { self.retire(place.node) };
+                    removed(place.get());
+                }
+                let Some(token) = tied else { continue };
+                self.inside.close(token);
+                seen = home.meta();
             };
-            let found = places.len();
-            places.retain(Located::is_linked);
-            // The replacing entry may be unwanted, too, for example the value that replaced a mark.
-            let replaced = places.len() != found;
-            // The last entry found with an open token: the entry stays until its token is closed.
-            let mut tied = None;
-            places.retain(|place| match untie(place.get()) {
-                Ok(()) => {
-                    locked.clear(place.bucket, place.slot);
-                    true
-                }
-                Err(token) => {
-                    tied = Some(token);
-                    false
-                }
-            });
-            drop(locked);
-            for place in &places {
-                self.inside.count(place.get().is_counted(), -1);
-                // SAFETY: unlinked by the calling thread, under the lock.
-                unsafe { self.retire(place.node) };
-                removed(place.get());
-            }
-            match tied {
-                Some(token) => token.close(&mut wakes),
-                None if replaced && again => {}
-                None => return,
+            if !(has_moved || replaced && again) {
+                return;
             }
         }
     }
