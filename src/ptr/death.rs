@@ -150,8 +150,8 @@ impl<F: Flavour> Disposal<F> {
             return ManuallyDrop::new(this).end(other);
         }
         let is_apart = block.is_apart();
-        // SAFETY: C1: we have ended the registration just now.
         let mut wakes = Wakes::NONE;
+        // SAFETY: C1: we have ended the registration just now.
         let (found, waker) = unsafe {
             let of = RegistrationId::of_block(block);
             core.unlink(of, payload, block.hash(), &mut wakes, |cell| cell.get())

@@ -198,7 +198,7 @@ impl CoreRef {
         }
     }
 
-    /// Unlinks the entry of a registration that the caller, a death, has ended (C2). First it closes
+    /// Unlinks the entry of a registration that the caller, a death, has ended (C2). First closes
     /// the token of the entry, if there is one. Returns whether the entry was found, and the result
     /// of `owed`, if the waker is to be called. (The thread has the stripe while `owed` looks at
     /// the cell.)

@@ -359,10 +359,11 @@ impl Closing {
     fn step(&mut self, token: RecordRef<Atomic>) -> Step {
         let gate = lock(token);
         let block = token.block();
-        // SAFETY: K2: the registrations are ours.
         let (recipient, of, hash, at) = if let Some(hook) = gate.newest() {
             let id = RegistrationId::of_hook(hook);
-            (Some(unsafe { hook.recipient() }), id, hook.hash(), None)
+            // SAFETY: K2: the registrations are ours.
+            let recipient = unsafe { hook.recipient() };
+            (Some(recipient), id, hook.hash(), None)
         } else if let Some(second) = recipient(token, RecordSlot::Second) {
             let id = RegistrationId::of_second(token.as_ptr());
             let at = RecordSlot::Second;

@@ -111,6 +111,7 @@ fn defines(text: &str, item: &str) -> bool {
         "pub unsafe trait ",
         "pub type ",
         "pub fn ",
+        "pub async fn ",
         "macro_rules! ",
     ];
     text.lines().any(|line| {
