@@ -397,14 +397,12 @@ impl<S: Schema> Ceiling<S> {
         due
     }
 
-    /// Makes the entry of a victim the newest member, if it fits.
-    pub(super) fn keep_on(&self, entry: &Bounded<'_, S>, weight: usize) {
+    /// Makes the entry of a victim a member again, if it fits. Returns whether it did.
+    pub(super) fn keep_on(&self, entry: &Bounded<'_, S>, weight: usize) -> bool {
         let (addr, hash) = (entry.place, entry.hash);
         self.ring.with_room(addr, |ring| {
-            if entry.stamp.set(None) {
-                ring.tell_or_keep(addr, Some(weight), hash);
-            }
-        });
+            entry.stamp.set(None) && ring.take_back(addr, weight, hash)
+        })
     }
 
     fn leave(&self, place: usize) {

@@ -182,10 +182,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
         let (mut more, mut panics) = (true, FirstPanic::default());
         let (mut idle, mut passed) = (0, 0);
-        // Not all members: otherwise the hand would come round to the newest member, on which no
-        // entry can depend yet.
-        let others = ceiling.ring.with(|ring| ring.len()).saturating_sub(1);
-        while more && passed < MOST_PASSED.min(others.max(1)) {
+        while more && passed < MOST_PASSED {
             self.make_room(ceiling, Ring::is_beyond, &mut idle, &mut panics);
             let pin = self.pin();
             let Some(going) = ceiling.ring.with(Ring::next_going) else {
@@ -205,11 +202,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
             // An entry that other entries depend on stays. If it fits, it becomes the newest
             // member, and may go later; otherwise it comes back to the ring with its next hit.
+            let mut kept = false;
             let mut passes = |node: &Node<S>| {
                 let entry = node.bounded().filter(|entry| entry.watch.has_dependents());
-                passed += usize::from(entry.is_some());
                 if let Some((weight, entry)) = going.chosen.zip(entry.as_ref()) {
-                    ceiling.keep_on(entry, weight);
+                    kept = ceiling.keep_on(entry, weight);
                 }
                 entry.is_some()
             };
@@ -224,7 +221,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 panics.catch(|| _ = self.end(node));
             }
             panics.catch(|| drop(pin));
-            more = turn.is_wanted_again() || going.more;
+            passed += usize::from(kept);
+            more = turn.is_wanted_again() || going.more || kept;
         }
         panics.resume();
     }

@@ -47,6 +47,9 @@ pub(crate) struct Inputs {
 pub(crate) enum Answer {
     /// The result depends on the entry, and on its polled inputs, already.
     Known,
+    /// The operation has a result, but no entry, because an input has ended or the key was removed
+    /// meanwhile.
+    Ended,
     /// The dependence on the entry with this token and these polled inputs.
     New(Token, Vec<AnyWatch>),
 }
@@ -72,34 +75,54 @@ impl Inputs {
 
     /// Whether an operation that runs [apart](Scope::apart) was called by code of a computation.
     pub(crate) fn has_asked() -> bool {
-        !Scope::outer_inputs().is_null()
+        Scope::has_outer()
     }
 
-    /// Adds the answer of an operation to the inputs of the computation whose code the thread runs.
-    /// `None` spoils the inputs (I2).
+    /// Adds the answer of an operation to the inputs of all computations whose code the thread
+    /// runs. `None` spoils the inputs (I2).
     pub(crate) fn add_answer(answer: Option<Answer>) {
-        let inputs: *const Inputs = Scope::inputs().cast();
-        // SAFETY: `run` and `Entered` name lists, which live until the end of their scopes. The
-        // scope does not end in this function.
-        let Some(inputs) = (unsafe { inputs.as_ref() }) else {
+        if !Inputs::is_asking() || matches!(answer, Some(Answer::Known)) {
             return;
-        };
-        match answer {
-            Some(Answer::Known) => {}
-            Some(Answer::New(token, polled)) => Scope::apart(|| inputs.add_all(&token, polled)),
-            None => inputs.spoil(),
         }
+        Scope::apart(|| {
+            Inputs::each_asking(|inputs| match &answer {
+                Some(Answer::New(token, polled)) => inputs.add_all(token, polled),
+                Some(Answer::Known) => {}
+                Some(Answer::Ended) => inputs.note(Gathered::note_ended),
+                None => inputs.note(Gathered::spoil),
+            });
+        });
     }
 
-    /// Whether the computation that has called an operation that runs [apart](Scope::apart) depends
-    /// on the entry with the token at this place.
+    /// Passes the inputs of the computations that have called an operation that runs
+    /// [apart](Scope::apart).
+    fn each_asking(mut each: impl FnMut(&Inputs)) {
+        Scope::each_outer(|inputs| {
+            // SAFETY: `run` and `Entered` name lists, which live until the end of their scopes. The
+            // scopes are outer scopes, which do not end in this function.
+            each(unsafe { &*inputs.cast() });
+        });
+    }
+
+    /// Whether these computations depend on the entry with the token at this place.
     pub(crate) fn knows(token: usize) -> bool {
-        let inputs: *const Inputs = Scope::outer_inputs().cast();
-        // SAFETY: as in `add_answer`.
-        unsafe { inputs.as_ref() }.is_some_and(|inputs| {
+        let mut knows = true;
+        Inputs::each_asking(|inputs| {
             let gathered = inputs.gathered.lock();
             let known = |gathered: &Gathered| gathered.has(Watched::Notified(token));
-            gathered.as_ref().is_some_and(known)
+            knows &= gathered.as_ref().is_some_and(known);
+        });
+        knows
+    }
+
+    /// Whether the thread runs code of the computation with this reservation, perhaps below code of
+    /// other computations.
+    pub(crate) fn is_computing(reservation: &Arc<Reservation>) -> bool {
+        Scope::any(|inputs| {
+            // SAFETY: as in `each_asking`.
+            let inputs: &Inputs = unsafe { &*inputs.cast() };
+            let own = inputs.reservation.as_ref();
+            own.is_some_and(|own| Arc::ptr_eq(own, reservation))
         })
     }
 
@@ -131,8 +154,8 @@ impl Inputs {
 
     /// The token last: another part of the computation that finds the token in the list adds
     /// nothing ([`Answer::Known`]).
-    fn add_all(&self, token: &Token, polled: Vec<AnyWatch>) {
-        for watch in polled {
+    fn add_all(&self, token: &Token, polled: &[AnyWatch]) {
+        for watch in polled.iter().filter_map(AnyWatch::again) {
             self.add(watch.watched(), |_, _| Some(watch));
         }
         self.add(Watched::Notified(token.place()), |hash, counted| {
@@ -141,10 +164,9 @@ impl Inputs {
         });
     }
 
-    /// The result of the computation will not be kept.
-    fn spoil(&self) {
-        let mut gathered = self.gathered.lock();
-        gathered.iter_mut().for_each(Gathered::spoil);
+    /// Notes that the result of the computation will not be kept.
+    fn note(&self, note: impl FnMut(&mut Gathered)) {
+        self.gathered.lock().iter_mut().for_each(note);
     }
 
     /// Adds an object; nothing after the end of the computation.
@@ -166,8 +188,7 @@ impl Inputs {
             return;
         };
         let Some(watch) = watch(self.hash, counted) else {
-            let mut gathered = self.gathered.lock();
-            return gathered.iter_mut().for_each(Gathered::note_ended);
+            return self.note(Gathered::note_ended);
         };
         let mut watch = Some(watch);
         self.gathered.with_room(
@@ -201,20 +222,17 @@ impl Inputs {
         self.gathered.lock().as_ref().map_or(0, Gathered::len)
     }
 
-    /// Runs code of the computation: what the code asks for is added.
+    /// Runs code of a task's computation: what the code asks for is added.
     pub(crate) fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        Scope::with(ptr::from_ref(self).cast(), run)
+        Scope::with(ptr::from_ref(self).cast(), false, run)
     }
 
-    /// Runs code of the computation on any thread: also the detection of cycles knows the
-    /// computation. If the thread runs code of the computation already, perhaps within computations
-    /// that it has asked for, nothing changes: the code belongs to the innermost of these.
+    /// Runs code of the computation on any thread: what the code asks for is added, and the
+    /// detection of cycles knows the computation. If the thread runs code of another computation
+    /// already, the code belongs to both: the other one may have called it, or a pool of threads.
     pub(crate) fn enter<R>(&self, run: impl FnOnce() -> R) -> R {
-        if Scope::has(ptr::from_ref(self).cast()) {
-            return run();
-        }
         let _frame = self.reservation.as_ref().map(Reservation::frame);
-        self.run(run)
+        Scope::with(ptr::from_ref(self).cast(), Inputs::is_asking(), run)
     }
 }
 

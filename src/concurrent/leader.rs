@@ -289,7 +289,14 @@ impl<'a, S: Compare> Leader<'a, S> {
         };
         let other = leader.finish_unusual(read, node, landed, leave);
         table.tidy();
-        other.unwrap_or(made.into_inner())
+        match other {
+            // T5
+            Some(other) => {
+                drop(made);
+                other
+            }
+            None => made.into_inner(),
+        }
     }
 
     /// As [`finish_and_leave`](Self::finish_and_leave), for any table. If another maker was faster,

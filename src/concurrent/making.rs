@@ -4,7 +4,8 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::change::Upkeep;
-use super::flight::{Claim, Reservation, Wait};
+use super::flight::{Claim, Reservation, Wait, WaitError};
+use super::inputs::Inputs;
 use super::leader::{Leader, Leads};
 use super::node::{Compare, Node};
 use super::raw::{Match, Reader, Tally};
@@ -260,6 +261,9 @@ impl<S: Compare> Table<S> {
             match self.reserve(hash, key, &read, absent, way.races) {
                 Ok(claimed) => return Ok(unanswered.answered(claimed)),
                 Err(other) => {
+                    if Inputs::is_computing(&other) {
+                        return Err(Failed::from(WaitError::Cycle));
+                    }
                     let heir = Reservation::wait(&other, way.until)?;
                     if let Some(error) = Es::left(&other) {
                         drop(heir);

@@ -265,6 +265,15 @@ impl<X> Ring<X> {
         })
     }
 
+    /// Makes a victim the newest member of the queue, if it fits. The member that was kept last is
+    /// still spared. Returns whether the object is a member now.
+    pub(crate) fn take_back(&mut self, addr: usize, weight: usize, what: X) -> bool {
+        let latest = self.latest;
+        let told = self.tell_or_keep(addr, Some(weight), what);
+        self.latest = latest;
+        !matches!(told, Told::No(Outcome::Refused(_)))
+    }
+
     fn fits(&self, weight: usize) -> bool {
         self.limit.weight.is_none_or(|most| weight <= most) && self.limit.entries != 0
     }

@@ -97,7 +97,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (_, answer): &mut Asked<V>,
     ) {
         if asked {
-            *answer = watches.answer::<K>();
+            *answer = watches.answer::<K>().or(Some(Answer::Ended));
         }
     }
 

@@ -14,7 +14,7 @@ use super::statistics::Statistics;
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Claimed, Computing, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
+    Absent, Answer, Claimed, Computing, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
     SharedWatchFor, Table, Tally, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping,
     taking,
 };
@@ -561,9 +561,10 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let ((leader, frame), key, watches) = computing.into_parts().end();
             let made = || ((key, watches(), value.clone()), (value, None));
             let asked = Inputs::has_asked();
-            leader.finish(frame, Self::read_asked, made, |watches, made| {
+            let (value, answer) = leader.finish(frame, Self::read_asked, made, |watches, made| {
                 Self::landed_as(asked, watches, made);
-            })
+            });
+            (value, answer.or(Some(Answer::Ended)))
         })
     }
 

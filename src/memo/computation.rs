@@ -58,8 +58,8 @@ impl Computation<'_> {
 
     /// Runs a part of the computation, on any thread: the result depends on each result that the
     /// part asks for, and a part that comes to need the result of its own computation panics
-    /// instead of waiting for itself. O(1), or O(n) if n computations nest on the thread. Within a
-    /// computation for which this computation has asked, the part belongs to the inner one.
+    /// instead of waiting for itself. O(1). Where the thread runs another computation already, the
+    /// part belongs to both.
     ///
     /// ```
     /// use weakly::{Memo, Strong};

@@ -386,7 +386,7 @@ impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
 /// The result of an operation, and its answer.
 fn answered<V, E>(ended: Result<Asked<V>, E>) -> (Result<V, E>, Option<Answer>) {
     match ended {
-        Ok((value, answer)) => (Ok(value), answer),
+        Ok((value, answer)) => (Ok(value), answer.or(Some(Answer::Ended))),
         Err(error) => (Err(error), None),
     }
 }

@@ -61,6 +61,7 @@ pub(crate) enum Found {
 }
 
 /// A share in a [token](super::token), as the files above that file know it.
+#[must_use]
 pub(crate) struct Tied {
     token: NonNull<()>,
     close: unsafe fn(NonNull<()>, &mut Wakes),

@@ -8,7 +8,8 @@
 //! * **K1** The slot of an entry goes once from null: to a token, in which the slot has a
 //!   reference (R1), or to `ENDED`. The thread that unlinks the entry goes on, under the lock of
 //!   the bucket, only if the slot is `ENDED` from then on, or has a closed token. So no dependent
-//!   registers with an entry that is not linked.
+//!   registers with an entry that is not linked. (The end of a table ends the slots first, without
+//!   the locks.)
 //! * **K2** The gate of the record decides which thread closes a token: the thread that takes the
 //!   gate from open to dying. From then on no dependent registers, and the lists of the record
 //!   belong to the closing thread (R4), which unlinks each dependent as a death would. A
@@ -68,7 +69,7 @@ impl TokenSlot {
         // Acquire: with `make`: the token is initialised.
         match NonNull::new(self.0.load(Acquire)) {
             None => self.make(),
-            Some(there) => Self::share(there),
+            Some(there) => Self::share(there).filter(|token| !token.0.is_closed()),
         }
     }
 
@@ -457,8 +458,10 @@ impl Closing {
         let mut next = self.done;
         while let Some(token) = next {
             for slot in [RecordSlot::First, RecordSlot::Second] {
-                // Relaxed: written by this thread, or null.
+                // Relaxed: written by this thread; or null, since another thread that has closed
+                // the token has taken the wake-ups out before it gave its reference up.
                 let word = token.slot(slot).load(Relaxed);
+                token.slot(slot).store(ptr::null_mut(), Relaxed);
                 owe(word.map_addr(|addr| addr & !OWED).cast(), wakes);
             }
             // SAFETY: K3; the reference of the list, which is given up once.

@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     inputs: Cell<*const ()>,
     /// The next outer scope of the thread, or null.
     outer: Cell<*const Scope>,
+    /// Whether the code adds to the inputs of the next outer scope, too.
+    joins: Cell<bool>,
 }
 
 impl Scope {
@@ -30,6 +32,7 @@ impl Scope {
         Scope {
             inputs: Cell::new(ptr::null()),
             outer: Cell::new(ptr::null()),
+            joins: Cell::new(false),
         }
     }
 
@@ -47,31 +50,43 @@ impl Scope {
             .map_or(ptr::null(), |scope| scope.inputs.get())
     }
 
-    /// Whether the thread runs code that adds to `inputs`, or code of a computation for which such
-    /// code has asked. O(scopes).
-    pub(crate) fn has(inputs: *const ()) -> bool {
-        !Scope::inputs().is_null() && scopes().any(|scope| scope.inputs.get() == inputs)
-    }
-
-    /// The inputs of the scope around the innermost scope, or null.
-    pub(crate) fn outer_inputs() -> *const () {
+    /// Whether the scope around the innermost scope has inputs.
+    pub(crate) fn has_outer() -> bool {
         scopes()
             .nth(1)
-            .map_or(ptr::null(), |scope| scope.inputs.get())
+            .is_some_and(|scope| !scope.inputs.get().is_null())
+    }
+
+    /// Passes all inputs to which the code of the scope around the innermost scope adds.
+    pub(crate) fn each_outer(mut each: impl FnMut(*const ())) {
+        let mut joins = true;
+        for scope in scopes().skip(1) {
+            if !joins || scope.inputs.get().is_null() {
+                return;
+            }
+            joins = scope.joins.get();
+            each(scope.inputs.get());
+        }
+    }
+
+    /// Whether `is_it` is true for the inputs of a scope of the thread.
+    pub(crate) fn any(mut is_it: impl FnMut(*const ()) -> bool) -> bool {
+        scopes().any(|scope| !scope.inputs.get().is_null() && is_it(scope.inputs.get()))
     }
 
     /// Runs user code that belongs to no computation.
     #[inline]
     pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
         match Scope::is_any() {
-            true => Scope::with(ptr::null(), run),
+            true => Scope::with(ptr::null(), false, run),
             false => run(),
         }
     }
 
-    /// Runs code that adds to `inputs`, unless `inputs` is null.
+    /// Runs code that adds to `inputs`, unless `inputs` is null. `joins`: the code belongs to the
+    /// computation whose code the thread runs, too.
     #[inline(never)]
-    pub(crate) fn with<R>(inputs: *const (), run: impl FnOnce() -> R) -> R {
+    pub(crate) fn with<R>(inputs: *const (), joins: bool, run: impl FnOnce() -> R) -> R {
         struct Begun<'s>(&'s Scope);
         impl Drop for Begun<'_> {
             fn drop(&mut self) {
@@ -79,6 +94,7 @@ impl Scope {
             }
         }
         let scope = Scope::new();
+        scope.joins.set(joins);
         // SAFETY: `Begun` ends the scope.
         unsafe { scope.begin(inputs) };
         let _begun = Begun(&scope);
@@ -107,8 +123,7 @@ impl Scope {
     }
 }
 
-/// Iterates from the innermost scope on. No scope of the thread may end while the iterator is in
-/// use.
+/// Iterates from the innermost scope on. No scope of these may end while the iterator is in use.
 fn scopes<'s>() -> impl Iterator<Item = &'s Scope> {
     let mut next = INNERMOST.with(Cell::get);
     iter::from_fn(move || {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use weakly::Strong;
 use weakly::concurrent::Interner;
+use weakly::keep::Limit;
 use weakly::memo::Value;
 
 use crate::asked::Memo;
@@ -254,4 +255,46 @@ fn twenty_levels_of_two_results() {
     assert!(memo.is_empty());
     assert_eq!((top(), computed.get()), (2 << LEVELS, 80));
     drop(source);
+}
+
+/// 565: The inner computation calls `enter` of the outer one: an edit ends both results.
+#[test]
+fn a_part_of_an_outer_computation_within_an_inner_one() {
+    let (results, [low, inner, outer]) = (Results::new(), inputs([1, 0, 0]));
+    let below = || results.get_or_compute((&low, &0), |_| low.load(SeqCst));
+    let ask_inner = |enter: &dyn Fn(&dyn Fn() -> usize) -> usize| {
+        results.get_or_compute((&inner, &1), |_| enter(&below))
+    };
+    let ask = || results.get_or_compute((&outer, &2), |cx| ask_inner(&|part| cx.enter(part)));
+    assert_eq!(ask(), 1);
+    set(&results, &low, 2);
+    assert!(results.is_empty());
+    assert_eq!(ask(), 2);
+    // The part asks for the result within whose computation it runs.
+    let own = || results.get_or_compute((&inner, &3), |_| 0);
+    let ask_own = |enter: &dyn Fn(&dyn Fn() -> usize) -> usize| {
+        results.get_or_compute((&inner, &3), |_| enter(&own))
+    };
+    let asked = catch_unwind(AssertUnwindSafe(|| {
+        results.get_or_compute((&outer, &4), |cx| ask_own(&|part| cx.enter(part)))
+    }));
+    assert!(asked.is_err());
+}
+
+/// 566
+#[test]
+fn a_ceiling_full_of_results_with_dependents() {
+    for most in [1, 10, 20] {
+        let (parsed, sizes, [source]) = (Results::new(), Results::new(), inputs([1]));
+        parsed.set_ceiling(Limit::entries(most), |_| 1);
+        let size = |name: usize| {
+            sizes.get_or_compute((&source, &name), |_| {
+                parsed.get_or_compute((&source, &name), |_| name)
+            })
+        };
+        (0..50).for_each(|name| _ = size(name));
+        let before = sizes.statistics().loads;
+        (0..10).for_each(|_| (40..50).for_each(|name| _ = size(name)));
+        assert_eq!(sizes.statistics().loads, before, "a ceiling of {most}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The two visits of a thread that makes a value: the first visit links a *reservation*, an entry
 //! without a value; the second visit replaces the reservation by the made entry. Both visits search
-//! under the lock of the bucket only, and run no user code. Where a table or a bucket is unusual, a
-//! visit changes nothing, and a [`Writer`](super::table::Writer) makes the change.
+//! under the lock of the bucket only, where no user code runs. Where a table or a bucket is
+//! unusual, a visit changes nothing, and a [`Writer`](super::table::Writer) makes the change.
 //!
 //! * **V1** The first visit links the reservation only if no entry has its hash. So the visit
 //!   compares no keys.
