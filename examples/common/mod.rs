@@ -8,6 +8,7 @@ pub(crate) mod sources;
 
 use std::fmt::Debug;
 use std::io::{self, Write};
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
@@ -31,14 +32,18 @@ pub(crate) fn main(
 /// The same for a program that reads nothing. At the end it must have freed all that it has allocated.
 pub(crate) fn checked(
     columns: &[&str],
-    run: impl FnOnce(&mut Report) -> Result<(), String>,
+    run: impl FnOnce(&mut Report) -> Result<(), String> + Send,
 ) -> ExitCode {
     // The runtime and the library allocate a little for the first thread (and the library for the fifth at a time), once and
     // for ever: now, so that it does not count.
     let first = || WeakMap::new().insert(&Strong::new(()), ());
     let _ = thread::spawn(first).join();
     let mut report = Report::new(columns);
-    let outcome = run(&mut report);
+    // A thread of its own, which frees at its end what it has kept for its next computation.
+    let outcome = thread::scope(|scope| {
+        let run = scope.spawn(|| run(&mut report));
+        run.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
     let outcome = outcome.and_then(|()| same("bytes at the end", report.bytes(), 0));
     let outcome = outcome.and_then(|()| {
         let text = report.to_string();

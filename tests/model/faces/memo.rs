@@ -13,7 +13,7 @@ use super::snapshots::{Row, Snapshots, by_snapshots, listed};
 use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
-use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Value as Parameter};
+use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Value as Parameter, untracked};
 use weakly::{
     Memo, Reclaim,
     reference::{WeakKey, WeakRef},
@@ -152,8 +152,12 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
     }
 
     /// What is asked for while another computation is under way: what is there is found; what is not there is computed,
-    /// and removed again.
+    /// and removed again. Without a dependence, of which the model of an entry does not know.
     fn ask_for_others(&self, first: &Key<P>) {
+        untracked(|| self.ask_untracked(first));
+    }
+
+    fn ask_untracked(&self, first: &Key<P>) {
         let others = self.asked.iter().filter(|(asked, _)| !is(asked, first));
         let others = others.filter_map(|(key, second)| key.upgrade().zip(second.upgrade()));
         for (key, second) in others.take(2) {
