@@ -1,6 +1,8 @@
 //! The end of a table, and the destruction of retired entries and arrays.
 
+#[cfg(not(weakly_loom))]
 use core::mem::MaybeUninit;
+#[cfg(not(weakly_loom))]
 use std::boxed::Box;
 use std::vec::Vec;
 

@@ -26,7 +26,7 @@ impl Table {
         let make = || Node::new(key, kind);
         let is_own = |node: &Node| ptr::eq(node, mark);
         let end = |old: Option<Node>| old.into_iter().for_each(|old| old.end(mark, &()));
-        self.raw.publish(make, is_own, end).is_ok()
+        self.raw.publish(make, is_own, |_| (), end).is_ok()
     }
 }
 
