@@ -51,6 +51,7 @@ pub(in super::super) trait Entry {
 
     /// Returns whether the end of the entry is no more than its drop.
     #[inline]
+    #[cfg_attr(weakly_loom, allow(dead_code))]
     fn only_drops(&self, _: &Self::Context) -> bool {
         false
     }
