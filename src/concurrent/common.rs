@@ -68,7 +68,7 @@ macro_rules! shared_housekeeping {
 
         /// Destroys the entries that are dead now with their remains, then the entries that die
         /// because of that, and so on. Other threads may kill entries all the time: the purge
-        /// leaves most of what they kill meanwhile, and ends. O(deaths) for `Strong`. For `Arc` the
+        /// leaves most of these entries, and ends. O(deaths) for `Strong`. For `Arc` the
         /// purge looks at all entries: O(capacity). If the purge has destroyed entries of `Arc`, it
         /// looks once more, and twice more for each generation of entries that die because of that;
         /// what other threads have killed since waits for a sweep or the next purge.

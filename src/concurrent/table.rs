@@ -167,7 +167,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.nodes.tally(tally);
     }
 
-    /// What all threads have counted.
+    /// The number of events of this kind that all threads have counted.
     pub(crate) fn tallied(&self, tally: Tally) -> u64 {
         self.nodes.tallied(tally) as u64
     }

@@ -21,7 +21,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         key: &impl MemoQuery<K>,
         read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
     ) -> Option<R> {
-        match Scope::is_any() && Inputs::is_asking() {
+        match Inputs::is_asking() {
             true => self.look_up_tracked(key, read),
             false => self.look_up_apart(key, read),
         }

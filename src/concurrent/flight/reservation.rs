@@ -31,8 +31,8 @@ pub(super) struct State {
     /// No caller waits for the reservation any more.
     pub(super) complete: bool,
     pub(super) makers: Makers,
-    /// What the leader leaves to the waiters, until the last of them goes. (The reservation may
-    /// live longer: the table may keep a node for its readers.)
+    /// The value or the error that the leader leaves to the waiters, until the last waiter goes.
+    /// (The reservation may live longer: the table may keep a node for its readers.)
     pub(super) left: Option<Left>,
     /// The number of callers that have waited until the end, and have not gone.
     pub(super) heirs: usize,
@@ -159,7 +159,7 @@ impl Reservation {
         drop(needless);
     }
 
-    /// A clone of what the owner has left, if it has this type.
+    /// A clone of the value or error that the owner has left, if the value or error has this type.
     pub(in super::super) fn left<T: Clone + 'static>(&self) -> Option<T> {
         let left = self.0.with(|state| state.left.clone())?;
         left.downcast_ref().cloned()

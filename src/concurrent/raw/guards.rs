@@ -1,9 +1,10 @@
 //! The guards of threads that are inside a table ([`domain`](super::domain)).
 
 use core::alloc::Layout;
-use core::cell::{Cell, RefCell};
+use core::cell::Cell;
 use core::marker::PhantomData;
 use std::alloc::handle_alloc_error;
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::deferred::NOBODY;
@@ -172,8 +173,8 @@ pub(super) struct Writing<'d> {
     quiet: Cell<bool>,
     first: Cell<Option<Retired>>,
     more: Cell<Vec<Retired>>,
-    /// The wake-ups owed by closed tokens.
-    wakes: RefCell<Wakes>,
+    /// The wake-ups owed by closed tokens. `None` until the thread closes a token.
+    wakes: Cell<Option<Box<Wakes>>>,
     here: PhantomData<*mut ()>,
 }
 
@@ -187,7 +188,7 @@ impl<'d> Writing<'d> {
             quiet: Cell::new(false),
             first: Cell::new(None),
             more: Cell::new(Vec::new()),
-            wakes: RefCell::new(Wakes::NONE),
+            wakes: Cell::new(None),
             here: PhantomData,
         }
     }
@@ -246,7 +247,9 @@ impl Writing<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn close(&self, token: Token) {
-        token.close(&mut self.wakes.borrow_mut());
+        let mut wakes = (self.wakes.take()).unwrap_or_else(|| Box::new(Wakes::NONE));
+        token.close(&mut wakes);
+        self.wakes.set(Some(wakes));
     }
 
     /// Takes an object that the calling thread alone has unlinked.
@@ -322,7 +325,9 @@ impl Drop for Writing<'_> {
         if quiet {
             self.inside.leave(false);
         }
-        panics.catch(|| drop(self.wakes.replace(Wakes::NONE)));
+        if let Some(wakes) = self.wakes.take() {
+            panics.catch(|| drop(wakes));
+        }
         panics.resume();
     }
 }

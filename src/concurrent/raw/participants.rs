@@ -25,7 +25,7 @@ use crate::sync::{AtomicPtr, AtomicUsize, barrier, first_load, store_load};
 /// The value of `visit` while the thread is outside.
 pub(super) const OUTSIDE: usize = usize::MAX;
 
-/// What a thread counts for the user of a table.
+/// An event that each thread counts for the user of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Tally {
     Hit,
@@ -59,8 +59,8 @@ pub(super) struct Participant {
     bag: AtomicPtr<Bag>,
     /// The memory that the thread keeps (D4). None until the thread has replaced an entry.
     pub(super) parked: OnceCell<Box<Parked>>,
-    /// What the participant's threads have counted for the table, modulo 2^n. Written by one thread
-    /// (D4), read by all threads.
+    /// The numbers of events that the participant's threads have counted, modulo 2^n. Written by
+    /// one thread (D4), read by all threads.
     tallies: [AtomicUsize; 2],
     unused: [usize; UNUSED_WORDS],
     /// The number of the participant's thread. On the cache line of `visit`, because the two are
