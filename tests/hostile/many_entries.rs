@@ -24,6 +24,17 @@ fn owned(number: usize) -> Owned<Ends, Wild> {
 /// finalizer: it gets an answer in between, repeatedly, and not only at the end.
 #[test]
 fn a_death_with_very_many_entries_releases_its_lock() {
+    // (The death releases the lock after each 64. Under Miri hardly any thread ever gets it; and without std there is no
+    // scheduler to which the death could give its processor.)
+    let yields = cfg!(all(feature = "std", not(miri)));
+    // On a busy machine the querying thread may have no processor during a whole death.
+    let deaths = if yields { 20 } else { 1 };
+    let is_answered = (0..deaths).any(|_| answers_during_a_death() >= 100);
+    assert!(!yields || is_answered, "too few answers in {deaths} deaths");
+}
+
+/// Lets an object die that is the value of very many keys; returns how many queries have been answered meanwhile.
+fn answers_during_a_death() -> usize {
     let object = Strong::new(Wild::new(0));
     let mut map: ValueMaps<_> = (0..MANY).map(|n| (owned(n), &object)).collect();
     assert_eq!(Strong::weak_count(&object), MANY);
@@ -42,14 +53,11 @@ fn a_death_with_very_many_entries_releases_its_lock() {
             answers += usize::from(!pending);
         }
     });
-    // (The death releases the lock after each 64. Under Miri hardly any thread ever gets it; and without std there is no
-    // scheduler to which the death could give its processor.)
-    let yields = cfg!(all(feature = "std", not(miri)));
-    assert!(!yields || answers >= 100, "{answers} answers");
     assert_eq!((map.len(), map.pending_dead()), (0, MANY));
     // Late notices: all of them are queued when the map ends.
     map.clear();
     assert_eq!(map.pending_dead(), 0);
+    answers
 }
 
 /// 184: A map that ends while the object lives removes its entries from the object's list, one by one.
