@@ -81,12 +81,13 @@ declare -A lanes=()
 # Each lane is a process group: its children end with it.
 end_lanes() {
     local pid
-    for pid in "${!lanes[@]}"; do
+    for pid in "${!lanes[@]}" "${limit:-}"; do
         kill -- "-$pid" 2>/dev/null || true
     done
 }
 
-# Runs each of the named functions in a lane; the first that fails ends the others.
+# Runs each of the named functions in a lane; the first that fails ends the others. A lane that takes longer than an hour hangs:
+# its log tells where.
 run_lanes() {
     local lane pid status
     step "the lanes: $*"
@@ -102,10 +103,19 @@ run_lanes() {
         ) >"target/lanes/$lane.log" 2>&1 </dev/null &
         lanes[$!]=$lane
     done
+    sleep "${LANES_LIMIT:-3600}" >/dev/null 2>&1 3>&- &
+    limit=$!
     set +m
     while ((${#lanes[@]} > 0)); do
         status=0
-        wait -n -p pid "${!lanes[@]}" || status=$?
+        wait -n -p pid "${!lanes[@]}" "$limit" || status=$?
+        if ((pid == limit)); then
+            for lane in "${lanes[@]}"; do
+                printf '\n##### the lane %s has not ended\n' "$lane"
+                cat "target/lanes/$lane.log"
+            done
+            exit 1
+        fi
         lane=${lanes[$pid]}
         unset "lanes[$pid]"
         printf '\n##### the lane %s: status %d\n' "$lane" "$status"
@@ -115,4 +125,5 @@ run_lanes() {
             exit "$status"
         fi
     done
+    end_lanes
 }
