@@ -88,6 +88,13 @@ pub mod reference_queue;
 pub mod keep;
 
 #[cfg(feature = "std")]
+#[allow(unsafe_code)]
+mod raw;
+
+#[cfg(feature = "std")]
+mod flight;
+
+#[cfg(feature = "std")]
 pub mod concurrent;
 
 mod attribute;

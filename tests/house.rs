@@ -22,7 +22,7 @@ use std::path::Path;
 use scanner::{Modules, module_of, paths, resolve};
 
 /// The rooms, each of which may use only earlier ones.
-const ROOMS: [&str; 23] = [
+const ROOMS: [&str; 25] = [
     "sync",
     "thread",
     "panics",
@@ -40,6 +40,8 @@ const ROOMS: [&str; 23] = [
     "collections",
     "reference_queue",
     "keep",
+    "raw",
+    "flight",
     "concurrent",
     "attribute",
     "memo",

@@ -19,7 +19,6 @@ use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::KeptRemains;
-use super::raw::SweepPosition;
 use super::schema::Schema;
 use crate::hash::HashValue;
 use crate::keep::ring::{Outcome, Ring, Told};
@@ -27,6 +26,7 @@ pub(super) use crate::keep::shared::Stamp;
 use crate::keep::shared::{Listener, Round, SharedRing, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::{FirstPanic, apart};
+use crate::raw::SweepPosition;
 
 /// All that a table has besides its entries: the kept keys and values of dead entries, and the
 /// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:

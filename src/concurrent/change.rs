@@ -3,14 +3,14 @@
 //! of a reservation whose node the operation has replaced.
 
 use super::evict::Eviction;
-use super::flight::Overtaken;
 use super::node::{Compare, Node};
-use super::raw::{Match, Plain, Put};
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::Watches;
+use crate::flight::Overtaken;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
+use crate::raw::{Match, Plain, Put};
 
 /// The dead entries that a change destroys.
 #[derive(Clone, Copy, PartialEq)]

@@ -7,11 +7,11 @@ use core::ptr;
 
 use super::identity::Address;
 use super::node::{Compare, Node};
-use super::raw::{Match, Registered};
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, Unplaced, UpgradesOne, Watches, WatchesOne};
 use crate::hash::HashValue;
+use crate::raw::{Match, Registered};
 use crate::reference::{Content, Sought, StrongRef, WeakRef};
 
 /// Keys by the content of the watched object, as long as the object lives.
@@ -199,7 +199,7 @@ pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
 mod tests {
     use super::super::identity::Address;
     use super::super::key::ByKey;
-    use super::super::raw::Entry;
+    use crate::raw::Entry;
     use super::*;
     use crate::Strong;
     use std::boxed::Box;

@@ -8,15 +8,15 @@ use std::vec::Vec;
 
 use super::bound::TableContext;
 use super::kept::{KeptRemains, Taking};
-use super::nested::NestedCall;
 use super::node::Node;
-use super::raw::{Due, Entry, Place, Taken};
 use super::schema::Schema;
 use super::table::{Pin, Table};
 use super::watch::Watches;
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
+use crate::raw::NestedCall;
+use crate::raw::{Due, Entry, Place, Taken};
 use crate::upkeep::Reclaim;
 
 /// The number of entries that an operation takes from a list of dead entries, at most.

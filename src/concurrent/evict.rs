@@ -6,9 +6,7 @@ use core::ptr;
 use std::sync::Arc;
 
 use super::bound::{Bound, Bounded, Ceiling, Kind};
-use super::nested::NestedCall;
 use super::node::Node;
-use super::raw::Registered;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
@@ -16,6 +14,8 @@ use crate::hash::HashValue;
 use crate::keep::ring::Ring;
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
+use crate::raw::NestedCall;
+use crate::raw::Registered;
 
 /// The number of dead entries that an eviction destroys although their end makes no room.
 const MOST_IDLE: usize = 16;

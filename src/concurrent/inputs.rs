@@ -10,7 +10,7 @@
 //!   entry *spoils* the list: then the computation's own result is not kept.
 //! * **I3** An answer registers the computation with the token at once. So the end of the entry
 //!   ends the registration, and a result whose registration has ended is not linked
-//!   ([`Registered::may_be_linked`](super::raw::Registered::may_be_linked)).
+//!   ([`Registered::may_be_linked`](crate::raw::Registered::may_be_linked)).
 //! * **I4** The end of the computation closes its list, and ends the last use of the core. An
 //!   addition counts its registration under the lock of the open list, and so before the end.
 
@@ -23,11 +23,11 @@ use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::flight::Reservation;
 use super::gathered::Gathered;
 use super::leader::Leader;
 use super::node::Compare;
 use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Watched, WatchesOne};
+use crate::flight::Reservation;
 use crate::hash::HashValue;
 use crate::ptr::{CoreRef, Counted, Token};
 use crate::sync::{Exclusive, Mutex};

@@ -6,7 +6,6 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::bound::{Bound, Floor, Weigh};
-use super::nested::NestedCall;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{SharedRef, UpgradesOne, WatchesOne};
@@ -14,6 +13,7 @@ use crate::keep::ring::{Going, Outcome, Ring};
 use crate::keep::shared::{Listener, SharedRing, Stamp, weight_of};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
+use crate::raw::NestedCall;
 use crate::reference::{Identify, WeakKey};
 
 /// Strong handles to the objects that were used last, within a [`Limit`], shared between threads

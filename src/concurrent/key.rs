@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 
 use super::node::{Compare, Node};
-use super::raw::{Match, Registered};
 use super::schema::Schema;
 use super::watch::Watches;
+use crate::raw::{Match, Registered};
 
 /// Tables by keys.
 pub(crate) struct ByKey<K, T, V, const BY_ADDRESS: bool = false>(PhantomData<(K, T, V)>);

@@ -9,15 +9,15 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::change::{Change, Upkeep};
-use super::flight::{Edge, Frame, Part, Reservation, Running};
 use super::node::{Compare, Node};
-use super::raw::Entry as _;
 use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches};
 use super::way::{Errors, Failed};
+use crate::flight::{Edge, Frame, Part, Reservation, Running};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
+use crate::raw::Entry as _;
 
 /// A leader and the frame of its computation, in few bytes of the stack.
 pub(super) type Leads<'t, S> = Box<(Leader<'t, S>, Option<Frame>)>;

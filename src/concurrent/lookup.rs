@@ -1,11 +1,11 @@
 //! Lookups in a table.
 
 use super::node::Node;
-use super::raw::{Match, Reader};
 use super::schema::{Parts, Schema};
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
+use crate::raw::{Match, Reader};
 
 impl<S: Schema<Watch: Watches>> Table<S> {
     /// Shows the `sought` entry. `hold` is asked about the entry, again when another thread has

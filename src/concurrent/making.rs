@@ -4,17 +4,17 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::change::Upkeep;
-use super::flight::{Claim, Reservation, Wait, WaitError};
 use super::inputs::Inputs;
 use super::leader::{Leader, Leads};
 use super::node::{Compare, Node};
-use super::raw::{Match, Reader, Tally};
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{Unplaced, Watches, WatchesOne};
 use super::way::{Errors, Failed, Unanswered, Way, made_by};
+use crate::flight::{Claim, Reservation, Wait, WaitError};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
+use crate::raw::{Match, Reader, Tally};
 use crate::reference::WeakKey;
 
 /// What a lookup has found instead of a value: a reservation, or nothing, or an entry of no use.

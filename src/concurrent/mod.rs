@@ -7,7 +7,6 @@ mod content;
 mod cyclic;
 mod drain;
 mod evict;
-mod flight;
 mod gathered;
 mod hash_map;
 mod hash_set;
@@ -24,13 +23,9 @@ mod limits;
 mod lookup;
 mod making;
 mod map;
-#[allow(unsafe_code)]
-mod nested;
 mod node;
 mod operations;
 mod pair_map;
-#[allow(unsafe_code)]
-mod raw;
 mod removal;
 mod schema;
 mod set;
@@ -60,7 +55,6 @@ pub use watch::{SharedKey, SharedRef, Sharing};
 
 pub(crate) use common::{shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
-pub(crate) use flight::{Frame, WaitError};
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
 pub(crate) use inputs::{Answer, Computing, Entered, HasInputs, Inputs, each_poll};
@@ -68,8 +62,6 @@ pub(crate) use key::ByKey;
 pub(crate) use leader::Leader;
 pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, Claimed, apart};
-pub(crate) use raw::Registered;
-pub(crate) use raw::Tally;
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};

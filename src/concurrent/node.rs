@@ -4,12 +4,12 @@ use core::{mem, ptr};
 use std::sync::Arc;
 
 use super::bound::{Bounded, Fate, Stamp, TableContext};
-use super::flight::Reservation;
-use super::raw::{Entry, Match, Registered};
 use super::schema::{Parts, Schema};
 use super::watch::Watches;
+use crate::flight::Reservation;
 use crate::hash::HashValue;
 use crate::ptr::Off;
+use crate::raw::{Entry, Match, Registered};
 
 /// The comparisons of a [`Schema`]. They are user code.
 pub(crate) trait Compare: Schema<Watch: Watches> {

@@ -4,11 +4,11 @@ use core::ptr;
 
 use super::change::Upkeep;
 use super::node::{Compare, Node};
-use super::raw::{Located, Match, NotPlain, Plain};
 use super::schema::Schema;
 use super::table::{NewNode, Table};
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
+use crate::raw::{Located, Match, NotPlain, Plain};
 
 impl<S: Compare> Table<S> {
     /// Inserts an entry, or replaces the entry with its key. T6: `hold` is asked about the present

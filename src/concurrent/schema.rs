@@ -2,8 +2,8 @@
 //! [keys](super::key), which each entry has, or by the [content](super::content) of the watched
 //! object of each entry.
 
-use super::raw::Registered;
 use super::watch::Watches;
+use crate::raw::Registered;
 
 /// The parts of an entry. Its methods name entries for [snapshots](super::snapshot); the only user
 /// code in a name is the code of a key.

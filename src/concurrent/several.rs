@@ -3,9 +3,9 @@
 
 use std::boxed::Box;
 
-use super::raw::Registered;
 use super::watch::{Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
+use crate::raw::Registered;
 use crate::sync::AtomicPtr;
 
 impl<'k, A, B> Unplaced<'k, (A, B)> {

@@ -12,11 +12,11 @@ use std::vec::{self, Vec};
 
 use super::lookup::ask;
 use super::node::Node;
-use super::raw::by_hashes;
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
+use crate::raw::by_hashes;
 
 /// Shows an entry, unless its object has died.
 type Show<S, R> =

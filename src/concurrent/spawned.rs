@@ -24,11 +24,11 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use super::flight::{Edge, Reservation, Wait};
 use super::leader::{Leader, Stage};
 use super::node::Compare;
 use super::table::Table;
 use super::way::cycle;
+use crate::flight::{Edge, Reservation, Wait};
 use crate::sync::{Exclusive, Mutex};
 
 /// A load, for an executor.

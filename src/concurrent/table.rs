@@ -1,4 +1,4 @@
-//! The table under the shared collections: the table of [`raw`](super::raw), whose entries have
+//! The table under the shared collections: the table of [`raw`](crate::raw), whose entries have
 //! keys, values and watches.
 //!
 //! * **T1** A lookup finds only entries whose object lives, or whose object's death has not
@@ -26,12 +26,12 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use super::bound::{Bound, Counts, HasTable, TableContext};
 use super::kept::KeptRemains;
 use super::node::Node;
-use super::raw::{Match, RawTable, Tally, Unlinked, Writer};
 use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
+use crate::raw::{Match, RawTable, Tally, Unlinked, Writer};
 use crate::sync::const_fn;
 
 /// Access to the nodes. Nodes unlinked with a pin are destroyed after the end of the pin, when no

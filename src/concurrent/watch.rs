@@ -9,11 +9,11 @@ use std::any::TypeId;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::raw::Registered;
 use crate::hash::HashValue;
 use crate::ptr::{
     Atomic, CoreRef, Counted, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
 };
+use crate::raw::Registered;
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Permit, Registrable, StrongRef, Swept, Watch, WeakKey};
 use crate::sync::AtomicPtr;

@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 use core::mem;
 use std::time::Instant;
 
-use super::flight::{Reservation, WaitError};
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
+use crate::flight::{Reservation, WaitError};
 
 /// How a caller waits for a value that another caller makes, and what both do with its error.
 pub(crate) struct Way<Es> {

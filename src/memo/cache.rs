@@ -14,11 +14,12 @@ use super::statistics::Statistics;
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Answer, Claimed, Computing, Errors, Failed, Frame, Gathered, Inputs, Leader, SharedKey,
-    SharedWatchFor, Table, Tally, WaitError, Watches, Way, ceiling, made_by, shared_housekeeping,
-    taking,
+    Absent, Answer, Claimed, Computing, Errors, Failed, Gathered, Inputs, Leader, SharedKey,
+    SharedWatchFor, Table, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
 };
+use crate::flight::{Frame, WaitError};
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
+use crate::raw::Tally;
 use crate::thread::Scope;
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one

@@ -13,9 +13,9 @@ use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery, Part};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Tally, Way, apart, cycle,
-    each_poll,
+    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
 };
+use crate::raw::Tally;
 use crate::thread::Scope;
 
 /// Tasks wait without blocking.

@@ -5,8 +5,9 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::key::{MemoKey, Part};
-use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Inputs, Registered, Unplaced, Watches};
+use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Inputs, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
+use crate::raw::Registered;
 use crate::sync::AtomicPtr;
 
 /// The watches of an entry on all its inputs.

@@ -37,7 +37,7 @@
 //! * **C7** The word `full` has a bit for each stripe. The bit is set if and only if the list of
 //!   the stripe is *full*: 16 entries or more wait there. The bit changes under the lock of the
 //!   stripe, as the list does, so no change of the bit is lost. The bound of
-//!   `concurrent/raw/reap.rs` needs this.
+//!   `raw/reap.rs` needs this.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

@@ -3,9 +3,9 @@
 use core::convert::Infallible;
 use loom::sync::Mutex;
 
-use super::super::flight::Reservation;
 use super::*;
 use crate::Memo;
+use crate::flight::Reservation;
 
 type Made = Result<Strong<Payload>, ()>;
 

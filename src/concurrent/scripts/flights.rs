@@ -12,11 +12,11 @@ use std::vec::Vec;
 use shuttle::future::block_on;
 use shuttle::thread;
 
-use super::super::flight::Reservation;
 use super::super::watch::{SharedWatchFor, UpgradesOne, WatchesOne};
 use super::super::way::Failed;
 use super::super::way::Way;
 use super::*;
+use crate::flight::Reservation;
 use crate::hash::HashValue;
 
 type Watch = SharedWatchFor<Strong<Named>>;

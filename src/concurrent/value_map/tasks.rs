@@ -5,13 +5,13 @@ use core::future::Future;
 use core::hash::{BuildHasher, Hash};
 use core::ops::Deref;
 
-use super::super::flight::Reservation;
 use super::super::leader::Leader;
 use super::super::making::Claimed;
 use super::super::spawned::Load;
 use super::super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use super::super::way::{Errors, Failed, Way, cycle};
 use super::{Named, WeakValueMap};
+use crate::flight::Reservation;
 use crate::hash::HashValue;
 
 impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {

@@ -8,10 +8,10 @@
 use core::iter;
 use core::ptr::{self, NonNull};
 
-use super::super::nested::NestedCall;
 use super::array::Array;
 use super::bucket::Meta;
 use super::entry::{Entry, Registered};
+use super::nested::NestedCall;
 use crate::ptr::{Dead, Found, Off, RegistrationId, Token, below};
 use crate::sync::{first_load, prefetch_to_write};
 

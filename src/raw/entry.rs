@@ -7,7 +7,7 @@ use crate::ptr::{CoreRef, Off, Promise, RegistrationId, Token};
 use crate::sync::AtomicPtr;
 
 /// The operations that a table needs of its entries.
-pub(in super::super) trait Entry {
+pub(crate) trait Entry {
     /// Whether an entry owns a value with a user destructor. Then threads gather fewer entries (D7
     /// of [`batch`](super::batch)).
     const PROMPT: bool;
@@ -66,7 +66,7 @@ pub(in super::super) trait Entry {
 }
 
 /// The registrations of an entry. The trait does not depend on the objects' types, and is separate
-/// from [`Watches`](super::super::watch::Watches). Objects may own a collection of objects of their
+/// from [`Watches`](crate::concurrent::Watches). Objects may own a collection of objects of their
 /// own type. Whether such a collection may cross threads must depend on that type only through auto
 /// traits, or the question would depend on itself.
 #[allow(

@@ -9,7 +9,7 @@ use super::super::rest::MakeRest;
 use super::super::retired::Retire;
 use super::*;
 
-#[path = "../../../../tests/common/watchdog.rs"]
+#[path = "../../../tests/common/watchdog.rs"]
 mod watchdog;
 
 /// The tables have no context.

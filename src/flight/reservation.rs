@@ -101,12 +101,12 @@ pub(crate) enum WaitError {
 
 impl Reservation {
     /// A reservation of an owner.
-    pub(in super::super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Reservation::by(false)
     }
 
     /// A reservation of its first maker, which races or owns the reservation.
-    pub(in super::super) fn by(races: bool) -> Arc<Self> {
+    pub(crate) fn by(races: bool) -> Arc<Self> {
         let (state, raced) = (State::of(races), AtomicBool::new(races));
         Arc::new(Reservation(Waits::new(state), raced))
     }
@@ -115,7 +115,7 @@ impl Reservation {
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
-    pub(in super::super) fn complete(&self) {
+    pub(crate) fn complete(&self) {
         let (left, woken) = self.end();
         // Dropped last: its end may run user code.
         let _left = left;
@@ -143,14 +143,14 @@ impl Reservation {
     }
 
     /// Whether a caller waits.
-    pub(in super::super) fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         self.0.is_any()
     }
 
     /// Leaves something to the waiters, until the last of them goes, unless the reservation is
     /// complete: then the waiters find the value of another caller (F5). The owner completes the
     /// reservation afterwards.
-    pub(in super::super) fn leave<T: Send + Sync + 'static>(&self, left: T) {
+    pub(crate) fn leave<T: Send + Sync + 'static>(&self, left: T) {
         let left: Arc<dyn Any + Send + Sync> = Arc::new(left);
         let needless = self.0.with(|state| match state.complete {
             true => Some(left),
@@ -160,12 +160,12 @@ impl Reservation {
     }
 
     /// A clone of the value or error that the owner has left, if the value or error has this type.
-    pub(in super::super) fn left<T: Clone + 'static>(&self) -> Option<T> {
+    pub(crate) fn left<T: Clone + 'static>(&self) -> Option<T> {
         let left = self.0.with(|state| state.left.clone())?;
         left.downcast_ref().cloned()
     }
 
-    pub(in super::super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.0.with(|state| state.complete)
     }
 }
@@ -173,19 +173,19 @@ impl Reservation {
 /// F5: the reservation whose node a value has replaced, if there is one. The drop of the guard lets
 /// the waiters go on, also if the operation panics: then the panic of a waker is dropped.
 #[derive(Default)]
-pub(in super::super) struct Overtaken(Cell<Option<Arc<Reservation>>>);
+pub(crate) struct Overtaken(Cell<Option<Arc<Reservation>>>);
 
 impl Overtaken {
     /// Notes the reservation of the replaced node.
     #[inline]
-    pub(in super::super) fn set(&self, reservation: Option<Arc<Reservation>>) {
+    pub(crate) fn set(&self, reservation: Option<Arc<Reservation>>) {
         self.0.set(reservation);
     }
 
     /// # Panics
     /// If a waker does.
     #[inline]
-    pub(in super::super) fn wake(self) {
+    pub(crate) fn wake(self) {
         let reservation = self.0.take();
         mem::forget(self);
         if let Some(reservation) = reservation {

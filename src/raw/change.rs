@@ -15,7 +15,7 @@ use crate::ptr::Promise;
 use crate::sync::{first_load, prefetch_to_write};
 
 /// The outcome of an insertion.
-pub(in super::super) enum Put<'g, N> {
+pub(crate) enum Put<'g, N> {
     Added(&'g N),
     Replaced { old: &'g N, new: &'g N },
     Refused,
@@ -90,7 +90,7 @@ impl<N: Entry> Writer<'_, N> {
     /// entry and decides when to destroy it. Reasons are a panic of a closure, and the [death of
     /// an object](Registered::may_be_linked).
     #[inline]
-    pub(in super::super) fn put<'g>(
+    pub(crate) fn put<'g>(
         &'g self,
         node: &mut Unlinked<'_, N>,
         mut same: impl FnMut(&N, &N) -> bool,
@@ -193,7 +193,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Waits for the writer holding the lock of the bucket of `hash`. From now on the caller finds
     /// the entries linked by the writer, and a later writer sees the caller's earlier stores.
-    pub(in super::super) fn pass(&self, hash: u64) {
+    pub(crate) fn pass(&self, hash: u64) {
         while let Some(array) = self.array_for(hash) {
             let home = array.home(hash);
             if home.lock(first_load(Meta::EMPTY, || home.meta())).is_some() {
@@ -203,7 +203,7 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Does the same for all buckets.
-    pub(in super::super) fn pass_all(&self) {
+    pub(crate) fn pass_all(&self) {
         self.each_bucket(|hash| self.pass(hash));
     }
 
@@ -221,7 +221,7 @@ impl<N: Entry> Writer<'_, N> {
     /// Unlinks the entry with this hash for which `same` is true, if the entry is `wanted`. Both
     /// closures may be called again when other threads change the same entry.
     #[inline]
-    pub(in super::super) fn remove_if<M: Into<Match>>(
+    pub(crate) fn remove_if<M: Into<Match>>(
         &self,
         hash: u64,
         mut same: impl FnMut(&N) -> M,

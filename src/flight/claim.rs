@@ -21,7 +21,7 @@ use crate::waits::Sleepers;
 
 /// The part of a maker.
 #[derive(Clone)]
-pub(in super::super) enum Part {
+pub(crate) enum Part {
     Owner,
     /// An owner that has joined racers, and its own reservation.
     Joined(Arc<Reservation>),
@@ -31,7 +31,7 @@ pub(in super::super) enum Part {
 impl Part {
     /// The reservation for which callers wait, if the maker has claimed `reservation`. Nobody waits
     /// for a racer.
-    pub(in super::super) fn own<'r>(
+    pub(crate) fn own<'r>(
         &'r self,
         reservation: &'r Arc<Reservation>,
     ) -> Option<&'r Arc<Reservation>> {
@@ -44,7 +44,7 @@ impl Part {
 }
 
 /// The answer to a caller that wants to make the value.
-pub(in super::super) enum Claim {
+pub(crate) enum Claim {
     Yours(Part),
     /// The owner of this reservation makes the value.
     Taken(Arc<Reservation>),
@@ -94,7 +94,7 @@ impl Makers {
 impl Reservation {
     /// Claims the value for a caller that has found the node of the reservation. The caller leaves
     /// whatever happens.
-    pub(in super::super) fn claim(this: &Arc<Self>, races: bool) -> Claim {
+    pub(crate) fn claim(this: &Arc<Self>, races: bool) -> Claim {
         let mut own = None;
         loop {
             match this.0.with(|state| state.claim(this, races, &mut own)) {
@@ -106,7 +106,7 @@ impl Reservation {
 
     /// J2: a maker leaves without a value. If the maker is the last, the maker closes the
     /// reservation instead, and stays until it has unlinked the node: then the answer is true.
-    pub(in super::super) fn leave_or_close(&self, part: &Part) -> bool {
+    pub(crate) fn leave_or_close(&self, part: &Part) -> bool {
         let (closes, joined) = self.0.with(|State { makers, .. }| {
             let owners = usize::from(makers.owned) + usize::from(makers.joined.is_some());
             let closes = owners + makers.racers == 1 && !mem::replace(&mut makers.closed, true);
@@ -117,7 +117,7 @@ impl Reservation {
     }
 
     /// Whether a value in the place of the node may be the value of another maker.
-    pub(in super::super) fn is_raced(&self) -> bool {
+    pub(crate) fn is_raced(&self) -> bool {
         // Relaxed: with `State::claim`. The caller has seen the value of the racer, or that the
         // racer has dropped its handle.
         self.1.load(Relaxed)
@@ -128,7 +128,7 @@ impl Reservation {
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
-    pub(in super::super) fn quit(&self, part: &Part, closed: bool) {
+    pub(crate) fn quit(&self, part: &Part, closed: bool) {
         if closed {
             drop(self.0.with(|state| state.makers.leave(part)));
         }
@@ -144,7 +144,7 @@ impl Reservation {
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
-    pub(in super::super) fn land(&self) {
+    pub(crate) fn land(&self) {
         let ((joined, _left), woken) = self.0.wake(Sleepers::All, |state, waiting| {
             state.makers.closed = true;
             (state.makers.joined.clone(), state.complete(waiting))

@@ -42,7 +42,7 @@ use crate::thread::ThreadNumber;
 
 /// A thread inside, for a plain change. The drop leaves the table, and parks or destroys the entry
 /// that the change has unlinked.
-pub(in super::super) struct Plain<'t, N: Entry> {
+pub(crate) struct Plain<'t, N: Entry> {
     table: &'t RawTable<N>,
     inside: Inside<'t>,
     /// The entry that the change has unlinked, or null.
@@ -55,7 +55,7 @@ pub(in super::super) struct Plain<'t, N: Entry> {
 
 /// Why a plain change has changed nothing.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in super::super) enum NotPlain {
+pub(crate) enum NotPlain {
     /// Another entry than the expected one is there.
     Changed,
     /// Something unusual: a [`Writer`](super::table::Writer) has to make the change.
@@ -68,7 +68,7 @@ impl<N: Entry> RawTable<N> {
     /// The change destroys the entries that `take` returns, or `reap` does, if a second thread is
     /// inside, or something is unusual.
     #[inline(always)]
-    pub(in super::super) fn plain<'t>(
+    pub(crate) fn plain<'t>(
         &'t self,
         take: impl FnOnce(Due) -> Option<Taken<'t, N>>,
         reap: impl FnOnce(Taken<'t, N>),
@@ -167,7 +167,7 @@ impl<N: Entry> Plain<'_, N> {
 impl<'t, N: Entry> Plain<'t, N> {
     /// Makes an entry as [`RawTable::entry`] does.
     #[inline(always)]
-    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
+    pub(crate) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
         let parked = self.inside.participant.parked.get();
         // The look at the word comes after the look at the threads: a reader that has seen a bound
         // and told the bound of a parked entry has left, and the word is set.
@@ -199,11 +199,7 @@ impl<'t, N: Entry> Plain<'t, N> {
 
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
-    pub(in super::super) fn find(
-        &self,
-        hash: u64,
-        same: impl FnMut(&N) -> bool,
-    ) -> Option<Located<'_, N>> {
+    pub(crate) fn find(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<Located<'_, N>> {
         find(self.table.array(self)?, hash, same)
     }
 
@@ -211,7 +207,7 @@ impl<'t, N: Entry> Plain<'t, N> {
     /// its absence, is `expected`. Returns the replaced entry. `same` and `expected` run no user
     /// code.
     #[inline(always)]
-    pub(in super::super) fn put(
+    pub(crate) fn put(
         &self,
         node: &mut Unlinked<'_, N>,
         same: impl Fn(&N, &N) -> bool,
@@ -273,7 +269,7 @@ impl<'t, N: Entry> Plain<'t, N> {
 
     /// Unlinks an entry, if the entry is still linked.
     #[inline(always)]
-    pub(in super::super) fn remove(&self, entry: &Located<'_, N>) -> Result<(), NotPlain> {
+    pub(crate) fn remove(&self, entry: &Located<'_, N>) -> Result<(), NotPlain> {
         let unusual = Err(NotPlain::Unusual);
         if entry.get().watch().is_none() || !self.has_room(false) && !self.make_room(false) {
             return unusual;

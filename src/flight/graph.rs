@@ -54,18 +54,18 @@ impl Edge {
     }
 
     /// The edge from the computation around a frame to the reservation of the frame.
-    pub(in super::super) fn into_frame(frame: &Frame, to: &Arc<Reservation>) -> Option<Self> {
+    pub(crate) fn into_frame(frame: &Frame, to: &Arc<Reservation>) -> Option<Self> {
         let from = frame.before.as_ref()?;
         Some(Edge::between(Arc::clone(from), to, false))
     }
 
     /// The edge to a reservation that code of the current computation leads.
-    pub(in super::super) fn of_leader(to: &Arc<Reservation>) -> Option<Self> {
+    pub(crate) fn of_leader(to: &Arc<Reservation>) -> Option<Self> {
         Edge::new(to, false)
     }
 
     /// Passes the edge on to the computation that polls the leader now.
-    pub(in super::super) fn renew_of_leader(edge: &mut Option<Self>, to: &Arc<Reservation>) {
+    pub(crate) fn renew_of_leader(edge: &mut Option<Self>, to: &Arc<Reservation>) {
         if !Edge::is_current(edge) {
             *edge = None;
             *edge = Edge::new(to, false);

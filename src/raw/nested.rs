@@ -13,7 +13,7 @@ use core::ptr;
 const DEEP: usize = 16;
 
 /// A call of the current thread for a subject, until [`with`](Self::with) returns.
-pub(super) struct NestedCall {
+pub(crate) struct NestedCall {
     subject: *const (),
     /// Whether a nested call for the subject was refused.
     refused: Cell<bool>,
@@ -41,7 +41,7 @@ impl NestedCall {
     /// already, calls `run` without a turn, and the `most` turns note the refusal. O(turns of the
     /// thread).
     #[inline]
-    pub(super) fn with<S, R>(
+    pub(crate) fn with<S, R>(
         subject: *const S,
         most: usize,
         run: impl FnOnce(Option<&NestedCall>) -> R,
@@ -82,13 +82,13 @@ impl NestedCall {
     }
 
     /// Whether a nested call was refused since the last call of this method.
-    pub(super) fn is_wanted_again(&self) -> bool {
+    pub(crate) fn is_wanted_again(&self) -> bool {
         self.refused.replace(false)
     }
 
     /// Notes that the current thread has killed an entry of a subject.
     #[inline]
-    pub(super) fn note_killed(subject: *const ()) {
+    pub(crate) fn note_killed(subject: *const ()) {
         let turns = TURNS.with(Cell::get);
         for turn in turns.iter().filter(|turn| turn.subject == subject) {
             turn.killed.set(turn.killed.get() + 1);
@@ -96,17 +96,17 @@ impl NestedCall {
     }
 
     /// Returns how many entries of the subject the thread has killed since the last call.
-    pub(super) fn take_killed(&self) -> usize {
+    pub(crate) fn take_killed(&self) -> usize {
         self.killed.take()
     }
 
-    pub(super) fn has_killed(&self) -> bool {
+    pub(crate) fn has_killed(&self) -> bool {
         self.killed.get() != 0
     }
 
     /// Whether the current thread has so many turns that an operation leaves work to the next
     /// operation.
-    pub(super) fn is_deep() -> bool {
+    pub(crate) fn is_deep() -> bool {
         TURNS.with(Cell::get).count >= DEEP
     }
 }

@@ -15,7 +15,7 @@ const LOCKED: usize = 1;
 
 /// On separate cache lines: the thread of the bag writes them, and other threads rarely read them.
 #[repr(C, align(128))]
-pub(in super::super) struct Bag {
+pub(crate) struct Bag {
     /// A leaf lock: the holder takes no second lock, and allocates and frees nothing. The thread of
     /// the bag, and a thread that empties the bag, hold the lock for a few instructions.
     lock: AtomicUsize,

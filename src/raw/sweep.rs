@@ -32,11 +32,11 @@ const PAGES: usize = 2;
 /// page in one round, does no harm. On separate cache lines, because every change moves the
 /// position and no reader reads it.
 #[repr(align(128))]
-pub(in super::super) struct SweepPosition(AtomicUsize);
+pub(crate) struct SweepPosition(AtomicUsize);
 
 impl SweepPosition {
     const_fn! {
-        pub(in super::super) fn new() -> SweepPosition {
+        pub(crate) fn new() -> SweepPosition {
             SweepPosition(AtomicUsize::new(0))
         }
     }
@@ -47,7 +47,7 @@ impl<N: Entry> Writer<'_, N> {
     ///
     /// The position advances first. So concurrent sweeps visit different pages, and no thread waits
     /// for a thread that is visiting pages or was preempted.
-    pub(in super::super) fn sweep(&self, position: &SweepPosition, mut look: impl FnMut(&N)) {
+    pub(crate) fn sweep(&self, position: &SweepPosition, mut look: impl FnMut(&N)) {
         let Some(array) = self.array() else { return };
         let mut from = position.0.load(Relaxed);
         loop {
@@ -69,13 +69,13 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Returns how many sweeps pass over all buckets. (Pages of long chains are partly left to
     /// later sweeps.)
-    pub(in super::super) fn sweeps_around(&self) -> usize {
+    pub(crate) fn sweeps_around(&self) -> usize {
         self.array().map_or(0, |array| array.len().div_ceil(PAGES))
     }
 
     /// Prefetches the bucket of a hash.
     #[inline]
-    pub(in super::super) fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         if let Some(array) = self.array() {
             prefetch(ptr::from_ref(array.home(hash)).cast());
         }
@@ -83,7 +83,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Prefetches the entries of a hash, whose bucket has been loaded by now.
     #[inline]
-    pub(in super::super) fn prefetch_entries(&self, hash: u64) {
+    pub(crate) fn prefetch_entries(&self, hash: u64) {
         if let Some(array) = self.array() {
             let home = array.home(hash);
             for slot in home.meta().candidates(hash) {
@@ -95,7 +95,7 @@ impl<N: Entry> Writer<'_, N> {
     /// Unlinks the entries with this hash that are `unwanted`, and passes each to `removed`, which
     /// must not panic. `again`: also unwanted entries that replace them meanwhile; then `unwanted`
     /// may be called again when other threads change the table. O(entries of that hash).
-    pub(in super::super) fn remove_all(
+    pub(crate) fn remove_all(
         &self,
         hash: u64,
         again: bool,
@@ -108,7 +108,7 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Does the same in each bucket, one after the other. O(capacity).
-    pub(in super::super) fn remove_everywhere(
+    pub(crate) fn remove_everywhere(
         &self,
         again: bool,
         mut unwanted: impl FnMut(&N) -> bool,

@@ -41,7 +41,7 @@ const GATHERED: usize = if cfg!(weakly_loom) { 1 } else { 8 };
 
 /// A place from which a thread [takes](RawTable::take_dead) dead entries.
 #[derive(Clone, Copy)]
-pub(in super::super) enum Place {
+pub(crate) enum Place {
     /// A full list.
     Full,
     /// The list of a stripe.
@@ -50,27 +50,27 @@ pub(in super::super) enum Place {
 
 /// The upkeep that a change does before it enters.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Due {
+pub(crate) struct Due {
     /// If the change also looks at the [next](RawTable::next_due) list and the
     /// [next](RawTable::next_idle_bag) bag: their number.
-    pub(in super::super) around: Option<usize>,
+    pub(crate) around: Option<usize>,
     /// The place from which the change takes up to 16 dead entries.
-    pub(in super::super) place: Option<Place>,
+    pub(crate) place: Option<Place>,
 }
 
 impl<N: Entry> RawTable<N> {
     /// Returns how many entries deaths have unlinked so far, modulo 2^n.
-    pub(in super::super) fn unlinked(&self) -> usize {
+    pub(crate) fn unlinked(&self) -> usize {
         self.core().map_or(0, |core| core.unlinked())
     }
 
     /// Returns how many entries wait in the lists of the dead.
-    pub(in super::super) fn dead(&self) -> usize {
+    pub(crate) fn dead(&self) -> usize {
         self.core().map_or(0, |core| core.waiting())
     }
 
     /// Returns how many counted entries wait in bags.
-    pub(in super::super) fn bagged(&self) -> usize {
+    pub(crate) fn bagged(&self) -> usize {
         self.domain.bagged()
     }
 
@@ -107,7 +107,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Begins a change of the calling thread, and returns the upkeep that the change does first.
     #[inline]
-    pub(in super::super) fn due(&self) -> Option<Due> {
+    pub(crate) fn due(&self) -> Option<Due> {
         let number = ThreadNumber::current();
         self.due_of(self.domain.participant(number.get(), Self::REST))
     }
@@ -120,19 +120,19 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Returns all lists.
-    pub(in super::super) fn lists(&self) -> impl Iterator<Item = Place> + use<N> {
+    pub(crate) fn lists(&self) -> impl Iterator<Item = Place> + use<N> {
         let stripes = self.core().map_or(0, CoreRef::stripes);
         (0..stripes).map(Place::Stripe)
     }
 
     /// Returns a list with entries.
-    pub(in super::super) fn any_due(&self) -> Option<Place> {
+    pub(crate) fn any_due(&self) -> Option<Place> {
         self.core()?.any_due().map(Place::Stripe)
     }
 
     /// Returns the next list of other threads with entries, list `nth` first, unless its thread may
     /// take the entries itself. Adds stripes if there are too few for the threads.
-    pub(in super::super) fn next_due(&self, nth: usize) -> Option<Place> {
+    pub(crate) fn next_due(&self, nth: usize) -> Option<Place> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());
         let at = core.next_due(nth)?;
@@ -147,31 +147,26 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Returns bag `nth`, if the bag is idle.
-    pub(in super::super) fn next_idle_bag(&self, nth: usize) -> Option<&Bag> {
+    pub(crate) fn next_idle_bag(&self, nth: usize) -> Option<&Bag> {
         self.domain.next_idle_bag(nth)
     }
 
     /// Destroys or defers the objects of a bag.
-    pub(in super::super) fn empty_bag(&self, bag: &Bag, panics: &mut FirstPanic) {
+    pub(crate) fn empty_bag(&self, bag: &Bag, panics: &mut FirstPanic) {
         (self.domain).empty(bag, self.domain.own_number_if_inside(), panics);
     }
 
     /// Empties the bag of the calling thread or, with `of_all`, the bags of all threads, until
     /// `most` counted entries are taken, and destroys or defers the entries. Returns how many
     /// counted entries were taken.
-    pub(in super::super) fn empty_bags(
-        &self,
-        of_all: bool,
-        most: usize,
-        panics: &mut FirstPanic,
-    ) -> usize {
+    pub(crate) fn empty_bags(&self, of_all: bool, most: usize, panics: &mut FirstPanic) -> usize {
         self.domain.empty_bags(of_all, most, panics)
     }
 }
 
 impl<N: Entry> RawTable<N> {
     /// Sets or removes the waker. The next death calls the waker if no entries wait.
-    pub(in super::super) fn set_waker(&self, waker: Option<Waker>) -> Option<Arc<WakerCell>> {
+    pub(crate) fn set_waker(&self, waker: Option<Waker>) -> Option<Arc<WakerCell>> {
         let is_set = waker.is_some();
         if is_set {
             self.be_prompt();
@@ -188,7 +183,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Makes `waker` the table's waker, unless it is already. Returns the cell of the waker. Does
     /// not [arm](Self::arm) the waker.
-    pub(in super::super) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
+    pub(crate) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
         self.be_prompt();
         let cell = self.core_or_new().waker_share();
         cell.renew(waker);
@@ -204,7 +199,7 @@ impl<N: Entry> RawTable<N> {
     /// meanwhile and does not call the waker, an earlier call has not been answered yet, and the
     /// coming purge finds the entry of the death.
     #[inline]
-    pub(in super::super) fn arm_if_idle(&self) {
+    pub(crate) fn arm_if_idle(&self) {
         if let Some(core) = self.core() {
             if core.waker().is_some() && core.waiting() == 0 {
                 core.arm();
@@ -214,7 +209,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Arms the waker for the next death, if there is a waker. Returns whether no entries wait.
     /// Entries of deaths that have not called the waker are seen.
-    pub(in super::super) fn arm(&self) -> bool {
+    pub(crate) fn arm(&self) -> bool {
         let Some(core) = self.core() else { return true };
         core.waker().is_none() || core.arm_and_look()
     }
@@ -222,7 +217,7 @@ impl<N: Entry> RawTable<N> {
 
 impl<N: Entry> Writer<'_, N> {
     /// Returns the entries that are now in the lists of the dead.
-    pub(in super::super) fn dead_entries(&self) -> Vec<&N> {
+    pub(crate) fn dead_entries(&self) -> Vec<&N> {
         let mut all = Vec::new();
         let Some(core) = self.table.core() else {
             return Vec::new();
@@ -249,7 +244,7 @@ impl<N: Entry> Writer<'_, N> {
 
 /// Entries that were taken from a list of the dead.
 #[must_use]
-pub(in super::super) struct Taken<'t, N: Entry> {
+pub(crate) struct Taken<'t, N: Entry> {
     table: &'t RawTable<N>,
     first: *mut (),
     count: usize,
@@ -259,7 +254,7 @@ impl<N: Entry> RawTable<N> {
     /// Takes entries from a place: 16 of a full list, or the newest of a stripe's list, at most
     /// `most`.
     #[inline(always)]
-    pub(in super::super) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
+    pub(crate) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
         // SAFETY: the list is of entries of this table.
         let below = |entry| unsafe { dead::next::<N>(entry) };
         let core = self.core()?;
@@ -275,7 +270,7 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// D7: gathers taken entries if threads gather; otherwise as [`reap`](Self::reap).
-    pub(in super::super) fn gather_or_reap(&self, taken: Taken<'_, N>) {
+    pub(crate) fn gather_or_reap(&self, taken: Taken<'_, N>) {
         if !self.domain.gathers() {
             return self.reap(taken);
         }
@@ -334,7 +329,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Destroys taken entries if no thread inside may look at them. Otherwise the entries are
     /// destroyed when the last of these threads leaves.
-    pub(in super::super) fn reap(&self, taken: Taken<'_, N>) {
+    pub(crate) fn reap(&self, taken: Taken<'_, N>) {
         // D1: the taken entries were unlinked before.
         crate::sync::barrier();
         if self.domain.is_unseen() {
@@ -354,12 +349,12 @@ impl<N: Entry> Taken<'_, N> {
         unsafe { dead::list(self.first, self.count) }
     }
 
-    pub(in super::super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Passes each entry to `look`.
-    pub(in super::super) fn each(&self, look: impl FnMut(&N)) {
+    pub(crate) fn each(&self, look: impl FnMut(&N)) {
         // SAFETY: not destroyed yet.
         self.nodes().map(|node| unsafe { &*node }).for_each(look);
     }

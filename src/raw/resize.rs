@@ -27,7 +27,7 @@ impl<N: Entry> Writer<'_, N> {
 
     /// Frees memory: halves the array while it is longer than its entries need. The array may be
     /// longer again if other threads insert meanwhile. O(capacity).
-    pub(in super::super) fn shrink_to_fit(&self) {
+    pub(crate) fn shrink_to_fit(&self) {
         let mut last = ptr::null();
         while let Some(array) = self.table.array(&self.inside) {
             if ptr::eq(array, last) {

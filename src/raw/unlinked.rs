@@ -8,7 +8,7 @@ use std::boxed::Box;
 use super::entry::{Entry, end};
 
 /// An entry that is not linked yet. The pointer is null once the entry is linked.
-pub(in super::super) struct Unlinked<'t, N: Entry> {
+pub(crate) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
 }

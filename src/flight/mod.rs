@@ -21,14 +21,14 @@ mod graph;
 
 mod wait;
 
-pub(super) use claim::{Claim, Part};
+pub(crate) use claim::{Claim, Part};
 
 #[cfg(all(test, weakly_loom))]
 mod models;
 
 pub(crate) use frame::Frame;
-pub(super) use frame::Running;
-pub(super) use graph::Edge;
-pub(super) use reservation::Overtaken;
+pub(crate) use frame::Running;
+pub(crate) use graph::Edge;
+pub(crate) use reservation::Overtaken;
 pub(crate) use reservation::{Reservation, WaitError};
-pub(super) use wait::Wait;
+pub(crate) use wait::Wait;

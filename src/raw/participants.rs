@@ -83,7 +83,7 @@ macro_rules! assert_apart {
         const {
             let align = align_of::<$type>();
             assert!(align == 64 || align == 128);
-            $(assert!($crate::concurrent::raw::participants::VISIT % align != core::mem::offset_of!($type, $($field).+) % align);)+
+            $(assert!($crate::raw::participants::VISIT % align != core::mem::offset_of!($type, $($field).+) % align);)+
         }
     };
 }

@@ -42,7 +42,7 @@ pub(crate) struct Frame {
 impl Reservation {
     /// Handles to a reservation of its first maker, which races or owns the reservation.
     #[inline]
-    pub(in super::super) fn handles(races: bool) -> Handles {
+    pub(crate) fn handles(races: bool) -> Handles {
         let spare = (!races).then(|| SPARE.try_with(Cell::take).ok().flatten());
         spare.flatten().unwrap_or_else(|| {
             let new = Reservation::by(races);
@@ -52,7 +52,7 @@ impl Reservation {
 
     /// J4: whether nobody has a handle, except for the three of the thread, and no racer has come.
     #[inline]
-    pub(in super::super) fn is_unseen(this: &Arc<Self>) -> bool {
+    pub(crate) fn is_unseen(this: &Arc<Self>) -> bool {
         // Acquire: with the drops of other handles: the stores of their owners.
         let is_alone = Arc::strong_count(this) == 3;
         acquire_loads();
@@ -61,20 +61,20 @@ impl Reservation {
 
     /// J4: keeps a reservation that is [unseen](Self::is_unseen) for the thread.
     #[inline]
-    pub(in super::super) fn keep(all: Handles) {
+    pub(crate) fn keep(all: Handles) {
         // Dropped outside of the access, since the drop frees memory.
         let other = SPARE.try_with(|spare| spare.replace(Some(all)));
         drop(other);
     }
 
     #[inline]
-    pub(in super::super) fn frame(this: &Arc<Self>) -> Frame {
+    pub(crate) fn frame(this: &Arc<Self>) -> Frame {
         Frame::of(Arc::clone(this))
     }
 
     /// The computation whose code the current thread runs.
     #[inline]
-    pub(in super::super) fn current() -> Option<Arc<Self>> {
+    pub(crate) fn current() -> Option<Arc<Self>> {
         CURRENT.with(|place| {
             let current = place.take();
             place.set(current.clone());
@@ -97,7 +97,7 @@ impl Reservation {
 impl Frame {
     /// The frame of a computation, with its own handle.
     #[inline]
-    pub(in super::super) fn of(current: Arc<Reservation>) -> Self {
+    pub(crate) fn of(current: Arc<Reservation>) -> Self {
         Frame {
             own: Arc::as_ptr(&current),
             before: CURRENT.with(|place| place.replace(Some(current))),
@@ -107,7 +107,7 @@ impl Frame {
 
     /// Ends the frame, and returns its handle, unless an inner frame lasts.
     #[inline]
-    pub(in super::super) fn end(mut self) -> Option<Arc<Reservation>> {
+    pub(crate) fn end(mut self) -> Option<Arc<Reservation>> {
         let own = self.own;
         let handle = self.leave().filter(|ended| Arc::as_ptr(ended) == own);
         mem::forget(self);
@@ -141,10 +141,10 @@ impl Drop for Frame {
 }
 
 /// A computation of a task, which is dropped in its frame.
-pub(in super::super) struct Running<'r, F> {
-    pub(in super::super) computing: Pin<&'r mut Option<F>>,
+pub(crate) struct Running<'r, F> {
+    pub(crate) computing: Pin<&'r mut Option<F>>,
     /// The reservation for which callers wait.
-    pub(in super::super) own: Option<&'r Arc<Reservation>>,
+    pub(crate) own: Option<&'r Arc<Reservation>>,
 }
 
 impl<F> Drop for Running<'_, F> {

@@ -22,7 +22,7 @@ use crate::thread::ThreadNumber;
 /// An empty table takes one cache line. Fields that are rarely read, or often written, are
 /// elsewhere.
 #[repr(C, align(64))]
-pub(in super::super) struct RawTable<N: Entry> {
+pub(crate) struct RawTable<N: Entry> {
     pub(super) domain: Domain,
     /// The first array, or null. Deaths use the pointer in the core instead, which threads inside
     /// do not read.
@@ -42,7 +42,7 @@ impl<N: Entry> RawTable<N> {
     pub(super) const REST: MakeRest = MakeRest::with_context::<N::Context>();
 
     const_fn! {
-        pub(in super::super) fn new() -> RawTable<N> {
+        pub(crate) fn new() -> RawTable<N> {
             assert_apart!(RawTable<N>, current, domain.named, domain.participants, domain.rest);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
@@ -55,7 +55,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Makes room for `capacity` entries, if the table has never had an array.
     #[track_caller]
-    pub(in super::super) fn make_room_for(&self, capacity: usize) {
+    pub(crate) fn make_room_for(&self, capacity: usize) {
         if capacity != 0 {
             let len = Array::<N>::len_for(capacity);
             assert!(Array::<N>::fits(len), "capacity overflow");
@@ -65,13 +65,13 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the context of the entries' destruction, which is dropped after the last entry.
     #[inline]
-    pub(in super::super) fn context(&self) -> &N::Context {
+    pub(crate) fn context(&self) -> &N::Context {
         // SAFETY: made by `REST`. The rest lasts as long as the table.
         unsafe { Rest::context(self.domain.rest_or_new(Self::REST)) }
     }
 
     /// Makes the context [concern](Self::concern) each operation from now on.
-    pub(in super::super) fn begin_concern(&self) -> &N::Context {
+    pub(crate) fn begin_concern(&self) -> &N::Context {
         let context = self.context();
         // Release: with `concern`: the context is initialised.
         self.domain.concerns.store(true, Release);
@@ -82,7 +82,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the context, if the context concerns each operation.
     #[inline]
-    pub(in super::super) fn concern(&self) -> Option<&N::Context> {
+    pub(crate) fn concern(&self) -> Option<&N::Context> {
         // Acquire: with `begin_concern`.
         match self.domain.concerns.load(Acquire) {
             true => self.known_context(),
@@ -92,7 +92,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the context, if it has been made.
     #[inline]
-    pub(in super::super) fn known_context(&self) -> Option<&N::Context> {
+    pub(crate) fn known_context(&self) -> Option<&N::Context> {
         let rest = self.domain.rest_ptr();
         // SAFETY: as in `context`.
         (!rest.is_null()).then(|| unsafe { Rest::context(rest) })
@@ -105,13 +105,13 @@ impl<N: Entry> RawTable<N> {
     /// [registered](super::entry::Registered::register).
     // Always inlined: passing the parts of an entry through memory costs 10 ns.
     #[inline(always)]
-    pub(in super::super) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
+    pub(crate) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'_, N> {
         Unlinked::new(self.spare_memory(), make, self.context())
     }
 
     /// Returns the core, which deaths use, if there has been an array.
     #[inline]
-    pub(in super::super) fn core(&self) -> Option<CoreRef> {
+    pub(crate) fn core(&self) -> Option<CoreRef> {
         // Acquire: with `core_or_new`: the core is initialised.
         let core = self.core.load(Acquire);
         // SAFETY: the core lasts as long as the table.
@@ -119,7 +119,7 @@ impl<N: Entry> RawTable<N> {
     }
 
     #[inline]
-    pub(in super::super) fn core_or_new(&self) -> CoreRef {
+    pub(crate) fn core_or_new(&self) -> CoreRef {
         self.core().unwrap_or_else(|| self.make_core())
     }
 
@@ -166,7 +166,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the number of entries, without entries that are [not counted](Entry::is_counted).
     /// Exact while no thread changes the table.
-    pub(in super::super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         Self::moment(self.domain.entries().wrapping_sub(self.unlinked()))
     }
 
@@ -183,12 +183,12 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the number of unlinked entries that wait for the end of visits. Entries without a
     /// value are not counted.
-    pub(in super::super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.domain.waiting()
     }
 
     /// Counts one more for the calling thread.
-    pub(in super::super) fn tally(&self, tally: Tally) {
+    pub(crate) fn tally(&self, tally: Tally) {
         let number = ThreadNumber::current();
         self.domain
             .participant(number.get(), Self::REST)
@@ -196,26 +196,26 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Returns what all threads have counted, modulo 2^n.
-    pub(in super::super) fn tallied(&self, tally: Tally) -> usize {
+    pub(crate) fn tallied(&self, tally: Tally) -> usize {
         self.domain.tallied(tally)
     }
 
     /// Returns whether the table has never had an entry. Then a thread need not enter.
     #[inline]
-    pub(in super::super) fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         // Relaxed: nothing is read through the pointer. An insertion that happens before the call
         // is visible.
         self.current.load(Relaxed).is_null()
     }
 
     /// D8: makes the table prompt: from now on no thread gathers.
-    pub(in super::super) fn be_prompt(&self) {
+    pub(crate) fn be_prompt(&self) {
         self.domain.be_prompt();
     }
 
     /// Enters the table to read.
     #[inline]
-    pub(in super::super) fn read(&self) -> Reader<'_, N> {
+    pub(crate) fn read(&self) -> Reader<'_, N> {
         Reader {
             inside: Reading::new(&self.domain, Self::REST),
             table: self,
@@ -225,7 +225,7 @@ impl<N: Entry> RawTable<N> {
     /// Enters the table to change it. Unlinked entries are destroyed after the thread has left, by
     /// the last thread that may look at them.
     #[inline]
-    pub(in super::super) fn write(&self) -> Writer<'_, N> {
+    pub(crate) fn write(&self) -> Writer<'_, N> {
         Writer {
             inside: Writing::new(&self.domain, Self::REST),
             table: self,
@@ -243,13 +243,13 @@ impl<N: Entry> RawTable<N> {
 }
 
 /// A guard for reading a table. The returned entries last as long as the guard.
-pub(in super::super) struct Reader<'t, N: Entry> {
+pub(crate) struct Reader<'t, N: Entry> {
     table: &'t RawTable<N>,
     inside: Reading<'t>,
 }
 
 /// A guard for changing a table. The returned entries, unlinked or not, last as long as the guard.
-pub(in super::super) struct Writer<'t, N: Entry> {
+pub(crate) struct Writer<'t, N: Entry> {
     pub(super) table: &'t RawTable<N>,
     pub(super) inside: Writing<'t>,
 }
@@ -313,7 +313,7 @@ pub(crate) enum Match {
 impl Match {
     /// Sets `dead` if the answer is `Dead`.
     #[inline]
-    pub(in super::super) fn noted(self, dead: &mut bool) -> Self {
+    pub(crate) fn noted(self, dead: &mut bool) -> Self {
         *dead |= self == Match::Dead;
         self
     }
@@ -343,7 +343,7 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
 impl<N: Entry> Reader<'_, N> {
     /// Returns the entry with this hash for which `same` is true, and its place. Lock-free.
     #[inline(always)]
-    pub(in super::super) fn find<M: Into<Match>>(
+    pub(crate) fn find<M: Into<Match>>(
         &self,
         hash: u64,
         same: impl FnMut(&N) -> M,
@@ -353,30 +353,30 @@ impl<N: Entry> Reader<'_, N> {
 
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline(always)]
-    pub(in super::super) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
+    pub(crate) fn get(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<&N> {
         self.find(hash, same).map(|place| place.get())
     }
 
     /// Returns all present entries. An entry that is present all the time occurs once.
-    pub(in super::super) fn entries(&self) -> Vec<&N> {
+    pub(crate) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
 
     /// Counts one more for the calling thread.
     #[inline(always)]
-    pub(in super::super) fn tally(&self, tally: Tally) {
+    pub(crate) fn tally(&self, tally: Tally) {
         self.inside.tally(tally);
     }
 
     /// Counts a read, and returns whether the read is the n-th read, which does extra work.
     #[inline]
-    pub(in super::super) fn is_nth(&self) -> bool {
+    pub(crate) fn is_nth(&self) -> bool {
         self.inside.is_nth()
     }
 }
 
 /// An entry and its slot.
-pub(in super::super) struct Located<'g, N> {
+pub(crate) struct Located<'g, N> {
     pub(super) home: &'g Bucket<N>,
     pub(super) bucket: &'g Bucket<N>,
     pub(super) slot: usize,
@@ -401,7 +401,7 @@ impl<'g, N> Located<'g, N> {
     }
 
     #[inline]
-    pub(in super::super) fn get(&self) -> &'g N {
+    pub(crate) fn get(&self) -> &'g N {
         // SAFETY: as in `find`.
         unsafe { &*self.node }
     }
@@ -409,7 +409,7 @@ impl<'g, N> Located<'g, N> {
     /// R5: returns whether an entry found dead is no longer linked in its slot. O(1).
     #[cold]
     #[inline(never)]
-    pub(in super::super) fn has_gone(&self) -> bool {
+    pub(crate) fn has_gone(&self) -> bool {
         // Acquire: with the last drop of the object, by which the search saw the death. The thread
         // that dropped the object may have seen the entry replaced. Then the checks here and the
         // next search see the replacement, too: in the slot or, if the bucket had moved before, by
@@ -428,16 +428,12 @@ impl<'g, N> Located<'g, N> {
 impl<'t, N: Entry> Writer<'t, N> {
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
-    pub(in super::super) fn get<M: Into<Match>>(
-        &self,
-        hash: u64,
-        same: impl FnMut(&N) -> M,
-    ) -> Option<&N> {
+    pub(crate) fn get<M: Into<Match>>(&self, hash: u64, same: impl FnMut(&N) -> M) -> Option<&N> {
         find(self.table.array(&self.inside)?, hash, same).map(|place| place.get())
     }
 
     /// Returns all present entries. An entry that is present all the time occurs once.
-    pub(in super::super) fn entries(&self) -> Vec<&N> {
+    pub(crate) fn entries(&self) -> Vec<&N> {
         entries(self.table.array(&self.inside))
     }
 
@@ -471,7 +467,7 @@ impl<'t, N: Entry> Writer<'t, N> {
 
     /// Lets the thread run no destructor when it leaves.
     #[inline]
-    pub(in super::super) fn leave_quietly(&self) {
+    pub(crate) fn leave_quietly(&self) {
         self.inside.leave_quietly();
     }
 

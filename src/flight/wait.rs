@@ -13,7 +13,7 @@ use crate::waits::Place;
 impl Reservation {
     /// Blocks the thread until the reservation is complete, or until a point in time. While the
     /// thread has the returned heir, what the owner has left lives.
-    pub(in super::super) fn wait(
+    pub(crate) fn wait(
         this: &Arc<Self>,
         until: Option<Instant>,
     ) -> Result<Option<Heir>, WaitError> {
@@ -25,7 +25,7 @@ impl Reservation {
 }
 
 /// A thread that has waited until the end.
-pub(in super::super) struct Heir(Arc<Reservation>);
+pub(crate) struct Heir(Arc<Reservation>);
 
 impl Drop for Heir {
     fn drop(&mut self) {
@@ -35,14 +35,14 @@ impl Drop for Heir {
 
 /// A future that is ready when the reservation is complete. Until its drop, what the owner has left
 /// lives.
-pub(in super::super) struct Wait<'r> {
+pub(crate) struct Wait<'r> {
     reservation: &'r Arc<Reservation>,
     place: Option<Place>,
     edge: Option<Edge>,
 }
 
 impl<'r> Wait<'r> {
-    pub(in super::super) fn new(reservation: &'r Arc<Reservation>) -> Self {
+    pub(crate) fn new(reservation: &'r Arc<Reservation>) -> Self {
         Wait {
             reservation,
             place: None,

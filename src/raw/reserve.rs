@@ -29,7 +29,7 @@ impl<N: Entry> RawTable<N> {
     /// visit. When the reservation is linked, the thread leaves quietly, as
     /// [`Writer::leave_quietly`](super::table::Writer::leave_quietly) does.
     #[inline]
-    pub(in super::super) fn reserve<'t>(
+    pub(crate) fn reserve<'t>(
         &'t self,
         before: Reader<'t, N>,
         make: impl FnOnce() -> N,
@@ -64,7 +64,7 @@ impl<N: Entry> RawTable<N> {
     /// the old reservation, if no thread looks at it (V2), when the thread has left, and before
     /// anything is destroyed; and the caller does the upkeep that is due.
     #[inline]
-    pub(in super::super) fn publish<'t>(
+    pub(crate) fn publish<'t>(
         &'t self,
         make: impl FnOnce() -> N,
         is_own: impl Fn(&N) -> bool,
