@@ -199,9 +199,9 @@ pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {
 mod tests {
     use super::super::identity::Address;
     use super::super::key::ByKey;
-    use crate::raw::Entry;
     use super::*;
     use crate::Strong;
+    use crate::raw::Entry;
     use std::boxed::Box;
     use std::sync::Arc;
 
