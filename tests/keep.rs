@@ -16,8 +16,6 @@ mod hostile;
 mod listeners;
 #[path = "keep/memory.rs"]
 mod memory;
-#[path = "keep/owned.rs"]
-mod owned;
 #[path = "keep/policies.rs"]
 mod policies;
 #[path = "keep/script.rs"]
@@ -29,38 +27,7 @@ mod threads;
 #[path = "keep/tools.rs"]
 mod tools;
 
-use std::alloc::Layout;
-use std::cell::Cell;
-
-use common::heap::{Counting, Heap, Watcher};
-
-/// Counts all, and apart from that what has the alignment of a page, for each thread.
-struct Pages;
+use common::heap::{Counting, Heap};
 
 #[global_allocator]
-static HEAP: Heap<Pages> = Heap(Pages);
-
-thread_local! {
-    static PAGE_BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-/// How many bytes this thread has allocated in pages and not freed.
-fn page_bytes() -> usize {
-    PAGE_BYTES.get()
-}
-
-impl Watcher for Pages {
-    fn allocates(&self, layout: Layout) -> bool {
-        if layout.align() == memory::PAGE {
-            PAGE_BYTES.set(PAGE_BYTES.get() + layout.size());
-        }
-        Counting.allocates(layout)
-    }
-
-    fn frees(&self, layout: Layout) {
-        if layout.align() == memory::PAGE {
-            PAGE_BYTES.set(PAGE_BYTES.get() - layout.size());
-        }
-        Counting.frees(layout);
-    }
-}
+static HEAP: Heap<Counting> = Heap(Counting);

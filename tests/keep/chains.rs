@@ -58,16 +58,6 @@ fn a_chain_through_a_floor() {
     });
 }
 
-/// O223: The same through a floor that nothing is above of.
-#[test]
-fn a_chain_through_a_bare_floor() {
-    on_a_small_stack(|| {
-        let kept = KeepAlive::new(Limit::entries(3));
-        let all = kept.clone();
-        a_chain(Arc::new(move |_, object| _ = all.keep(object, 1)), &kept);
-    });
-}
-
 /// O223: The same through a ceiling: a value that goes brings the next.
 #[test]
 fn a_chain_through_a_ceiling() {
@@ -127,20 +117,6 @@ fn a_victim_drops_the_collection() {
     assert_eq!((ended.get(), budget.len()), (4, 0));
 }
 
-/// O223: The end of a floor ends what it keeps; a destructor may still use the collection above another floor.
-#[test]
-fn a_victim_of_the_end_uses_another_floor() {
-    let (map, other) = (Arc::new(Objects::new()), KeepAlive::new(Limit::entries(1)));
-    map.keep_in(&other);
-    let budget = KeepAlive::new(Limit::none());
-    for number in 0..5 {
-        let map = map.clone();
-        budget.keep(&object(move || _ = map.insert(number, &object(|| ()))), 1);
-    }
-    drop(budget);
-    assert_eq!((other.len(), map.len_live()), (1, 1));
-}
-
 /// O225: A limit holds, however deep in the destructors of other collections something is inserted.
 #[test]
 fn a_limit_holds_deep_in_destructors_of_others() {
@@ -159,47 +135,4 @@ fn a_limit_holds_deep_in_destructors_of_others() {
         }
     });
     assert_eq!((ceiling.len(), floor.len(), kept.len()), (3, 3, 3));
-}
-
-/// O225: Each of many limits holds, though what goes because of one is inserted under the next.
-#[test]
-fn many_limits_hold_within_each_other() {
-    const MANY: usize = 40;
-    let budgets: Arc<Vec<_>> = Arc::new(
-        (0..MANY)
-            .map(|_| KeepAlive::new(Limit::entries(1)))
-            .collect(),
-    );
-    let keys: Arc<Vec<_>> = Arc::new((0..2).map(Strong::new).collect());
-    type Ceiling = WeakMap<Strong<usize>, Doomed>;
-    let ceilings: Arc<Vec<_>> = Arc::new((0..MANY).map(|_| Ceiling::new()).collect());
-    let held = Count::default();
-    for at in 0..MANY {
-        let (next, count) = (Arc::downgrade(&budgets), held.clone());
-        let brings = object(move || {
-            let budgets = next.upgrade().expect("this thread has it");
-            if let Some(next) = budgets.get(at + 1) {
-                next.keep(&object(|| ()), 1);
-                count.add();
-                assert_eq!(next.len(), 1);
-            }
-        });
-        assert!(budgets[at].keep(&brings, 1));
-        ceilings[at].set_ceiling(Limit::entries(1), |_| 1);
-        let (next, its_keys, count) = (Arc::downgrade(&ceilings), keys.clone(), held.clone());
-        let brings = Doomed::new(move || {
-            let ceilings = next.upgrade().expect("this thread has it");
-            if let Some(next) = ceilings.get(at + 1) {
-                next.insert(&its_keys[1], Doomed::new(|| ()));
-                count.add();
-                assert_eq!(next.len(), 1);
-            }
-        });
-        ceilings[at].insert(&keys[0], brings);
-    }
-    budgets[0].keep(&object(|| ()), 1);
-    ceilings[0].insert(&keys[1], Doomed::new(|| ()));
-    assert_eq!(held.get(), 2 * (MANY - 1));
-    assert!(budgets.iter().all(|budget| budget.len() == 1));
-    assert!(ceilings.iter().all(|map| map.len() == 1));
 }

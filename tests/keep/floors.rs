@@ -10,15 +10,12 @@ use weakly::keep::{Gone, Limit};
 use weakly::{ByIdentity, Strong};
 
 use crate::common::{downgrade, is_alive, panics, place_of_panic, quiet_panic, scaled};
-use crate::tools::{
-    Floored, Name, Object, Pointer, Told, for_each_floored, for_each_pointer, lives, object,
-};
+use crate::tools::{Floored, Name, Object, Pointer, Told, for_each_floored, lives, object};
 
 for_each_floored!(
     what_goes_is_found_again_and_kept_again,
     what_nobody_uses_stays_within_the_limit,
     what_was_there_before_is_kept,
-    another_limit,
     one_that_is_taken_out_comes_back,
     one_budget_for_two_collections,
     the_weight_is_asked_for_once_for_each_that_comes,
@@ -27,11 +24,6 @@ for_each_floored!(
     a_floor_never_reports_deaths,
     a_collection_has_one_limit,
 );
-for_each_pointer!(
-    what_leaves_a_map_is_kept_no_more,
-    a_removal_returns_what_nobody_else_had,
-);
-
 /// O210: What a floor lets go stays with who uses it. The next lookup finds the same object, and it is kept again.
 fn what_goes_is_found_again_and_kept_again<P: Pointer, C: Floored<P>>() {
     let all = C::default();
@@ -110,23 +102,6 @@ fn what_was_there_before_is_kept<P: Pointer, C: Floored<P>>() {
         (0..5).filter(|number| all.get(*number).is_some()).count(),
         3
     );
-}
-
-/// O211: Another limit lets go at once what is beyond it.
-fn another_limit<P: Pointer, C: Floored<P>>() {
-    let all = C::default();
-    let kept = all.set_keep_alive(Limit::none(), |_| 2);
-    (0..10).for_each(|number| drop(all.make(number)));
-    kept.set_limit(Limit::entries(4));
-    assert_eq!((kept.len(), kept.retained_weight()), (4, 8));
-    kept.set_limit(Limit::none().weight(5));
-    assert_eq!((kept.len(), kept.retained_weight()), (2, 4));
-    assert_eq!(kept.shrink_to(3), 1);
-    kept.set_limit(Limit::none());
-    (0..10).for_each(|number| drop(all.make(number)));
-    assert_eq!(kept.len(), 10);
-    all.clear();
-    assert_eq!((kept.len(), kept.retained_weight(), all.len()), (0, 0, 0));
 }
 
 /// O210: One that was taken out of the floor is kept again by who finds it.
@@ -312,7 +287,9 @@ fn a_collection_has_one_limit<P: Pointer, C: Floored<P>>() {
 }
 
 /// O212: What leaves the map is kept no more, whoever takes it out.
-fn what_leaves_a_map_is_kept_no_more<P: Pointer>() {
+#[test]
+fn what_leaves_a_map_is_kept_no_more() {
+    type P = Strong<usize>;
     let (map, told) = (WeakValueMap::<usize, P>::new(), Told::default());
     let kept = map.set_keep_alive(Limit::none(), |_| 1);
     let hears = told.clone();
@@ -379,7 +356,9 @@ fn six_under_two_keys<P: Pointer>(map: &WeakValueMap<usize, P>) -> P {
 }
 
 /// O212: So it is while other threads take out what they do, and destroy what the floor lets go.
-fn a_removal_returns_what_nobody_else_had<P: Pointer>() {
+#[test]
+fn a_removal_returns_what_nobody_else_had() {
+    type P = Strong<usize>;
     const THREADS: usize = 3;
     let each = scaled(5_000, 50);
     let map = WeakValueMap::<usize, P>::new();

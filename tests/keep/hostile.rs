@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
-use std::task::Wake;
 
 use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
 use weakly::keep::{self, Gone, Limit};
@@ -56,40 +55,6 @@ fn destructors_that_panic_in_a_floor() {
         }
         assert_eq!(ended.get() - before, 6, "{at}");
     }
-}
-
-/// O224, O212: A map ends above a shared floor, and what it owns panics: its waker, and what goes. Nothing of it is kept.
-#[test]
-fn the_end_of_a_map_whose_waker_panics() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            quiet_panic();
-        }
-    }
-    impl Wake for Bomb {
-        fn wake(self: Arc<Self>) {}
-    }
-    let (map, other, ended) = (Objects::new(), Objects::new(), Count::default());
-    let kept = KeepAlive::new(Limit::none());
-    map.keep_in(&kept);
-    other.keep_in(&kept);
-    for number in 0..6 {
-        let count = ended.clone();
-        let end = move || {
-            count.add();
-            if number % 2 == 0 {
-                quiet_panic();
-            }
-        };
-        map.insert(number, &object(end));
-    }
-    let used = object(|| ());
-    other.insert(0, &used);
-    map.set_waker(Some(Arc::new(Bomb).into()));
-    assert!(panics(|| drop(map)));
-    assert_eq!((kept.len(), kept.retained_weight(), ended.get()), (1, 1, 6));
-    assert!(kept.contains(&used));
 }
 
 /// O224: A listener that panics, and a destructor of the same object that does, too.

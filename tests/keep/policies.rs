@@ -9,8 +9,6 @@ pub(crate) trait Policy {
     /// Asks for an object. It is in the cache afterwards. Returns which one went instead, if one did.
     fn request(&mut self, object: usize) -> Option<usize>;
     fn len(&self) -> usize;
-    /// What is there, from the head to the tail.
-    fn objects(&self) -> Vec<usize>;
 }
 
 /// A doubly linked list of numbers.
@@ -60,10 +58,6 @@ impl List {
         }
         self.holds[object] = false;
         self.len -= 1;
-    }
-
-    fn all(&self) -> Vec<usize> {
-        std::iter::successors(self.head, |object| self.next[*object]).collect()
     }
 }
 
@@ -130,10 +124,6 @@ impl<const LAPS: bool> Policy for Sieve<LAPS> {
     fn len(&self) -> usize {
         self.queue.len
     }
-
-    fn objects(&self) -> Vec<usize> {
-        self.queue.all()
-    }
 }
 
 impl<const LAPS: bool> Sieve<LAPS> {
@@ -148,6 +138,7 @@ impl<const LAPS: bool> Sieve<LAPS> {
     }
 }
 
+#[allow(dead_code, reason = "the simulation of the benches has it")]
 pub(crate) struct Lru {
     size: usize,
     queue: List,
@@ -179,10 +170,6 @@ impl Policy for Lru {
 
     fn len(&self) -> usize {
         self.queue.len
-    }
-
-    fn objects(&self) -> Vec<usize> {
-        self.queue.all()
     }
 }
 

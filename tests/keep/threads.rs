@@ -1,8 +1,7 @@
 //! Floors and ceilings that threads share.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, Mutex, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Barrier, RwLock};
 use std::thread;
 
 use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
@@ -12,14 +11,12 @@ use weakly::{Memo, Strong};
 
 use crate::common::random::random;
 use crate::common::{Count, downgrade, in_time, is_alive, scaled, sized};
-use crate::tools::{Doomed, Floored, Pointer, for_each_floored, for_each_pointer};
+use crate::tools::{Doomed, Floored, Pointer, for_each_floored};
 
 for_each_floored!(
     who_holds_an_object_is_never_told_of_another,
     a_promotion_races_evictions,
-    the_floor_is_exact_at_rest,
 );
-for_each_pointer!(a_ceiling_is_exact_at_rest, generations_of_two_threads,);
 
 const THREADS: usize = 4;
 
@@ -150,70 +147,11 @@ fn a_promotion_races_evictions<P: Pointer, C: Floored<P>>() {
     in_time(run);
 }
 
-/// O228: The counts of a floor are exact when nobody changes anything, also of what threads still use.
-fn the_floor_is_exact_at_rest<P: Pointer, C: Floored<P>>() {
-    const NUMBERS: usize = 64;
-    let rounds = scaled(20, 2);
-    let run = move || {
-        let all = C::default();
-        let limit = Limit::entries(10).weight(300);
-        let kept = all.set_keep_alive(limit, |object| **object);
-        let weak = Mutex::new(HashMap::new());
-        for round in 0..rounds {
-            let used = Mutex::new(Vec::new());
-            thread::scope(|scope| {
-                for own in 0..THREADS {
-                    let (all, kept, used, weak) = (&all, &kept, &used, &weak);
-                    scope.spawn(move || {
-                        let seed = (round * THREADS + own) as u64;
-                        for choice in random(seed).take(scaled(1000, 20)) {
-                            let object = all.make(choice % NUMBERS);
-                            match choice / 64 % 32 {
-                                0 => used.lock().unwrap().push(object),
-                                1 => drop(used.lock().unwrap().pop()),
-                                2 => _ = kept.shrink_to(100),
-                                _ => {}
-                            }
-                        }
-                        let last = all.make(own);
-                        weak.lock().unwrap().insert((round, own), downgrade(&last));
-                    });
-                }
-            });
-            all.purge();
-            let used = used.into_inner().unwrap();
-            let (len, weight) = (kept.len(), kept.retained_weight());
-            assert!(len <= 10 && weight <= 300);
-            // The ground truth: what is used, and besides what is kept.
-            let mut live: HashMap<usize, bool> = HashMap::new();
-            for object in &used {
-                live.insert(**object, kept.contains(object));
-            }
-            let evicted = live.iter().filter(|(_, is_kept)| !**is_kept);
-            assert_eq!(all.len(), len + evicted.count(), "round {round}");
-            drop(used);
-            all.purge();
-            assert_eq!(
-                (all.len(), kept.retained_weight()),
-                (len, weight),
-                "round {round}"
-            );
-        }
-        kept.clear();
-        assert_eq!((kept.len(), kept.retained_weight()), (0, 0));
-        assert!(
-            weak.into_inner()
-                .unwrap()
-                .values()
-                .all(|weak| !is_alive(weak))
-        );
-    };
-    in_time(run);
-}
-
 /// O228: A ceiling, too: when all threads are done there is no more than the limit, the weights are those of the values
 /// that are there, and each value that was there is told once.
-fn a_ceiling_is_exact_at_rest<P: Pointer>() {
+#[test]
+fn a_ceiling_is_exact_at_rest() {
+    type P = Strong<usize>;
     let steps = sized(100_000, 10_000, 50);
     let run = move || {
         let map = WeakMap::<P, Doomed>::new();
@@ -297,7 +235,9 @@ fn a_ceiling_is_exact_at_rest<P: Pointer>() {
 }
 
 /// O229: Threads that begin generations at once begin one each. What is found in between stays.
-fn generations_of_two_threads<P: Pointer>() {
+#[test]
+fn generations_of_two_threads() {
+    type P = Strong<usize>;
     let rounds = scaled(300, 5);
     for (generations, stays) in [(4, true), (3, false)] {
         let kept = KeepAlive::<P>::new(Limit::none().generations(generations));
@@ -321,32 +261,6 @@ fn generations_of_two_threads<P: Pointer>() {
             kept.clear();
         }
     }
-}
-
-/// O229: Under a ceiling and above a floor, likewise; each goes once.
-#[test]
-fn generations_of_collections() {
-    let rounds = scaled(200, 5);
-    let told = Arc::new(AtomicUsize::new(0));
-    let map = WeakMap::<Strong<usize>, usize>::new();
-    map.set_ceiling(Limit::none().generations(1), |value| *value);
-    let count = told.clone();
-    map.set_listener(move |_, _, _| _ = count.fetch_add(1, SeqCst));
-    let keys: Vec<_> = (0..50).map(Strong::new).collect();
-    let start = Barrier::new(2);
-    for _ in 0..rounds {
-        keys.iter().for_each(|key| _ = map.insert(key, **key));
-        let advance = || {
-            start.wait();
-            map.advance();
-        };
-        thread::scope(|scope| {
-            scope.spawn(advance);
-            advance();
-        });
-        assert_eq!((map.len(), map.retained_weight()), (0, 0));
-    }
-    assert_eq!(told.load(SeqCst), 50 * rounds);
 }
 
 /// O218: An entry goes though its key lives; but not in the place of a dead entry that was chosen, and freed before the thread
