@@ -26,10 +26,6 @@ mod callbacks;
 #[path = "concurrent/chains.rs"]
 mod chains;
 mod common;
-#[path = "concurrent/contents.rs"]
-mod contents;
-#[path = "concurrent/cpython.rs"]
-mod cpython;
 #[path = "concurrent/destruction.rs"]
 mod destruction;
 #[path = "concurrent/dying.rs"]

@@ -1,6 +1,5 @@
 //! What threads have unlinked, where many use a collection: it waits in their bags until there is a batch.
 
-use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -113,39 +112,6 @@ fn small_a_thread_that_only_inserts_empties_its_own_bag() {
     assert!(Strong::get_mut(&mut removed).is_some());
 }
 
-/// 320: A thread gathers so many and no more, whatever it does; a purge takes all.
-#[test]
-fn small_a_thread_gathers_a_bag_full_at_most() {
-    for others in [CROWD, scaled(40, 0)] {
-        if others != 0 {
-            gathers_at_most(others);
-        }
-    }
-}
-
-fn gathers_at_most(others: usize) {
-    let (map, keys) = (WeakMap::new(), keys(scaled(1_000, 2 * BAG)));
-    keys.iter().for_each(|key| _ = map.insert(key, 0));
-    beside(
-        others,
-        || change(&map, 0),
-        || {
-            map.purge();
-            let mut most = 0;
-            for key in &keys {
-                map.remove(key);
-                most = most.max(map.pending_dead());
-            }
-            assert_eq!(most, BAG - 1);
-            assert!(!map.purge());
-            assert_eq!(map.pending_dead(), 0);
-            keys.iter().for_each(|key| _ = map.insert(key, 0));
-            map.retain(|_, _| false);
-            assert!(map.pending_dead() < BAG, "{}", map.pending_dead());
-        },
-    );
-}
-
 /// 320, 501: Up to seven threads, a removal destroys the entry, and ends the registration of its object; more gather a few of
 /// those.
 #[test]
@@ -185,23 +151,6 @@ fn small_a_removed_entry_waits_only_beside_many_threads() {
             },
         );
     }
-}
-
-/// 320: An entry that waits in a bag is a weak handle to its key. A purge ends that.
-#[test]
-fn small_an_entry_in_a_bag_is_a_weak_handle() {
-    let (map, mut key) = (WeakMap::new(), Strong::new(1));
-    beside(
-        CROWD,
-        || change(&map, 0),
-        || {
-            map.insert(&key, 1);
-            assert_eq!(map.remove(&key), Some(1));
-            assert!(Strong::get_mut(&mut key).is_none());
-            map.purge();
-            assert!(Strong::get_mut(&mut key).is_some());
-        },
-    );
 }
 
 /// 320: What waits in bags is pending for a task that polls. From then on nobody gathers: the task would not be woken.
@@ -391,44 +340,14 @@ fn small_a_destructor_in_a_batch_takes_the_callers_lock() {
     });
 }
 
-/// 320, 165: A destructor in a batch drops another collection, whose bags are not empty, and the last handle but the caller's
-/// to this one.
+/// 320: The end of a map whose bags are not empty.
 #[test]
-fn small_a_destructor_in_a_batch_drops_collections() {
-    let (map, ended) = (Arc::new(Maps::new()), Count::default());
-    let other = Arc::new(Maps::new());
+fn small_a_map_ends_with_its_bags() {
+    let (map, ended) = (Maps::new(), Count::default());
     let ends = ended.ends();
-    let value = || owned(0, &ends);
-    let handles = Arc::new(Mutex::new(Some((Arc::clone(&map), Arc::clone(&other)))));
-    let all = AtomicUsize::new(0);
-    beside(
-        CROWD,
-        || {
-            change(&map, value());
-            (0..3).for_each(|_| change(&other, value()));
-            all.fetch_add(4, Relaxed);
-        },
-        || {
-            let weak = Arc::downgrade(&other);
-            drop(other_of(&handles, other.clone()));
-            batches(&map, move |_| drop(handles.lock().unwrap().take()));
-            assert!(weak.upgrade().is_some(), "ours");
-        },
-    );
-    drop(other);
-    map.purge();
-    assert_eq!(ended.get(), all.into_inner());
-    assert_eq!(Arc::strong_count(&map), 1);
-    // The end of a map whose bags are not empty.
-    let count = ended.clone();
-    let before = count.get();
-    beside(CROWD, || change(&map, value()), || ());
+    beside(CROWD, || change(&map, owned(0, &ends)), || ());
     drop(map);
-    assert_eq!(count.get(), before + CROWD);
-}
-
-fn other_of<T>(_: &T, other: Arc<Maps<Key>>) -> Arc<Maps<Key>> {
-    other
+    assert_eq!(ended.get(), CROWD);
 }
 
 /// 320: Threads change the same collection all the time. A purge beside them ends, and takes what was there before.

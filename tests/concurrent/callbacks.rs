@@ -143,7 +143,7 @@ acts! {
     ];
     WeakPairMap<K, K>: |map, it| map.insert(it, it), map.remove(it), key(map.get_key_value(it)), [
         map.get(it),
-        map.get_or_insert_with(it, K::clone),
+        map.get_or_insert_dyn(it, &mut || it.clone()),
         map.compute_dyn(it, &mut |_| Some(it.clone())),
         map.compute_dyn(it, &mut |_| None),
         map.remove(&K::downgrade(it)),
@@ -165,15 +165,11 @@ macro_rules! for_each_subject {
 
 for_each_subject! {
     a_panic_inside_leaves_nothing_half_done:
-    values: WeakValueMap<Custom, Strong<Custom>>;
     swept_values: WeakValueMap<Custom, Lease>;
-    names: Interner<Strong<Custom>>;
     swept_names: Interner<Lease>;
     swept_maps: WeakMap<Lease, Custom>;
     swept_sets: WeakSet<Lease>;
-    facts: WeakHashMap<Strong<Custom>, Custom>;
     swept_facts: WeakHashMap<Lease, Custom>;
-    words: WeakHashSet<Strong<Custom>>;
     swept_words: WeakHashSet<Lease>;
     swept_pairs: WeakPairMap<Lease, Lease>;
 }
@@ -291,7 +287,7 @@ fn a_panic_of_a_pointer_completes_the_flight() {
     });
 }
 
-/// M174: While one thread is about to compute a value, another removes an entry, which is destroyed on the first
+/// 174, 186: While one thread is about to compute a value, another removes an entry, which is destroyed on the first
 /// thread; its destructor asks for the value that is about to be computed. That is no cycle.
 #[test]
 fn small_a_destructor_may_ask_for_a_value_not_yet_begun() {

@@ -5,12 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
 
-for_each_owning!(
-    kit: a_chain_is_purged,
-    a_chain_is_dropped_by_its_first_removal_and_later_operations,
-    a_chain_is_dropped_with_its_collection,
-    a_chain_is_cleared,
-);
+for_each_owning!(kit: a_chain_goes_without_a_deep_stack);
 
 const LONG: usize = sized(100_000, 20_000, 40);
 /// Still more frames than a stack of that size can contain.
@@ -38,64 +33,32 @@ fn chain(
     (all, head.unwrap(), links)
 }
 
-fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
-    on_a_stack_of(256 << 10, f);
-}
-
-/// C53: The whole chain.
-fn a_chain_is_purged(kit: Kit<dyn Changing>) {
-    on_a_small_stack(move || {
-        let count = Count::default();
-        let (all, head, links) = chain(kit, LONG, &count);
-        drop(head);
-        assert_eq!(count.get(), 0);
-        all.purge();
-        assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-    });
-}
-
-/// C53: Each operation drains a part of it.
-fn a_chain_is_dropped_by_its_first_removal_and_later_operations(kit: Kit<dyn Changing>) {
-    on_a_small_stack(move || {
-        let count = Count::default();
-        let (all, head, links) = chain(kit, SHORTER, &count);
-        assert!(all.leave(&head));
-        drop(head);
-        let absent = kit.life(links);
-        for _ in 0..links {
-            all.leave(&absent);
-        }
-        if kit.notifies {
-            assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-        } else {
-            // At least one for each round.
-            assert!(count.get() > 2, "{}", count.get());
-            for _ in 0..links * links / 4 {
+/// 53, 168: However it goes: by a purge, with its collection, by `clear`; or in parts, by operations.
+fn a_chain_goes_without_a_deep_stack(kit: Kit<dyn Changing>) {
+    let ends: [fn(Kit<dyn Changing>, Box<dyn Changing>, Handle); 4] = [
+        |_, all, head| {
+            drop(head);
+            all.purge();
+            assert_eq!(all.counts(), (0, 0, 0));
+        },
+        |_, all, head| drop((all, head)),
+        |_, all, _head| all.clear(),
+        |kit, all, head| {
+            assert!(all.leave(&head));
+            drop(head);
+            let absent = kit.life(0);
+            while all.len() + all.pending_dead() != 0 {
                 all.leave(&absent);
             }
-            assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-        }
-    });
-}
-
-/// C53, M168
-fn a_chain_is_dropped_with_its_collection(kit: Kit<dyn Changing>) {
-    on_a_small_stack(move || {
-        let count = Count::default();
-        let (all, head, links) = chain(kit, SHORTER, &count);
-        drop((all, head));
-        assert_eq!(count.get(), links);
-    });
-}
-
-/// C53
-fn a_chain_is_cleared(kit: Kit<dyn Changing>) {
-    on_a_small_stack(move || {
-        let count = Count::default();
-        let (all, head, links) = chain(kit, SHORTER, &count);
-        all.clear();
-        assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-        drop(head);
-        assert_eq!(all.counts(), (0, 0, 0));
-    });
+        },
+    ];
+    for (end, links) in ends.into_iter().zip([LONG, SHORTER, SHORTER, SHORTER]) {
+        on_a_stack_of(256 << 10, move || {
+            let count = Count::default();
+            let (all, head, links) = chain(kit, links, &count);
+            assert_eq!(count.get(), 0);
+            end(kit, all, head);
+            assert_eq!(count.get(), links);
+        });
+    }
 }

@@ -6,11 +6,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::concurrent::{SharedRef, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
-use weakly::{Addr, Reclaim, Strong};
+use weakly::{Reclaim, Strong};
 
-use crate::common::custom::{Custom, On};
 use crate::common::scaled;
 use crate::faces::*;
 use crate::for_each_pointer;
@@ -18,18 +17,10 @@ use crate::for_each_pointer;
 for_each_owning!(
     kit: a_removed_entry_is_dropped_by_the_remover,
     small_an_entry_being_read_is_dropped_by_its_reader,
-    small_an_entry_drained_during_a_read_is_dropped_after_it,
-    nested_reads_count_as_one,
 );
 
-for_each_changing!(kit: an_entry_removed_while_it_is_read_is_not_found);
-
-for_each_collection!(kit: growth_loses_nothing);
-
 for_each_pointer!(
-    the_object_finds_its_own_entry_in_its_destructor,
     small_nor_while_other_threads_drain,
-    an_element_of_a_set_is_new_where_a_dead_one_was,
     a_value_does_not_die_unnoticed_while_it_is_changed,
 );
 
@@ -106,95 +97,6 @@ fn small_an_entry_being_read_is_dropped_by_its_reader(kit: Kit<dyn Changing>) {
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
-/// C39, L160: So does a thread that reads another entry while the dead are reclaimed.
-fn small_an_entry_drained_during_a_read_is_dropped_after_it(kit: Kit<dyn Changing>) {
-    let (ends, seen) = recorded_threads();
-    let mut lives = kit.lives(24);
-    let all = kit.of(&lives, &ends);
-    let looked_at = lives.pop().unwrap();
-    let count = || seen.lock().unwrap().len();
-    let act = || {
-        lives.clear();
-        all.purge();
-        assert_eq!(all.counts(), (1, 1, 23));
-    };
-    let (before, after, reader) = while_another_reads(&*all, &looked_at, act, count);
-    assert_eq!((before, after), (0, 23));
-    assert!(seen.lock().unwrap().iter().all(|id| *id == reader));
-}
-
-/// C39: A value that a thread removes while it reads is dropped when it stops reading.
-fn nested_reads_count_as_one(kit: Kit<dyn Changing>) {
-    let count = Count::default();
-    let mut lives = kit.lives(3);
-    let all = kit.of(&lives, &count.ends());
-    let looked_at = lives.pop().unwrap();
-    let went = all.leave_if(&looked_at, &mut || {
-        assert!(all.leave(&lives[0]));
-        lives.clear();
-        all.purge();
-        assert_eq!((all.counts(), count.get()), ((1, 1, 2), 0));
-        true
-    });
-    assert_eq!((went, all.counts(), count.get()), (true, (0, 0, 0), 3));
-}
-
-/// L157
-fn an_entry_removed_while_it_is_read_is_not_found(kit: Kit<dyn Changing>) {
-    let life = kit.life(1);
-    let all = kit.of([&life], &quietly());
-    let went = all.leave_if(&life, &mut || {
-        // A second lookup does not find it; entries inserted meanwhile are found.
-        all.leave(&life);
-        assert!(!all.has(&life));
-        true
-    });
-    assert!(!went || all.is_empty());
-    assert!(!all.has(&life));
-    all.enter(&life, &quietly());
-    assert_eq!(all.counts(), (1, 1, 0));
-}
-
-/// C54: Growth loses nothing, and drops nothing early or twice.
-fn growth_loses_nothing(kit: Kit) {
-    let count = Count::default();
-    let all = kit.empty();
-    let mut live = Vec::new();
-    for n in 0..scaled(5_000, 100) {
-        let life = kit.life(n);
-        all.enter(&life, &count.ends());
-        if n % 3 > 0 {
-            live.push(life);
-        }
-    }
-    assert!(live.iter().all(|life| all.has(life)));
-    all.purge();
-    assert_eq!(all.counts(), (live.len(), live.len(), 0));
-    assert_eq!(count.get(), kit.owned(scaled(5_000, 100) - live.len()));
-}
-
-/// C47: A plain reference finds the entry until the destructor is over; the destructor may use the collection.
-fn the_object_finds_its_own_entry_in_its_destructor<P: Kind>() {
-    let map = Arc::new(WeakMap::<P::Custom, Custom>::new());
-    let found = Arc::new(Mutex::new(Vec::new()));
-    let object = || {
-        let (map, found) = (map.clone(), found.clone());
-        let object = Custom::from(0).on(On::Drop, move |object| {
-            let first = map.get(&Addr::of(object));
-            map.purge();
-            map.remove_if(&Addr::of(object), |_| false);
-            found.lock().unwrap().push(first.map(|value| value.number));
-        });
-        P::Custom::from(object)
-    };
-    let (one, absent) = (object(), object());
-    map.insert(&one, 7.into());
-    drop((one, absent));
-    assert_eq!(*found.lock().unwrap(), [Some(7), None]);
-    map.purge();
-    assert!(map.is_empty());
-}
-
 /// B28: A new object at a dead one's address finds nothing of it, nor does the dead one's notice affect the new
 /// one's entry. (An `Arc` that is in a map keeps its address occupied, and so does an object of ours unless its
 /// payload is large enough to have its own allocation.)
@@ -263,18 +165,6 @@ fn small_nor_while_other_threads_drain<P: Kind>() {
     });
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
-}
-
-/// B28, G100
-fn an_element_of_a_set_is_new_where_a_dead_one_was<P: Kind>() {
-    let set = WeakSet::<Life<P>>::new();
-    for n in 0..scaled(5_000, 100) {
-        let life = Life::<P>::from(n);
-        assert!(!set.contains(&life));
-        assert!(set.insert(&life) && !set.insert(&life));
-    }
-    set.purge();
-    assert!(set.is_empty());
 }
 
 /// The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death, the

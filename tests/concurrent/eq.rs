@@ -26,7 +26,7 @@ impl Wake for Calls {
     }
 }
 
-/// An insertion that has drained the last notice has armed the waker before it asks `Eq`.
+/// 237: An insertion that has drained the last notice has armed the waker before it asks `Eq`.
 #[test]
 fn small_a_death_in_eq_wakes() {
     let set = Arc::new(Set::new());
@@ -49,7 +49,7 @@ fn small_a_death_in_eq_wakes() {
     assert_eq!(calls.0.load(SeqCst), 2);
 }
 
-/// What `Eq` does in an insertion is not nested in the drain of that insertion.
+/// 257: What `Eq` does in an insertion is not nested in the drain of that insertion.
 #[test]
 fn small_an_eq_may_purge_however_deep() {
     const DEEP: usize = 20;

@@ -2,21 +2,17 @@
 //! not accumulate.
 
 use std::ops::Deref;
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::thread;
 
-use weakly::concurrent::{
-    Interner, SharedRef, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-};
-use weakly::{AttributeKey, Attributes, Memo, Strong};
+use weakly::Strong;
+use weakly::concurrent::{Interner, SharedRef, WeakHashMap, WeakHashSet, WeakValueMap};
 
 use crate::common::custom::Custom;
 use crate::common::lease::Lease;
 use crate::common::subject::{Life, Upkeep};
 use crate::common::{in_time, scaled, sized};
 use crate::dynamic::*;
-use crate::faces::{self, Kind};
-use crate::for_each_pointer;
 
 const MANY: usize = sized(1_200, 600, 40);
 const THREADS: usize = 4;
@@ -35,11 +31,7 @@ type New = fn() -> Box<dyn Contents>;
 
 struct Names<K: SharedRef>(Interner<K>);
 struct Values<K: SharedRef>(WeakValueMap<Custom, K>);
-/// The same, with `insert` instead of `get_or_insert_with`.
-struct SetValues<K: SharedRef>(WeakValueMap<Custom, K>);
 struct Facts<K: SharedRef>(WeakHashMap<K, Custom>);
-struct SetFacts<K: SharedRef>(WeakHashMap<K, Custom>);
-struct ComputedFacts<K: SharedRef>(WeakHashMap<K, Custom>);
 struct Words<K: SharedRef>(WeakHashSet<K>);
 
 macro_rules! contents {
@@ -75,25 +67,10 @@ contents! {
     Names: |names, content| names.intern(content), names.get(content);
     Values: |map, content| map.get_or_insert_with(content, |content| content.clone().into()),
         map.get(content);
-    SetValues: |map, content| map.get(&content).unwrap_or_else(|| {
-        let value = content.clone().into();
-        map.insert(content, &value);
-        value
-    }), map.get(content);
     // The same content in other objects, of which one has the entry.
     Facts: |map, content| {
         let key = content.into();
         map.get_or_insert_dyn(&key, &mut || 0.into());
-        key
-    }, map.get_key_value(content).map(|(key, _)| key);
-    SetFacts: |map, content| {
-        let key = content.into();
-        map.insert(&key, 0.into());
-        key
-    }, map.get_key_value(content).map(|(key, _)| key);
-    ComputedFacts: |map, content| {
-        let key = content.into();
-        map.compute_dyn(&key, &mut |_| Some(0.into()));
         key
     }, map.get_key_value(content).map(|(key, _)| key);
     Words: |words, content| {
@@ -103,25 +80,23 @@ contents! {
     }, words.get(content);
 }
 
+fn new<C: Contents + Default + 'static>() -> Box<dyn Contents> {
+    Box::<C>::default()
+}
+
+/// Each collection; the notified and the swept handles meet in the interner.
 macro_rules! for_each_contents {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            for_each_contents! { @ $test names: Names, values: Values, set_values: SetValues, facts: Facts,
-                set_facts: SetFacts, computed_facts: ComputedFacts, words: Words }
+            for_each_contents! { @ $test names: Names, Strong<Custom>; swept_names: Names, Lease; values: Values, Lease;
+                facts: Facts, Strong<Custom>; swept_facts: Facts, Lease; words: Words, Lease; }
         }
     )*};
-    (@ $test:ident $($name:ident: $contents:ident),*) => {$(
-        mod $name {
-            use super::super::*;
-
-            #[test]
-            fn strong() {
-                $test(|| Box::<$contents<Strong<Custom>>>::default());
-            }
-            #[test]
-            fn arc() {
-                $test(|| Box::<$contents<Lease>>::default());
-            }
+    (@ $test:ident $($name:ident: $contents:ident, $handle:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            use super::*;
+            $test(new::<$contents<$handle>>);
         }
     )*};
 }
@@ -132,8 +107,6 @@ for_each_contents!(
     one_content_comes_and_goes,
     small_one_content_comes_and_goes_on_threads,
 );
-
-for_each_pointer!(objects_come_and_go);
 
 /// E79: Slower, but it terminates, and finds each.
 fn thousands_of_equal_hashes(new: New) {
@@ -257,112 +230,4 @@ fn an_invalid_equality_does_not_hang() {
             assert_eq!(lens, [0; 4]);
         });
     }
-}
-
-/// The case of the issue, with a good hasher.
-#[test]
-fn a_word_is_interned_again_and_again() {
-    in_time(|| {
-        let words = Interner::<Arc<usize>>::new();
-        let kept: Vec<_> = (0..100).map(|n| words.intern(n)).collect();
-        for _ in 0..MANY {
-            drop(words.intern(100));
-            assert!(words.len() <= kept.len() + 1, "{}", words.len());
-        }
-    });
-}
-
-struct Note;
-
-impl AttributeKey for Note {
-    type Value = usize;
-}
-
-/// C57: Keyed by identity, on one thread and on four: where deaths are notified, the next change reclaims them;
-/// else there are never more dead than live ones, plus a few.
-fn objects_come_and_go<P: Kind>()
-where
-    faces::Life<P>: SharedRef,
-{
-    type Act<P> = fn(&All<P>, &faces::Life<P>);
-    struct All<P: Kind> {
-        map: WeakMap<faces::Life<P>, usize>,
-        set: WeakSet<faces::Life<P>>,
-        facts: WeakHashMap<faces::Life<P>, usize>,
-        words: WeakHashSet<faces::Life<P>>,
-        pairs: WeakPairMap<faces::Life<P>, faces::Life<P>>,
-        attributes: Attributes<faces::Life<P>>,
-        memo: Memo<faces::Life<P>, usize>,
-    }
-    impl<P: Kind> All<P> {
-        fn most(&self) -> usize {
-            let lens = [
-                self.map.len(),
-                self.set.len(),
-                self.facts.len(),
-                self.words.len(),
-                self.pairs.len(),
-                self.attributes.len(),
-            ];
-            let pending = [
-                self.map.pending_dead(),
-                self.set.pending_dead(),
-                self.facts.pending_dead(),
-                self.words.pending_dead(),
-                self.pairs.pending_dead(),
-                self.attributes.pending_dead(),
-            ];
-            let most = lens
-                .into_iter()
-                .zip(pending)
-                .map(|(len, pending)| len + pending)
-                .max();
-            most.unwrap().max(self.memo.len())
-        }
-    }
-    let acts: [Act<P>; 7] = [
-        |all, life| _ = all.map.insert(life, 1),
-        |all, life| _ = all.set.insert(life),
-        |all, life| _ = all.facts.insert(life, 1),
-        |all, life| _ = all.words.insert(life),
-        |all, life| _ = all.pairs.insert(life, life),
-        |all, life| _ = all.attributes.insert(life, Note, 1),
-        |all, life| _ = all.memo.get_or_compute(life, |_| 1),
-    ];
-    in_time(move || {
-        for threads in [1, THREADS] {
-            let all = All::<P> {
-                map: WeakMap::new(),
-                set: WeakSet::new(),
-                facts: WeakHashMap::new(),
-                words: WeakHashSet::new(),
-                pairs: WeakPairMap::new(),
-                attributes: Attributes::new(),
-                memo: Memo::new(),
-            };
-            let all = &all;
-            thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(move || {
-                        for n in 0..MANY / 4 {
-                            let life = faces::Life::<P>::from(n);
-                            for act in acts {
-                                act(all, &life);
-                            }
-                        }
-                    });
-                }
-            });
-            // Objects that arrived during the last sweep count for the next.
-            for n in 0..MANY {
-                let life = faces::Life::<P>::from(n);
-                for act in acts {
-                    act(all, &life);
-                }
-            }
-            let most = all.most();
-            // One turn takes 16, and a sweep is due after 16 insertions.
-            assert!(most <= 32, "{most}");
-        }
-    });
 }

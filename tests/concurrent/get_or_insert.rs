@@ -1,7 +1,9 @@
 //! One face for the maps that compute a value for a key.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+
+pub(crate) use std::sync::Arc;
 
 use weakly::concurrent::{SharedRef, WeakPairMap, WeakValueMap};
 use weakly::reference::WeakRef;
@@ -252,26 +254,20 @@ maps! {
         asked |asked| assert_eq!(**asked, key); insert value value.handle();
 }
 
-/// Makes a `#[test]` of each function, for each map and kind of pointer.
+/// Makes a `#[test]` of each function, for each map, with the handles whose part in it differs.
 macro_rules! for_each_making {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
-            $crate::get_or_insert::for_each_making! { @ $test weak_map: Maps, weak_value_map: Values, weak_hash_map: HashMaps,
-                weak_pair_map: Pairs }
+            use crate::get_or_insert::*;
+            $crate::get_or_insert::for_each_making! { @ $test weak_map: Maps<weakly::Strong<usize>>;
+                weak_value_map: Values<weakly::Strong<usize>>; arc_value_map: Values<Arc<usize>>;
+                weak_hash_map: HashMaps<weakly::Strong<usize>>; arc_pair_map: Pairs<Arc<usize>>; }
         }
     )*};
-    (@ $test:ident $($name:ident: $map:ident),*) => {$(
-        mod $name {
-            use crate::get_or_insert::{$map, new};
-
-            #[test]
-            fn strong() {
-                super::super::$test(new::<$map<weakly::Strong<usize>>>);
-            }
-            #[test]
-            fn arc() {
-                super::super::$test(new::<$map<std::sync::Arc<usize>>>);
-            }
+    (@ $test:ident $($name:ident: $map:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            super::$test(new::<$map>);
         }
     )*};
 }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap};
 use weakly::{Memo, Reclaim};
@@ -104,28 +104,6 @@ fn a_purge_of_a_memo_ends() {
     assert!((1..=MOST).contains(&asked), "{asked}");
     memo.purge();
     assert_eq!(memo.len(), LIVING);
-}
-
-/// 187, C53: What its own destructors kill goes too, under either policy: a chain as deep as there are entries.
-#[test]
-fn a_purge_follows_its_own_destructors() {
-    for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
-        let map = WeakMap::new();
-        map.set_reclaim(reclaim);
-        let mut head = None;
-        for number in 0..LIVING / 4 {
-            let key = lease(number);
-            let next = Mutex::new(head.replace(key.clone()));
-            let value =
-                Custom::from(number).on(On::Drop, move |_| drop(next.lock().unwrap().take()));
-            map.insert(&key, value);
-        }
-        map.purge();
-        assert_eq!(map.len(), LIVING / 4);
-        drop(head);
-        map.purge();
-        assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    }
 }
 
 /// 178: An insertion by content first unlinks the dead of its hash. It asks each entry of that hash a few times.

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
+use weakly::{Reclaim, Strong};
 
-use crate::common::custom::{Custom, On};
 use crate::common::{scaled, sized};
 use crate::faces::{Count, Ends, Maps, ending, owned, token};
 
@@ -121,47 +120,4 @@ fn what_waits_for_a_thread_is_counted() {
         map.purge();
         assert_eq!(counts(), (1, 0, MANY + 2));
     }
-}
-
-/// Likewise of attributes and of results, whose computations do not count.
-#[test]
-fn so_are_attributes_and_results() {
-    #[derive(PartialEq, Eq, Hash)]
-    struct Number;
-    impl AttributeKey for Number {
-        type Value = usize;
-    }
-    let (read, dead) = (Strong::new(0_usize), Strong::new(1));
-    let all = Attributes::new();
-    for object in [&read, &dead] {
-        all.insert(object, Number, 0_usize);
-    }
-    let while_read = all.with(&read, Number, |_| {
-        drop(dead);
-        all.purge();
-        all.pending_dead()
-    });
-    assert_eq!(while_read, Some(1));
-    assert_eq!(all.pending_dead(), 0);
-
-    let (memo, read) = (
-        Arc::new(Memo::<Strong<Custom>, _>::new()),
-        Strong::new(Custom::from(0)),
-    );
-    let seen = Arc::new(AtomicUsize::new(0));
-    let act = {
-        let (memo, seen) = (Arc::downgrade(&memo), Arc::clone(&seen));
-        move |_: &Custom| {
-            let memo = memo.upgrade().expect("it is asked");
-            let before = memo.pending_dead();
-            let dead = Strong::new(Custom::from(2));
-            memo.get_or_compute(&dead, |_| Custom::from(2));
-            drop(dead);
-            memo.purge();
-            seen.store(memo.pending_dead() - before, Relaxed);
-        }
-    };
-    memo.get_or_compute(&read, |_| Custom::from(0).on(On::Clone, act));
-    assert!(memo.get(&read).is_some());
-    assert_eq!((seen.load(Relaxed), memo.pending_dead()), (1, 0));
 }

@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-use weakly::{Attributes, Memo, Reclaim, Strong};
+use weakly::Reclaim;
 
-use crate::common::custom::Custom;
 use crate::common::nested::inside_purges;
 use crate::common::{on_a_stack_of, scaled, sized};
 use crate::faces::*;
@@ -52,48 +51,6 @@ fn a_purge_takes_all_deep_in_purges_of_others(kit: Kit) {
         });
         assert_eq!((all.counts(), count.get()), ((0, 0, 0), kit.owned(50)));
     }
-}
-
-/// 257
-#[test]
-fn a_purge_of_a_memo_takes_all_deep_in_purges_of_others() {
-    let (memo, token) = (Arc::new(Memo::<Strong<Custom>, Custom>::new()), Arc::new(5));
-    let inputs: Vec<_> = (0..50).map(|n| Strong::new(Custom::from(n))).collect();
-    for input in &inputs {
-        memo.get_or_compute(input, |_| Custom::from(0).holding(&token));
-    }
-    inside_purges(DEEP, {
-        let memo = memo.clone();
-        move || {
-            drop(inputs);
-            assert!(!memo.purge());
-            assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-        }
-    });
-    assert_eq!(Arc::strong_count(&token), 1);
-}
-
-/// 257
-#[test]
-fn a_purge_of_attributes_takes_all_deep_in_purges_of_others() {
-    struct Name;
-    impl weakly::AttributeKey for Name {
-        type Value = Arc<usize>;
-    }
-    let (attributes, name) = (Arc::new(Attributes::<Strong<usize>>::new()), Arc::new(5));
-    let objects: Vec<_> = (0..50).map(Strong::new).collect();
-    for object in &objects {
-        attributes.insert(object, Name, name.clone());
-    }
-    inside_purges(DEEP, {
-        let attributes = attributes.clone();
-        move || {
-            drop(objects);
-            assert!(!attributes.purge());
-            assert_eq!(attributes.pending_dead(), 0);
-        }
-    });
-    assert_eq!(Arc::strong_count(&name), 1);
 }
 
 /// 257: Of one collection, the purges that nest too deep leave what is dead to the outer ones, and say so.

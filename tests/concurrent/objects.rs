@@ -11,7 +11,6 @@ use weakly::{Addr, Strong, reference::Identify};
 use crate::common::custom::{Custom, On};
 use crate::common::pointers::{Pointer, for_each_pointer};
 use crate::common::scaled;
-use crate::faces::{Count, Maps, owned};
 
 static NOTES: WeakMap<Strong<Custom>, Custom> = WeakMap::new();
 static ARC_NOTES: WeakMap<Arc<Custom>, Custom> = WeakMap::new();
@@ -87,11 +86,7 @@ fn destructors_among_many() {
     });
 }
 
-for_each_pointer!(
-    any_pointer_reads_and_removes,
-    maps_of_the_same_objects,
-    clear_against_insertions
-);
+for_each_pointer!(any_pointer_reads_and_removes,);
 
 /// 166: By its handle, weakly, by reference, or by address.
 fn any_pointer_reads_and_removes<P: Pointer>()
@@ -114,61 +109,4 @@ where
     by(&object, &P::downgrade(&object));
     by::<P, usize>(&object, &object);
     by(&object, &Addr::of(&*object));
-}
-
-/// 166, 167: What one map has of them, another has not; nor does the other's end, or its `clear`, take it away.
-fn maps_of_the_same_objects<P: Pointer>() {
-    type Values<P> = Maps<P>;
-    let ends: [fn(Values<P>) -> Option<Values<P>>; 2] = [
-        |map| {
-            drop(map);
-            None
-        },
-        |map| {
-            map.clear();
-            Some(map)
-        },
-    ];
-    for end in ends {
-        let objects: Vec<P> = (0..100).map(P::from).collect();
-        let (gone, kept) = (Count::default(), Count::default());
-        let [mine, yours] = [&gone, &kept].map(|count| {
-            let map = WeakMap::new();
-            objects
-                .iter()
-                .for_each(|object| assert!(map.insert(object, owned(0, &count.ends()))));
-            map
-        });
-        let _cleared = end(mine);
-        assert_eq!((gone.get(), kept.get()), (100, 0));
-        assert!(objects.iter().all(|object| yours.contains_key(object)));
-        drop(objects);
-        yours.purge();
-        assert_eq!((gone.get(), kept.get()), (100, 100));
-    }
-}
-
-/// 167: A value that was there before `clear` is gone; in the end each has been dropped once.
-fn clear_against_insertions<P: Pointer>() {
-    const STEPS: usize = scaled(2_000, 30);
-    let (map, destroyed) = (Maps::<P>::new(), Count::default());
-    let common: Vec<P> = (0..8).map(P::from).collect();
-    thread::scope(|scope| {
-        let inserters = [1, 2, 3].map(|_| {
-            scope.spawn(|| {
-                for step in 0..STEPS {
-                    let own = P::from(step);
-                    map.insert(&common[step % 8], owned(0, &destroyed.ends()));
-                    map.insert(&own, owned(0, &destroyed.ends()));
-                }
-            })
-        });
-        while !inserters.iter().all(|it| it.is_finished()) {
-            map.clear();
-        }
-    });
-    assert!(destroyed.get() <= 6 * STEPS);
-    map.clear();
-    assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    assert_eq!(destroyed.get(), 6 * STEPS);
 }

@@ -1,28 +1,22 @@
 //! What a map knows of a value, alone and while other threads change it.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Barrier, Mutex, mpsc::channel};
+use std::sync::{Arc, Mutex, mpsc::channel};
 use std::thread;
 
+use weakly::Strong;
 use weakly::concurrent::{WeakPairMap, WeakValueMap};
-use weakly::{Strong, WeakMap};
 
-use crate::bags::BAG;
 use crate::common::custom::{Custom, On};
 use crate::common::of_values::{Near, check_script, check_time};
-use crate::common::random::random;
-use crate::common::subject::{self, sorted};
-use crate::common::{in_time, panics, quiet_panic, scaled};
+use crate::common::subject::{self};
+use crate::common::{in_time, panics, quiet_panic};
 use crate::dynamic::*;
-use crate::faces::{Kind, Life, Over, lives};
+use crate::faces::{Kind, Life};
 use crate::for_each_pointer;
 
 for_each_pointer!(
     values_know_their_keys,
-    what_changes_before_its_turn_is_left_out,
     a_removal_by_value_does_not_stop_what_is_being_made,
-    small_threads_change_what_is_asked_for,
-    small_what_is_removed_by_value_is_counted_once,
 );
 
 /// H195
@@ -40,123 +34,6 @@ where
 fn to_ask_a_value_costs_what_it_is_registered_with() {
     check_time::<WeakValueMap<usize, Strong<usize>>>();
     check_time::<WeakPairMap<Strong<usize>, Strong<usize>>>();
-}
-
-/// H195, F88
-fn what_changes_before_its_turn_is_left_out<P: Kind>() {
-    let (value, other) = (Life::<P>::from(0), Life::<P>::from(1));
-    let mut keys = lives::<P>(5);
-    let pairs: WeakPairMap<_, _> = keys.iter().map(|key| (key, &value)).collect();
-    let names: WeakValueMap<_, _> = keys.iter().map(|key| (**key, &value)).collect();
-    let (mut by_key, mut by_name) = (pairs.keys_of(&value), names.keys_of(&value));
-    let (key, name) = (by_key.next().unwrap(), by_name.next().unwrap());
-    keys.retain(|at| **at != *key);
-    // One has another value, one has gone, one has died, and one is the same.
-    pairs.insert(&keys[0], &other);
-    pairs.remove(&keys[1]);
-    drop(keys.remove(2));
-    pairs.insert(&keys[2], &value);
-    assert!(by_key.map(|key| *key).eq([*keys[2]]));
-    for other_name in (0..5).filter(|at| *at != name) {
-        names.insert(other_name, &other);
-    }
-    names.insert(name, &other);
-    assert_eq!(by_name.count(), 0);
-}
-
-/// L162, H195: The keys that a value has all the time are shown, each once; the others only if it had them. Other
-/// threads give it further keys and take them away, kill keys, and register the value elsewhere.
-fn small_threads_change_what_is_asked_for<P: Kind>() {
-    let rounds = scaled(2_000, 6);
-    let (value, other) = (Life::<P>::from(0), Life::<P>::from(1));
-    let kept = lives::<P>(8);
-    let names: WeakValueMap<usize, Life<P>> = WeakValueMap::new();
-    let pairs: WeakPairMap<Life<P>, Life<P>> = WeakPairMap::new();
-    for key in &kept {
-        names.insert(**key, &value);
-        pairs.insert(key, &value);
-    }
-    let over = Over::default();
-    thread::scope(|scope| {
-        let (names, pairs, value, other, over) = (&names, &pairs, &value, &other, &over);
-        for thread in 1..=2 {
-            scope.spawn(move || {
-                let mut pick = random(thread);
-                for round in 0.. {
-                    if over.is_near() {
-                        break;
-                    }
-                    let number = 100 + pick.next().unwrap() % 16;
-                    let key = Life::<P>::from(number);
-                    let given = if round % 3 == 0 { other } else { value };
-                    names.insert(number, given);
-                    pairs.insert(&key, given);
-                    if round % 2 == 0 {
-                        names.remove(&number);
-                        pairs.remove(&key);
-                    }
-                    let mut elsewhere = WeakMap::new();
-                    elsewhere.insert(value, ());
-                }
-            });
-        }
-        let _near = over.at_the_end();
-        for _ in 0..rounds {
-            let by_name = sorted(names.keys_of(value));
-            let by_key = sorted(pairs.keys_of(value).map(|key| *key));
-            for shown in [&by_name, &by_key] {
-                assert!(shown.starts_with(&[0, 1, 2, 3, 4, 5, 6, 7]), "{shown:?}");
-                assert!(shown[8..].iter().all(|key| (100..116).contains(key)));
-            }
-            assert!(by_name.is_sorted_by(|one, next| one < next));
-        }
-    });
-}
-
-/// L157, H195: Each entry goes once, with one of those that remove it by value or by key, or with its key.
-fn small_what_is_removed_by_value_is_counted_once<P: Kind>() {
-    let (threads, rounds) = (2, scaled(300, 5));
-    let value = Life::<P>::from(0);
-    let names: WeakValueMap<usize, Life<P>> = WeakValueMap::new();
-    let pairs: WeakPairMap<Life<P>, Life<P>> = WeakPairMap::new();
-    let [by_name, by_pair] = [0, 0].map(AtomicUsize::new);
-    let keys: Vec<_> = (0..threads).map(|_| lives::<P>(rounds * 4)).collect();
-    let start = Barrier::new(threads + 1);
-    thread::scope(|scope| {
-        let (names, pairs, value, start) = (&names, &pairs, &value, &start);
-        let (by_name, by_pair) = (&by_name, &by_pair);
-        for (thread, keys) in keys.iter().enumerate() {
-            scope.spawn(move || {
-                start.wait();
-                for (number, key) in keys.iter().enumerate() {
-                    let name = number * threads + thread;
-                    assert!(names.insert(name, value).is_none());
-                    assert!(pairs.insert(key, value).is_none());
-                    if number % 4 == 0 {
-                        by_name.fetch_add(names.remove(&name).iter().count(), Relaxed);
-                        by_pair.fetch_add(pairs.remove(key).iter().count(), Relaxed);
-                    }
-                }
-            });
-        }
-        scope.spawn(move || {
-            start.wait();
-            for _ in 0..rounds {
-                by_name.fetch_add(names.remove_value(value), Relaxed);
-                by_pair.fetch_add(pairs.remove_value(value), Relaxed);
-            }
-        });
-    });
-    let all = threads * rounds * 4;
-    assert_eq!(names.remove_value(&value) + by_name.into_inner(), all);
-    assert_eq!(pairs.remove_value(&value) + by_pair.into_inner(), all);
-    assert!(names.is_empty() && pairs.is_empty());
-    // What the threads have removed may wait in their bags.
-    assert!(
-        names.pending_dead() <= BAG * (threads + 2) && pairs.pending_dead() <= BAG * (threads + 2)
-    );
-    assert!(!names.purge() && !pairs.purge());
-    assert_eq!((names.pending_dead(), pairs.pending_dead()), (0, 0));
 }
 
 type Act = fn(&Meddled);

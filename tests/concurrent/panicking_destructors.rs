@@ -13,18 +13,12 @@ use crate::common::scaled;
 use crate::faces::*;
 
 for_each_owning!(
-    kit: all_that_purge_drops,
-    all_that_clear_drops,
+    kit: all_that_an_operation_destroys,
     all_that_retain_drops,
-    all_that_dropping_the_collection_drops,
     all_that_one_operation_drains,
     replaced_and_removed_values_and_nothing_else,
-    all_that_is_kept_on_request,
-    all_that_clear_drops_and_what_was_kept,
     all_though_what_their_panics_carry_panics,
 );
-
-for_each_changing!(kit: small_collections_are_usable_after_that);
 
 /// More than one drain takes.
 const MANY: usize = scaled(100, 24);
@@ -89,33 +83,28 @@ fn all_though_what_their_panics_carry_panics(kit: Kit<dyn Changing>) {
     assert_eq!(all.counts(), (0, 0, 0));
 }
 
-/// 182
-fn all_that_purge_drops(kit: Kit<dyn Changing>) {
-    let (all, lives, destroyed) = filled(kit);
-    drop(lives);
-    assert_eq!(panicking(&destroyed, || _ = all.purge()), MANY);
-    assert_eq!(all.counts(), (0, 0, 0));
-}
-
-/// 182
-fn all_that_clear_drops(kit: Kit<dyn Changing>) {
-    let (all, mut lives, destroyed) = filled(kit);
-    lives.truncate(MANY / 2);
-    assert_eq!(panicking(&destroyed, || all.clear()), MANY);
-    assert_eq!(all.counts(), (0, 0, 0));
-}
-
-/// 182, 185
-fn all_that_clear_drops_and_what_was_kept(kit: Kit<dyn Changing>) {
-    let (all, mut lives, destroyed) = filled(kit);
-    all.set_reclaim(Reclaim::OnRequest);
-    lives.truncate(MANY / 2);
-    // Some are kept for later, and some are not found yet.
-    for life in &lives {
-        assert!(!all.leave_if(life, &mut || false));
+/// 182, 185: Whatever destroys them; on request, those of the dead are kept by then.
+fn all_that_an_operation_destroys(kit: Kit<dyn Changing>) {
+    let ways: [fn(Kit<dyn Changing>, &mut Box<dyn Changing>); 4] = [
+        |_, all| all.clear(),
+        |kit, all| drop(mem::replace(all, kit.empty())),
+        |_, all| _ = all.purge(),
+        |_, all| all.set_reclaim(Reclaim::OnUse),
+    ];
+    for (kept, ways) in [(false, &ways[..3]), (true, &ways)] {
+        for (way, left) in ways.iter().zip([MANY / 2, MANY / 2, 0, 0]) {
+            let (mut all, mut lives, destroyed) = filled(kit);
+            lives.truncate(left);
+            if kept {
+                all.set_reclaim(Reclaim::OnRequest);
+                let absent = kit.life(MANY);
+                (0..MANY).for_each(|_| _ = all.leave(&absent));
+                assert_eq!((all.len(), all.pending_dead()), (left, MANY - left));
+            }
+            assert_eq!(panicking(&destroyed, || way(kit, &mut all)), MANY);
+            assert_eq!(all.counts(), (0, 0, 0));
+        }
     }
-    assert_eq!(panicking(&destroyed, || all.clear()), MANY);
-    assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 182
@@ -124,14 +113,8 @@ fn all_that_retain_drops(kit: Kit<dyn Changing>) {
     let mut odd = |number| number % 2 == 1;
     assert_eq!(panicking(&destroyed, || all.retain(&mut odd)), MANY / 2);
     assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
-    assert_eq!(panicking(&destroyed, || drop((all, lives))), MANY / 2);
-}
-
-/// 182
-fn all_that_dropping_the_collection_drops(kit: Kit<dyn Changing>) {
-    let (all, mut lives, destroyed) = filled(kit);
-    lives.truncate(MANY / 2);
-    assert_eq!(panicking(&destroyed, || drop(all)), MANY);
+    drop(lives);
+    panicking(&destroyed, || drop(all));
 }
 
 /// 182: Each operation drains a bounded number of the dead: in the end all are gone, and no operation drains
@@ -168,52 +151,6 @@ fn replaced_and_removed_values_and_nothing_else(kit: Kit<dyn Changing>) {
     assert_eq!(all.counts(), (MANY - 2, MANY - 2, 0));
     assert!(all.has(&lives[1]) && !all.has(&lives[2]) && all.has(&lives[4]));
     _ = catch_unwind(AssertUnwindSafe(|| drop(all)));
-}
-
-/// 182, 185
-fn all_that_is_kept_on_request(kit: Kit<dyn Changing>) {
-    let ways: [fn(Kit<dyn Changing>, &mut Box<dyn Changing>); 4] = [
-        |_, all| _ = all.purge(),
-        |_, all| all.clear(),
-        |_, all| all.set_reclaim(Reclaim::OnUse),
-        |kit, all| drop(mem::replace(all, kit.empty())),
-    ];
-    for (number, way) in ways.into_iter().enumerate() {
-        let (mut all, lives, destroyed) = filled(kit);
-        all.set_reclaim(Reclaim::OnRequest);
-        drop(lives);
-        let absent = kit.life(MANY);
-        for _ in 0..MANY {
-            all.leave(&absent);
-        }
-        assert_eq!(
-            (all.len(), all.pending_dead()),
-            (0, MANY),
-            "kept, by way {number}"
-        );
-        assert_eq!(panicking(&destroyed, || way(kit, &mut all)), MANY);
-        assert_eq!(all.counts(), (0, 0, 0));
-    }
-}
-
-/// 182, D65: A collection without values is usable afterwards as well.
-fn small_collections_are_usable_after_that(kit: Kit<dyn Changing>) {
-    let (all, lives, _) = filled(kit);
-    drop(lives);
-    _ = catch_unwind(AssertUnwindSafe(|| all.purge()));
-    let lives = lives_of(kit, &*all);
-    assert_eq!(all.counts(), (MANY, MANY, 0));
-    drop(lives);
-    all.purge();
-    assert_eq!(all.counts(), (0, 0, 0));
-}
-
-fn lives_of(kit: Kit<dyn Changing>, all: &dyn Changing) -> Vec<Handle> {
-    let lives = kit.lives(MANY);
-    for life in &lives {
-        assert!(all.enter(life, &quietly()));
-    }
-    lives
 }
 
 /// 182: The types built on the maps behave alike.

@@ -15,30 +15,16 @@ use crate::dynamic::*;
 use crate::get_or_insert::{GetOrInsert, New, Value, for_each_making};
 
 for_each_making!(
-    what_is_there_is_returned,
     small_all_make_a_value_and_get_the_first,
     small_waiters_get_what_is_raced_beside_a_reservation,
-    what_fails_or_panics_keeps_nothing,
     a_value_whose_own_making_is_asked_for,
     what_is_removed_meanwhile_is_not_kept,
-    what_is_made_beside_a_race_is_the_same,
-    others_may_be_changed_meanwhile,
     who_leaves_last_leaves_nothing,
 );
 
 fn race(map: &dyn GetOrInsert, key: usize, make: impl FnOnce() -> usize) -> Value {
     let Ok(made) = map.race(key, || Ok::<_, Infallible>(make()));
     made
-}
-
-/// And one that is made is found afterwards.
-fn what_is_there_is_returned(new: New) {
-    let map = new();
-    let made = race(&*map, 1, || 7);
-    assert_eq!((made.number(), map.len()), (7, 1));
-    let again = race(&*map, 1, || panic!("it is present"));
-    let asked = map.ask(1, || panic!("it is present"));
-    assert!(made.is(&again) && made.is(&asked));
 }
 
 /// 280: All threads are in their closures at once, which none could be if it waited for another.
@@ -96,14 +82,6 @@ fn small_waiters_get_what_is_raced_beside_a_reservation(new: New) {
     }
 }
 
-fn what_fails_or_panics_keeps_nothing(new: New) {
-    let map = new();
-    assert!(map.race(1, || Err("no")).is_err());
-    assert!(panics(|| _ = race(&*map, 1, || quiet_panic())));
-    assert_eq!((map.len(), map.get(1).is_none()), (0, true));
-    assert_eq!(race(&*map, 1, || 8).number(), 8);
-}
-
 /// It is no cycle: the inner one is first.
 fn a_value_whose_own_making_is_asked_for(new: New) {
     let map = new();
@@ -142,50 +120,6 @@ fn what_is_removed_meanwhile_is_not_kept(new: New) {
     });
     assert_eq!((inner.unwrap().number(), outer.number()), (8, 9));
     assert_eq!((map.len(), race(&*map, 1, || 10).number()), (0, 10));
-}
-
-/// 470: By a thread that comes while others race.
-fn what_is_made_beside_a_race_is_the_same(new: New) {
-    // The race is first.
-    let map = new();
-    let mut raced = None;
-    let asked = {
-        let mut ask = || {
-            map.ask(1, || {
-                raced = Some(race(&*map, 1, || 7));
-                8
-            })
-        };
-        let mut asked = None;
-        let outer = race(&*map, 1, || {
-            asked = Some(ask());
-            9
-        });
-        let asked = asked.unwrap();
-        assert!(outer.is(&asked));
-        asked
-    };
-    assert!(asked.is(&raced.unwrap()) && asked.number() == 7);
-    // The thread is first.
-    let mut asked = None;
-    let outer = race(&*map, 2, || {
-        asked = Some(map.ask(2, || 7));
-        8
-    });
-    assert!(outer.is(&asked.unwrap()) && outer.number() == 7);
-    assert_eq!(map.len(), 2);
-}
-
-/// 471: The key of the race counts, and no other.
-fn others_may_be_changed_meanwhile(new: New) {
-    let map = new();
-    let other = race(&*map, 2, || 6);
-    let made = race(&*map, 1, || {
-        assert!(map.remove(2) && !map.remove(2));
-        7
-    });
-    drop(other);
-    assert!(map.get(1).is_some_and(|there| there.is(&made)));
 }
 
 /// 472: Whoever fails or panics, in a race or beside it: the others go on, and the next begins anew.

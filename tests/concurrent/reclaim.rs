@@ -1,6 +1,5 @@
 //! N185: When what dead entries own is dropped.
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -10,7 +9,7 @@ use weakly::Strong;
 use weakly::concurrent::WeakValueMap;
 
 use crate::common::custom::{Custom, On};
-use crate::common::{panics, quiet_panic, scaled};
+use crate::common::scaled;
 use crate::faces::*;
 
 for_each_collection!(kit: the_dead_are_dead_under_either_policy);
@@ -19,11 +18,7 @@ for_each_owning!(
     kit: no_other_operation_drops,
     its_end_drops_what_is_kept,
     small_entries_unlinked_during_a_read_are_kept_after_it,
-    entries_unlinked_during_a_read_are_dropped_when_the_policy_ends,
     small_threads_drop_only_on_request,
-    a_destructor_may_purge,
-    destructors_may_panic,
-    all_destructors_may_panic_at_the_end,
 );
 
 /// More than one turn reclaims.
@@ -173,14 +168,6 @@ fn small_entries_unlinked_during_a_read_are_kept_after_it(kit: Kit<dyn Changing>
     assert_eq!(seen(), 24);
 }
 
-/// Unless the policy ends.
-fn entries_unlinked_during_a_read_are_dropped_when_the_policy_ends(kit: Kit<dyn Changing>) {
-    let (all, destroyed, seen) = while_a_thread_reads(kit, |all| all.set_reclaim(OnUse));
-    assert_eq!(destroyed.len(), 23);
-    all.purge();
-    assert_eq!(seen(), 24);
-}
-
 /// Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.
 fn small_threads_drop_only_on_request(kit: Kit<dyn Changing>) {
     let rounds = scaled(200, 6);
@@ -208,89 +195,6 @@ fn small_threads_drop_only_on_request(kit: Kit<dyn Changing>) {
     // With more threads inside than slots, some may have to wait for the end of the collection.
     drop(all);
     assert_eq!(count.get(), 4 * rounds);
-}
-
-/// What is kept may purge by itself, and own the life of another: no deep recursion, and everything is dropped.
-fn a_destructor_may_purge(kit: Kit<dyn Changing>) {
-    // For `Arc` each purge visits all.
-    let many = scaled(if kit.notifies { 20_000 } else { 400 }, 60);
-    let count = Count::default();
-    let shared = Arc::<dyn Changing>::from(kit.empty());
-    shared.set_reclaim(OnRequest);
-    let mut next: Option<Handle> = None;
-    for number in 0..many {
-        let life = kit.life(number);
-        let (owned, this) = (Mutex::new(next.take()), Arc::downgrade(&shared));
-        let count = count.clone();
-        let ends: Ends = Arc::new(move |_| {
-            drop(owned.lock().unwrap().take());
-            count.add();
-            if let Some(all) = this.upgrade() {
-                all.purge();
-            }
-        });
-        shared.enter(&life, &ends);
-        // Chains of three.
-        next = (number % 3 != 0).then_some(life);
-    }
-    drop(next);
-    assert_eq!(count.get(), 0);
-    shared.purge();
-    assert_eq!((shared.counts(), count.get()), ((0, 0, 0), many));
-}
-
-/// A destructor that panics prevents no other drop.
-fn destructors_may_panic(kit: Kit<dyn Changing>) {
-    let ways: [fn(&dyn Changing); 3] = [
-        |all| _ = all.purge(),
-        |all| all.clear(),
-        |all| all.set_reclaim(OnUse),
-    ];
-    for way in ways {
-        let count = Count::default();
-        let (counts, fuse) = (count.clone(), Arc::new(AtomicBool::new(false)));
-        let burns = fuse.clone();
-        let bomb: Ends = Arc::new(move |_| {
-            counts.add();
-            if burns.swap(false, SeqCst) {
-                quiet_panic();
-            }
-        });
-        let (all, lives) = on_request(kit, 16, &bomb);
-        drop(lives);
-        all.enter(&kit.life(99), &quietly());
-        if !kit.notifies {
-            lives_come_and_go(kit, &*all);
-        }
-        assert_eq!(count.get(), 0);
-        fuse.store(true, SeqCst);
-        assert!(panics(|| way(&*all)));
-        assert_eq!(count.get(), 16, "all the same");
-        all.purge();
-        assert_eq!((all.counts(), count.get()), ((0, 0, 0), 16));
-    }
-}
-
-/// Several panics at the end of the collection become one, and everything is dropped.
-fn all_destructors_may_panic_at_the_end(kit: Kit<dyn Changing>) {
-    let count = Count::default();
-    let counts = count.clone();
-    let bomb: Ends = Arc::new(move |_| {
-        counts.add();
-        quiet_panic();
-    });
-    let (all, lives) = on_request(kit, 16, &bomb);
-    drop(lives);
-    lives_come_and_go(kit, &*all);
-    assert!(all.pending_dead() >= 16);
-    assert_eq!(count.get(), 0);
-    assert!(panics(|| drop(all)));
-    assert_eq!(count.get(), 16);
-}
-
-/// So many that entries without notices are swept.
-fn lives_come_and_go(kit: Kit<dyn Changing>, all: &dyn Changing) {
-    (100..200).for_each(|number| _ = all.enter(&kit.life(number), &quietly()));
 }
 
 /// The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new

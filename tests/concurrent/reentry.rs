@@ -2,20 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
 
 use crate::common::custom::Custom;
 use crate::common::subject::Life as _;
-use crate::common::{in_time, panics, quiet_panic, scaled};
+use crate::common::{in_time, panics, quiet_panic};
 use crate::dynamic::*;
 use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_owning!(
     kit: destructors_may_use_the_collection,
-    deaths_inside_a_drain_are_drained,
     a_destructor_that_panics_leaves_the_collection_usable,
     the_closure_of_retain_may_change_everything,
 );
@@ -99,37 +97,6 @@ fn destructors_may_use_the_collection(kit: Kit<dyn Changing>) {
             all.clear();
             assert_eq!(all.counts(), (0, 0, 0));
         }
-    }
-}
-
-/// D66: Each destructor kills the next object, and reclaims it itself, deeper than drains may nest: the
-/// outermost drain finishes the rest.
-fn deaths_inside_a_drain_are_drained(kit: Kit<dyn Changing>) {
-    let links = scaled(200, 30);
-    let (count, deepest) = (Count::default(), Arc::new(AtomicUsize::new(0)));
-    let all = Arc::<dyn Changing>::from(kit.empty());
-    let depth = Arc::new(AtomicUsize::new(0));
-    let mut head = None;
-    for number in 0..links {
-        let life = kit.life(number);
-        let next = Mutex::new(head.replace(life.clone()));
-        let (weak, count) = (Arc::downgrade(&all), count.clone());
-        let (depth, deepest) = (depth.clone(), deepest.clone());
-        let ends: Ends = Arc::new(move |_| {
-            count.add();
-            let now = depth.fetch_add(1, SeqCst) + 1;
-            deepest.fetch_max(now, SeqCst);
-            drop(next.lock().unwrap().take());
-            weak.upgrade().expect("it is there").purge();
-            depth.fetch_sub(1, SeqCst);
-        });
-        all.enter(&life, &ends);
-    }
-    drop(head);
-    all.purge();
-    assert_eq!((count.get(), all.counts()), (links, (0, 0, 0)));
-    if kit.notifies {
-        assert!((2..=17).contains(&deepest.load(SeqCst)), "{deepest:?}");
     }
 }
 
@@ -227,8 +194,7 @@ fn a_value_may_be_replaced_while_it_is_read<P: Kind>() {
     assert_eq!((number, count.get(), map.len()), (Some(3), 3, 0));
 }
 
-/// L157: It may set other entries, even of equal hash, and remove this one; and other threads may contend for
-/// it.
+/// 157: It may set other entries, even of equal hash, and remove this one.
 fn a_closure_may_do_anything_else<P: Kind>() {
     in_time(|| {
         let values = [0, 1, 2].map(|n| P::Custom::from(Custom::from(n)));
@@ -243,21 +209,6 @@ fn a_closure_may_do_anything_else<P: Kind>() {
             assert!(got.is_some_and(|got| got.is(&values[0])));
             assert!(map.get(&Custom::from(0)).is_some());
         }
-        let (counts, key) = (WeakMap::new(), &Life::<P>::from(3));
-        let (threads, each) = (4, scaled(200, 5));
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    for _ in 0..each {
-                        counts.compute_dyn(key, &mut |count| {
-                            thread::yield_now();
-                            Some(count.copied().unwrap_or(0) + 1)
-                        });
-                    }
-                });
-            }
-        });
-        assert_eq!(counts.get(key), Some(threads * each));
     });
 }
 

@@ -15,39 +15,17 @@ use crate::faces::Count;
 use crate::get_or_insert::{GetOrInsert, New, Shared, Value, for_each_making};
 
 for_each_making!(
-    a_value_is_computed_once,
     small_all_get_the_value_that_one_computes,
-    small_a_panic_lets_another_try,
-    an_error_is_returned_and_nothing_kept,
-    small_an_error_lets_another_try,
     small_waiters_share_an_error,
-    an_error_that_panics_when_it_is_dropped,
     all_may_panic_but_the_last,
     to_ask_for_a_value_while_computing_it_is_an_error,
-    other_keys_may_be_used_meanwhile,
     small_a_cycle_over_threads_is_an_error,
-    a_cycle_of_three_is_an_error,
     an_entry_removed_in_flight_is_not_inserted,
     a_condition_is_not_asked_of_an_entry_in_flight,
-    waiters_get_what_a_condition_was_not_asked_of,
     a_value_set_in_flight_stays,
-    waiters_get_the_value_set_in_flight,
     waiters_compute_again_after_a_removal,
-    an_entry_in_flight_is_not_found,
     the_count_is_right_while_one_is_in_flight,
 );
-
-/// L158: And it is present afterwards.
-fn a_value_is_computed_once(new: New) {
-    let map = new();
-    let made = map.ask(1, || 7);
-    assert_eq!((made.number(), map.len()), (7, 1));
-    let again = map.ask(1, || panic!("it is present"));
-    assert!(made.is(&again));
-    assert!(map.get(1).is_some_and(|got| made.is(&got)));
-    assert!(map.remove(1));
-    assert_eq!(map.ask(1, || 8).number(), 8);
-}
 
 /// L158: Of many threads that ask at the same time, one computes the value, and all get it.
 fn small_all_get_the_value_that_one_computes(new: New) {
@@ -69,63 +47,6 @@ fn small_all_get_the_value_that_one_computes(new: New) {
         assert_eq!((made.get(), map.len()), (1, 1));
         assert!(got.iter().all(|it| it.is(&got[0])));
     }
-}
-
-/// M175: Nothing is left of an attempt that panics; the next waiter tries again.
-fn small_a_panic_lets_another_try(new: New) {
-    let map = new();
-    let (started, starts) = channel();
-    thread::scope(|scope| {
-        let first = scope.spawn(|| {
-            panics(|| {
-                map.ask(1, || {
-                    started.send(()).unwrap();
-                    // (Perhaps the other thread waits by now: it is woken in any case.)
-                    thread::yield_now();
-                    quiet_panic()
-                });
-            })
-        });
-        starts.recv().unwrap();
-        let value = map.ask(1, || 8);
-        assert_eq!((value.number(), map.len()), (8, 1));
-        assert!(first.join().unwrap());
-    });
-}
-
-/// As if nobody had asked.
-fn an_error_is_returned_and_nothing_kept(new: New) {
-    let map = new();
-    let error = map
-        .try_ask(1, || Err("no value"))
-        .map(|value| value.number());
-    assert_eq!((error, map.len()), (Err("no value"), 0));
-    assert!(map.get(1).is_none());
-    let made = map.try_ask(1, || Ok::<_, &str>(7)).unwrap();
-    assert_eq!((made.number(), map.len()), (7, 1));
-    let there = map.try_ask(1, || Err("it is there")).unwrap();
-    assert!(there.is(&made));
-}
-
-/// The error goes to the caller whose closure failed; the thread that waits makes the value.
-fn small_an_error_lets_another_try(new: New) {
-    let map = new();
-    let (started, starts) = channel();
-    thread::scope(|scope| {
-        let first = scope.spawn(|| {
-            let failed = map.try_ask(1, || {
-                started.send(()).unwrap();
-                // (Perhaps the other thread waits by now: it is woken in any case.)
-                thread::yield_now();
-                Err("no value")
-            });
-            failed.map(|value| value.number())
-        });
-        starts.recv().unwrap();
-        let value = map.try_ask(1, || Ok::<_, ()>(8)).unwrap();
-        assert_eq!((value.number(), map.len()), (8, 1));
-        assert_eq!(first.join().unwrap(), Err("no value"));
-    });
 }
 
 /// 473: Each caller gets the error of the making for which it has waited, or its own: the same object, made once. Nothing is
@@ -157,20 +78,6 @@ fn small_waiters_share_an_error(new: New) {
         assert!(map.get(1).is_some_and(|there| there.is(&made)));
     }
     assert!(shared != 0 || rounds == 1, "no caller has waited");
-}
-
-/// The caller drops it: nothing is being made by then.
-fn an_error_that_panics_when_it_is_dropped(new: New) {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            quiet_panic()
-        }
-    }
-    let map = new();
-    assert!(panics(|| drop(map.try_ask(1, || Err(Bomb)))));
-    assert!(map.get(1).is_none());
-    assert_eq!(map.ask(1, || 7).number(), 7);
 }
 
 /// M175: However many attempts fail.
@@ -219,40 +126,9 @@ fn to_ask_for_a_value_while_computing_it_is_an_error(new: New) {
     assert_eq!((first.number(), value.number(), map.len()), (7, 8, 2));
 }
 
-/// M174: Meanwhile other values may be computed and looked up.
-fn other_keys_may_be_used_meanwhile(new: New) {
-    fn sum(map: &dyn GetOrInsert, n: usize, kept: &mut Vec<Value>) -> usize {
-        let mut inner = Vec::new();
-        let value = map.ask(n, || match n {
-            0 => 0,
-            _ => n + sum(map, n - 1, &mut inner),
-        });
-        kept.append(&mut inner);
-        kept.push(value.clone());
-        value.number()
-    }
-    let (map, mut kept) = (new(), Vec::new());
-    assert_eq!(sum(&*map, 7, &mut kept), 28);
-    assert_eq!((map.len(), kept.len()), (8, 8));
-    assert!((0..8).all(|n| {
-        map.get(n)
-            .is_some_and(|sum| sum.number() == n * (n + 1) / 2)
-    }));
-}
-
-/// M174: Two threads, each of which needs the value that the other computes: at least one gets an error, the
-/// other may not, and no thread waits forever.
+/// 174: Threads, each of which needs the value that the next computes: at least one gets an error, and no thread waits for ever.
 fn small_a_cycle_over_threads_is_an_error(new: New) {
-    cycles(new, 2, scaled(50, 1));
-}
-
-/// M174
-fn a_cycle_of_three_is_an_error(new: New) {
-    cycles(new, 3, scaled(50, 1));
-}
-
-fn cycles(new: New, threads: usize, rounds: usize) {
-    for _ in 0..rounds {
+    for threads in [2, 3].repeat(scaled(25, 1)) {
         let (map, barrier) = (new(), Barrier::new(threads));
         let refused: Vec<bool> = thread::scope(|scope| {
             let askers: Vec<_> = (0..threads)
@@ -316,16 +192,6 @@ fn a_condition_is_not_asked_of_an_entry_in_flight(new: New) {
     assert!(map.get(1).is_none());
 }
 
-/// L270: However often a condition is asked meanwhile, the value is made once.
-fn waiters_get_what_a_condition_was_not_asked_of(new: New) {
-    for _ in 0..scaled(50, 2) {
-        let map = new();
-        let got = wait_through(&*map, || assert!(!map.remove_if(1, &mut || true)));
-        assert_eq!(got.number(), 7);
-        assert!(map.get(1).is_some_and(|there| there.is(&got)));
-    }
-}
-
 /// L158: The value that was set stays; the caller that computed another keeps that for itself.
 fn a_value_set_in_flight_stays(new: New) {
     let map = new();
@@ -365,16 +231,6 @@ fn wait_through(map: &dyn GetOrInsert, meanwhile: impl FnOnce() + Send) -> Value
     })
 }
 
-/// L158
-fn waiters_get_the_value_set_in_flight(new: New) {
-    for _ in 0..scaled(50, 2) {
-        let map = new();
-        let set = map.value(3);
-        let got = wait_through(&*map, || _ = map.set(1, &set));
-        assert!(got.is(&set));
-    }
-}
-
 /// L158: Waiters ask again.
 fn waiters_compute_again_after_a_removal(new: New) {
     for _ in 0..scaled(50, 2) {
@@ -384,17 +240,6 @@ fn waiters_compute_again_after_a_removal(new: New) {
         assert!(map.get(1).is_some_and(|there| there.is(&got)));
         assert_eq!(map.len(), 1);
     }
-}
-
-/// L158: It is neither found nor counted before it is computed.
-fn an_entry_in_flight_is_not_found(new: New) {
-    let map = new();
-    let value = map.ask(1, || {
-        assert!(map.get(1).is_none());
-        assert_eq!(map.len(), 0);
-        7
-    });
-    assert_eq!((value.number(), map.len()), (7, 1));
 }
 
 /// E81: An entry in flight does not count, nor does its completion change the count if it was removed from the

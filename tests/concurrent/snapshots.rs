@@ -2,12 +2,9 @@
 
 use std::collections::HashSet;
 use std::mem;
-use std::thread;
 
 use weakly::Strong;
-use weakly::concurrent::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-};
+use weakly::concurrent::{Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet};
 
 use crate::common::custom::{Custom, On};
 use crate::common::scaled;
@@ -15,50 +12,18 @@ use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_collection!(
-    kit: what_is_cleared_before_its_turn_is_left_out,
-    a_new_object_at_the_address_of_a_dead_one_is_shown_once,
-    an_iterator_goes_on_on_another_thread,
+    kit: a_new_object_at_the_address_of_a_dead_one_is_shown_once,
 );
 
 for_each_changing!(
-    kit: what_is_removed_before_its_turn_is_left_out,
-    an_iterator_half_way_shows_what_stays_once,
+    kit: an_iterator_half_way_shows_what_stays_once,
 );
 
 for_each_owning_values!(kit: an_iterator_half_way_delays_no_destructor);
 
-for_each_pointer!(
-    a_value_is_shown_as_it_is_at_its_turn,
-    a_weak_value_is_shown_as_it_is_at_its_turn,
-);
+for_each_pointer!(a_value_is_shown_as_it_is_at_its_turn,);
 
 const MANY: usize = scaled(1_000, 40);
-
-/// F87: With a collection that has no `remove`, too.
-fn what_is_cleared_before_its_turn_is_left_out(kit: Kit) {
-    let lives = kit.lives(MANY);
-    let all = kit.of(&lives, &quietly());
-    let mut iter = all.iter();
-    assert!(iter.next().is_some());
-    all.clear();
-    assert_eq!(iter.size_hint(), (0, Some(MANY - 1)));
-    assert!(iter.next().is_none() && iter.next().is_none());
-}
-
-/// F87
-fn what_is_removed_before_its_turn_is_left_out(kit: Kit<dyn Changing>) {
-    let lives = kit.lives(MANY);
-    let all = kit.of(&lives, &quietly());
-    let mut iter = all.iter();
-    let first = *iter.next().expect("the first");
-    for life in lives.iter().filter(|life| ***life % 3 != 0) {
-        all.leave(life);
-    }
-    let mut left: Vec<_> = iter.map(|life| *life).collect();
-    left.sort_unstable();
-    let stay = (0..MANY).filter(|n| n % 3 == 0 && *n != first);
-    assert!(left.into_iter().eq(stay));
-}
 
 /// F87, C47: What the iterator has noted of a dead object is not the new one's; if it shows the new one, then once.
 fn a_new_object_at_the_address_of_a_dead_one_is_shown_once(kit: Kit) {
@@ -92,16 +57,6 @@ fn shows_new_objects_once(kit: Kit) -> bool {
         assert!(all.has(&life) && shown.insert(*life));
     }
     again
-}
-
-/// F87: It borrows the collection, and nothing else.
-fn an_iterator_goes_on_on_another_thread(kit: Kit) {
-    let lives = kit.lives(MANY);
-    let all = kit.of(&lives, &quietly());
-    let mut iter = all.iter();
-    let first = *iter.next().expect("the first");
-    let rest = thread::scope(|scope| scope.spawn(|| iter.map(|life| *life).sum()).join());
-    assert_eq!(first + rest.unwrap_or(0_usize), MANY * (MANY - 1) / 2);
 }
 
 /// F87, F88: While entries come, go, and are replaced by others.
@@ -168,26 +123,6 @@ fn a_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
         assert_eq!((value.number, clones.get()), (life.number + MANY, n + 1));
     }
     assert_eq!(clones.get(), 2 * MANY);
-}
-
-/// F87, L158: The object that a key has then.
-fn a_weak_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
-    let (keys, old) = (lives::<P>(MANY), lives::<P>(MANY));
-    let new: Vec<_> = (0..MANY).map(|n| Life::<P>::from(n + MANY)).collect();
-    let pairs: WeakPairMap<_, _> = keys.iter().zip(&old).collect();
-    let names: WeakValueMap<_, _> = (0..MANY).zip(&old).collect();
-    let (by_identity, by_name) = (pairs.iter(), names.iter());
-    for (key, new) in keys.iter().zip(&new) {
-        assert!(pairs.insert(key, new).is_some());
-        assert!(names.insert(**key, new).is_some());
-    }
-    drop(old);
-    let shown = by_identity.map(|(key, value)| (*key, *value));
-    let all: Vec<_> = { shown }
-        .chain(by_name.map(|(name, value)| (name, *value)))
-        .collect();
-    assert_eq!(all.len(), 2 * MANY);
-    assert!(all.iter().all(|(key, value)| *value == key + MANY));
 }
 
 /// F84: Even if it is among what is there more than once, here by an `Eq` that lies. (Else by a thread that removes it and

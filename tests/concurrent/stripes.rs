@@ -1,13 +1,11 @@
 //! L. Deaths of objects that one thread has inserted and another drains.
 
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use crate::common::scaled;
 use crate::faces::{Maps, Owned, token};
 use weakly::Strong;
-use weakly::concurrent::WeakMap;
 
 type Map = Maps<Strong<usize>>;
 
@@ -55,43 +53,6 @@ fn small_a_thread_with_deaths_of_its_own_drains_those_of_others() {
     assert!(Arc::strong_count(&own) <= 4);
     map.purge();
     assert_eq!((Arc::strong_count(&own), map.pending_dead()), (1, 0));
-}
-
-/// L159: What one thread drops does not pile up while another inserts.
-#[test]
-fn a_backlog_shrinks_while_one_thread_inserts_and_another_drops() {
-    let number = scaled(1_000, 20);
-    let map = WeakMap::<Strong<usize>, usize>::new();
-    let mut first: Vec<_> = (0..number).map(Strong::new).collect();
-    first.iter().for_each(|key| _ = map.insert(key, 0));
-    let (to, keys) = sync_channel::<Vec<Strong<usize>>>(0);
-    let (done, dropped) = sync_channel(0);
-    thread::scope(|scope| {
-        let map = &map;
-        scope.spawn(move || {
-            // It has a number, and so a stripe other than the inserter's.
-            map.remove(&Strong::new(0));
-            for key in keys {
-                drop(key);
-                done.send(()).unwrap();
-            }
-        });
-        to.send(std::mem::take(&mut first)).unwrap();
-        dropped.recv().unwrap();
-        assert_eq!(map.pending_dead(), number);
-        for n in 0..4 * number {
-            let key = Strong::new(n);
-            map.insert(&key, n);
-            to.send(vec![key]).unwrap();
-            dropped.recv().unwrap();
-        }
-        drop(to);
-        assert!(
-            map.pending_dead() < number / 10,
-            "{} are left",
-            map.pending_dead()
-        );
-    });
 }
 
 /// L159: Beside more threads than a core has stripes at first (C5 of `ptr::shared`), the deaths on each thread are

@@ -9,26 +9,22 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
-use weakly::{Addr, Reclaim, Strong};
+use weakly::{Addr, Reclaim};
 
 use crate::bags::BAG;
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::Lease;
-use crate::common::{on_a_stack_of, scaled, sized};
+use crate::common::{on_a_stack_of, scaled};
 use crate::dynamic::*;
 use crate::faces::*;
 
 for_each_collection!(
     kit: insertions_find_the_dead,
     hits_find_the_dead,
-    misses_find_the_dead,
     small_readers_find_each_of_the_dead_once,
     the_dead_are_a_third_of_the_living_at_most,
-    nor_more_with_many_threads,
     entries_found_by_reads_are_kept_on_request,
 );
-
-for_each_changing!(kit: removals_find_the_dead);
 
 const MANY: usize = scaled(2_000, 60);
 /// As many changes as a sweep over so many entries takes, and as many reads.
@@ -42,20 +38,6 @@ fn dying<D: Collection + ?Sized>(kit: Kit<D>, ends: &Ends) -> (Box<D>, Handle) {
     let left = lives.swap_remove(MANY / 2);
     drop(lives);
     (all, left)
-}
-
-/// 187: Entries without notices are found by a sweep of changes, even if as many are removed as are inserted,
-/// and one by one.
-fn removals_find_the_dead(kit: Kit<dyn Changing>) {
-    let count = Count::default();
-    let (all, left) = dying(kit, &count.ends());
-    let absent = kit.life(MANY);
-    for _ in 0..ROUND {
-        assert!(!all.leave(&absent));
-    }
-    assert_eq!(all.counts(), (1, 1, 0));
-    assert_eq!(count.get(), kit.owned(MANY - 1));
-    assert!(all.has(&left));
 }
 
 /// 187, C57: With fewer changes than there are entries.
@@ -86,12 +68,6 @@ fn reads_find_the_dead(kit: Kit, read: impl Fn(&dyn Collection, &Handle)) {
 /// 187, D61
 fn hits_find_the_dead(kit: Kit) {
     reads_find_the_dead(kit, |all, left| assert!(all.has(left)));
-}
-
-/// 187, D61
-fn misses_find_the_dead(kit: Kit) {
-    let absent = kit.life(MANY);
-    reads_find_the_dead(kit, |all, _| assert!(!all.has(&absent)));
 }
 
 /// 187: Readers on several threads, each with its own count: together they sweep the table, and each of the dead
@@ -146,37 +122,6 @@ fn the_dead_are_a_third_of_the_living_at_most(kit: Kit) {
             assert!(dead <= living / 3 + 4 || kit.notifies, "{dead} of {living}");
         }
     }
-}
-
-/// 187, L159: On several threads each does its share.
-fn nor_more_with_many_threads(kit: Kit) {
-    const THREADS: usize = 4;
-    let all = kit.empty();
-    let living = scaled(250, 20);
-    thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let all = &all;
-            scope.spawn(move || {
-                let mut lives = std::collections::VecDeque::new();
-                for n in 0..living * 12 {
-                    if lives.len() == living {
-                        lives.pop_front();
-                    }
-                    let life = kit.life(n * THREADS + thread);
-                    all.enter(&life, &quietly());
-                    lives.push_back(life);
-                    if n % 8 == 0 && !kit.notifies {
-                        // (A count during changes may be too high, though hardly each time.)
-                        let len = (0..10).map(|_| all.len()).min().unwrap_or(0);
-                        let most = THREADS * (living + living / 3 + 8);
-                        assert!(len <= most, "{len} of {most}");
-                    }
-                }
-            });
-        }
-    });
-    all.purge();
-    assert_eq!(all.counts(), (0, 0, 0));
 }
 
 /// 187, 185: On request a read drops nothing, and keeps what it finds.
@@ -331,34 +276,6 @@ fn a_destructor_that_a_read_runs_reads() {
     on_a_stack_of(512 << 10, test);
 }
 
-/// C53: Destructors that purge, each of which kills the key of the next.
-#[test]
-fn destructors_that_purge_nest_no_deeper_than_others() {
-    const LINKS: usize = sized(2_000, 1_000, 40);
-    let test = || {
-        let map = Arc::new(Maps::<Arc<usize>>::new());
-        let count = Count::default();
-        let mut head: Option<Arc<usize>> = None;
-        for number in 0..LINKS {
-            let key = Arc::new(number);
-            let next = Mutex::new(head.replace(key.clone()));
-            let (count, weak) = (count.clone(), Arc::downgrade(&map));
-            let value = ending(move || {
-                count.add();
-                drop(next.lock().unwrap().take());
-                if let Some(map) = weak.upgrade() {
-                    map.purge();
-                }
-            });
-            map.insert(&key, value);
-        }
-        drop(head);
-        map.purge();
-        assert_eq!((map.len(), count.get()), (0, LINKS));
-    };
-    on_a_stack_of(512 << 10, test);
-}
-
 /// C47: Inside the destructor of an `Arc`'s payload its entry counts as dead; as long as nothing else is looked
 /// up, it is found as often as it is asked for, and can be removed at the end.
 #[test]
@@ -384,19 +301,4 @@ fn the_destructor_of_an_arc_may_take_long() {
     notes.insert(&object, Custom::from(7));
     drop(object);
     assert_eq!(*results.lock().unwrap(), [200, 20, 7]);
-}
-
-/// 187: Where all deaths are notified, reads and changes ask no pointer.
-#[test]
-fn pointers_that_notify_are_not_asked() {
-    let (map, ends) = (Maps::<Strong<usize>>::new(), quietly());
-    let keys: Vec<_> = (0..MANY).map(Strong::new).collect();
-    keys.iter()
-        .for_each(|key| _ = map.insert(key, owned(**key, &ends)));
-    let left = keys[0].clone();
-    drop(keys);
-    for _ in 0..READS {
-        assert!(map.contains_key(&left));
-    }
-    assert_eq!((map.len(), map.pending_dead()), (1, MANY - 1));
 }

@@ -5,18 +5,16 @@ use std::env;
 use std::io::{Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, exit};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use weakly::concurrent::{Interner, WeakMap, WeakSet, WeakValueMap};
-use weakly::{AttributeKey, Attributes, Memo, Strong};
+use weakly::concurrent::WeakMap;
+use weakly::{Memo, Strong};
 
-use crate::common::custom::{Custom, On};
-use crate::common::{in_time, panics, scaled, watchdog::watched};
+use crate::common::{in_time, panics, watchdog::watched};
 use crate::dynamic::*;
-use crate::faces::{Maps, ValueMaps, owned, quietly, token};
+use crate::faces::{Maps, owned, quietly};
 
 type Last = Box<dyn FnOnce() + Send>;
 
@@ -81,14 +79,6 @@ fn small_a_map_in_the_destructor_of_a_thread_local() {
 }
 
 #[test]
-fn small_a_thread_that_has_used_nothing_before() {
-    let words: &'static Interner<Strong<str>> = Box::leak(Box::default());
-    let word = words.intern_ref("word");
-    let same = at_the_end(|| (), || words.intern_ref("word"));
-    assert!(Strong::ptr_eq(&word, &same));
-}
-
-#[test]
 fn small_a_memo_in_the_destructor_of_a_thread_local() {
     let memo: &'static Memo<Strong<usize>, usize> = Box::leak(Box::default());
     let key = Strong::new(20);
@@ -104,79 +94,6 @@ fn small_a_memo_in_the_destructor_of_a_thread_local() {
         },
     );
     assert_eq!(made, 23);
-}
-
-/// All shared types, used last on a thread whose thread-locals are gone; each in a static.
-#[test]
-fn small_all_shared_types_at_the_end() {
-    struct Depth;
-    impl AttributeKey for Depth {
-        type Value = usize;
-    }
-    type Lazy<T> = LazyLock<T>;
-    static MAP: Lazy<Maps<Strong<usize>>> = Lazy::new(WeakMap::new);
-    static ARCS: Lazy<Maps<Arc<usize>>> = Lazy::new(WeakMap::new);
-    static SET: Lazy<WeakSet<Strong<usize>>> = Lazy::new(WeakSet::new);
-    static VALUES: Lazy<ValueMaps<Strong<usize>>> = Lazy::new(WeakValueMap::new);
-    static NAMES: Lazy<Interner<Strong<str>>> = Lazy::new(Interner::new);
-    static NOTE: Maps<Strong<usize>> = WeakMap::new();
-    static NOTES: Lazy<Attributes<Strong<usize>>> = Lazy::new(Attributes::new);
-    static MEMO: Lazy<Memo<(Strong<usize>, Arc<usize>), usize>> = Lazy::new(Memo::new);
-    /// Uses every operation of each.
-    fn use_all() {
-        let (key, arc) = (Strong::new(1), Arc::new(2));
-        for round in 0..scaled(40, 3) {
-            let (other, dies) = (Strong::new(3), Arc::new(4));
-            MAP.insert(&key, token());
-            MAP.insert(&other, token());
-            MAP.compute_dyn(&key, &mut |_| Some(MAP.get(&other).unwrap_or_else(token)));
-            MAP.get_or_insert_dyn(&Strong::new(5), &mut || token());
-            ARCS.insert(&arc, token());
-            ARCS.get_or_insert_dyn(&dies, &mut || token());
-            assert!(ARCS.with(&arc, |_| ARCS.remove_if(&dies, |_| true)) == Some(true));
-            assert!(SET.insert(&other) && SET.contains(&other));
-            VALUES.insert(token(), &key);
-            _ = VALUES.compute_dyn(token(), &mut |old| old);
-            _ = VALUES.get_or_insert_dyn(owned(7, &quietly()), &mut || other.clone());
-            drop(NAMES.intern_ref("name"));
-            NOTE.insert(&key, token());
-            NOTE.compute_dyn(&key, &mut |_| Some(token()));
-            NOTE.get_or_insert_dyn(&other, &mut || token());
-            NOTES.insert(&key, Depth, round);
-            NOTES.compute(&key, Depth, |depth| depth.map(|depth| depth + 1));
-            assert_eq!(NOTES.get(&key, Depth), Some(round + 1));
-            let sum = |one: &Strong<usize>, other: &Arc<usize>| {
-                MEMO.get_or_compute((one, other), |cx| {
-                    cx.depends_on(&arc);
-                    **one + **other
-                })
-            };
-            let of_sum = MEMO.get_or_compute((&key, &dies), |_| sum(&other, &arc) + 1);
-            assert_eq!((of_sum, sum(&key, &arc)), (6, 3));
-            assert!(
-                MEMO.try_get_or_compute((&other, &dies), |_| Err(()))
-                    .is_err()
-            );
-        }
-    }
-    fn purge_all() -> usize {
-        MAP.purge();
-        ARCS.purge();
-        SET.purge();
-        VALUES.purge();
-        NAMES.purge();
-        NOTE.purge();
-        NOTES.purge();
-        MEMO.purge();
-        let kept = MAP.len() + ARCS.len() + SET.len() + VALUES.len() + NAMES.len();
-        kept + NOTE.len() + NOTES.len() + MEMO.len()
-    }
-    let late = || {
-        use_all();
-        purge_all()
-    };
-    assert_eq!(at_the_end(use_all, late), 0);
-    assert_eq!(at_the_end(|| (), late), 0);
 }
 
 /// Uses all thread-locals of the shared types, so that they are gone at the end.
@@ -266,58 +183,6 @@ fn a_cycle_with_a_thread(meanwhile: fn(&Memo<Strong<usize>, usize>)) {
         )
     });
     assert_eq!(made, (true, true));
-}
-
-type Compared = WeakValueMap<Custom, Strong<Custom>>;
-
-static COMPARED: LazyLock<Compared> = LazyLock::new(WeakValueMap::new);
-/// How many comparisons are left before another thread removes an entry.
-static COMPARISONS_LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
-
-/// A key; all have the same hash.
-fn compared(number: usize, end: impl Fn() + Send + Sync + 'static) -> Custom {
-    Custom::from(number).code(move |on, _| match on {
-        On::Eq if COMPARISONS_LEFT.fetch_sub(1, Relaxed) == 0 => {
-            let remove = || drop(COMPARED.remove(&Custom::from(9)));
-            thread::spawn(remove).join().unwrap();
-        }
-        On::Drop => end(),
-        _ => {}
-    })
-}
-
-/// 186: A destructor that runs when a value is about to be computed may ask for that value: it is no cycle.
-#[test]
-fn small_a_waiting_destructor_at_the_end() {
-    let results = in_time(|| {
-        (0..scaled(16, 4))
-            .map(|patience| {
-                let panicked = Arc::new(AtomicUsize::new(0));
-                let value = Strong::new(Custom::from(1));
-                let ask = |number: usize| {
-                    COMPARED
-                        .get_or_insert_dyn(compared(5, || ()), &mut || Custom::from(number).into())
-                };
-                let end = {
-                    let panicked = panicked.clone();
-                    move || _ = panicked.fetch_add(usize::from(panics(|| drop(ask(7)))), Relaxed)
-                };
-                for number in [0, 1, 2] {
-                    COMPARED.insert(compared(number, || ()), &value);
-                }
-                COMPARED.insert(compared(9, end), &value);
-                at_the_end(early, move || {
-                    COMPARISONS_LEFT.store(patience, Relaxed);
-                    let made = ask(5);
-                    COMPARISONS_LEFT.store(usize::MAX, Relaxed);
-                    assert_eq!(made.number, 5);
-                });
-                COMPARED.clear();
-                panicked.load(Relaxed)
-            })
-            .sum::<usize>()
-    });
-    assert_eq!(results, 0, "an error about a cycle");
 }
 
 /// A computation that exits the process: the destructors of thread-locals run then, and one that asks for the same

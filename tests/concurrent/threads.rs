@@ -1,101 +1,30 @@
 //! L. Many threads, one collection.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::WeakMap;
-use weakly::reference::WeakRef;
 
-use crate::bags::BAG;
 use crate::common::scaled;
 use crate::faces::*;
 use crate::for_each_pointer;
 
 for_each_collection!(
     kit: small_a_key_may_die_on_a_thread_without_the_collection,
-    objects_die_elsewhere_while_many_come,
     small_a_collection_is_dropped_while_its_objects_die,
     objects_may_die_while_their_thread_exits,
     a_collection_may_be_used_last_by_an_exiting_thread,
-    threads_come_and_go,
     iteration_against_deaths_and_insertions,
     collections_do_not_wait_for_each_other,
 );
 
 for_each_changing!(
-    kit: threads_change_entries_of_their_own,
-    small_threads_change_the_same_entries,
-);
+    kit: );
 
-for_each_pointer!(
-    small_a_lookup_against_a_death_finds_its_value_or_none,
-    small_two_drain_what_a_third_lets_die,
-);
+for_each_pointer!(small_two_drain_what_a_third_lets_die,);
 
 const MANY: usize = scaled(2_000, 12);
-
-/// L157: Each thread changes entries of its own.
-fn threads_change_entries_of_their_own(kit: Kit<dyn Changing>) {
-    let count = Count::default();
-    let all = kit.empty();
-    thread::scope(|scope| {
-        for thread in 0..4 {
-            let (all, count) = (&all, &count);
-            scope.spawn(move || {
-                let lives: Vec<Handle> = (0..MANY).map(|n| kit.life(thread * MANY + n)).collect();
-                for life in &lives {
-                    assert!(!all.has(life));
-                    assert!(all.enter(life, &count.ends()));
-                    assert!(all.has(life));
-                }
-                for (n, life) in lives.iter().enumerate() {
-                    assert_eq!((n % 2 == 0) && all.leave(life), n % 2 == 0);
-                    assert_eq!(all.has(life), n % 2 != 0);
-                }
-            });
-        }
-    });
-    all.purge();
-    assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(count.get(), kit.owned(4 * MANY));
-}
-
-/// L157: Of the threads that remove the same entry, one gets it; an entry that was inserted more often than it
-/// was removed is there.
-fn small_threads_change_the_same_entries(kit: Kit<dyn Changing>) {
-    let (threads, turns) = (scaled(4, 2), scaled(2_000, 8));
-    let count = Count::default();
-    let all = kit.empty();
-    let lives = kit.lives(2);
-    let (entered, left) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let (all, lives, count) = (&all, &lives, &count);
-            let (entered, left) = (&entered, &left);
-            scope.spawn(move || {
-                for turn in 0..turns {
-                    let life = &lives[(turn + thread) % lives.len()];
-                    if all.enter(life, &count.ends()) {
-                        entered.fetch_add(1, Relaxed);
-                    }
-                    all.has(life);
-                    if all.leave(life) {
-                        left.fetch_add(1, Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    // Each has removed after it has inserted. Where nothing has a destructor, that may wait in the threads' bags.
-    assert!(all.counts().2 <= threads * BAG);
-    all.purge();
-    assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(entered.load(Relaxed), left.load(Relaxed));
-    // No thread is inside any more. (A set may have kept an element that was there.)
-    assert_eq!(count.get(), kit.owned(threads * turns));
-}
 
 /// L160: The death is notified, and what the entry owns is dropped where the collection is used.
 fn small_a_key_may_die_on_a_thread_without_the_collection(kit: Kit) {
@@ -114,54 +43,7 @@ fn small_a_key_may_die_on_a_thread_without_the_collection(kit: Kit) {
     assert_eq!(*seen.lock().unwrap(), vec![here; kit.owned(4)]);
 }
 
-/// L159, C57: Objects die on other threads while more are inserted; the capacity does not grow, and everything
-/// is dropped once.
-fn objects_die_elsewhere_while_many_come(kit: Kit) {
-    let count = Count::default();
-    let all = kit.empty();
-    let rounds = scaled(100, 3);
-    let each = 40;
-    thread::scope(|scope| {
-        let (send, receive) = std::sync::mpsc::sync_channel::<Vec<Handle>>(4);
-        scope.spawn(move || receive.into_iter().for_each(drop));
-        for round in 0..rounds {
-            let lives: Vec<Handle> = (0..each).map(|n| kit.life(round * each + n)).collect();
-            for life in &lives {
-                all.enter(life, &count.ends());
-            }
-            assert!(lives.iter().all(|life| all.has(life)));
-            // Seven rounds may be alive, and as many dead, not yet drained or swept.
-            assert!(all.len() <= 7 * each * 4, "{}", all.len());
-            send.send(lives).unwrap();
-        }
-    });
-    all.purge();
-    assert_eq!(all.counts(), (0, 0, 0));
-    assert_eq!(count.get(), kit.owned(rounds * each));
-}
-
-/// L161: A lookup finds the value of its key, or nothing once the key is dead.
-fn small_a_lookup_against_a_death_finds_its_value_or_none<P: Kind>() {
-    for n in 0..scaled(400, 3) {
-        let map = WeakMap::<Life<P>, usize>::new();
-        let key = Life::<P>::from(n);
-        map.insert(&key, n);
-        let weak = <Life<P> as weakly::reference::WeakKey>::downgrade(&key);
-        thread::scope(|scope| {
-            scope.spawn(move || drop(key));
-            scope.spawn(|| map.purge());
-            while let Some(found) = map.get(&weak) {
-                assert_eq!(found, n);
-                thread::yield_now();
-            }
-            assert!(weak.upgrade().is_none());
-        });
-        map.purge();
-        assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    }
-}
-
-/// L162: An iterator shows every entry that lives throughout, and none twice.
+/// 119, 162: An iterator shows every entry that lives throughout, and none twice.
 fn iteration_against_deaths_and_insertions(kit: Kit) {
     let all = kit.empty();
     let steady = kit.lives(scaled(50, 4));
@@ -274,31 +156,6 @@ fn a_collection_may_be_used_last_by_an_exiting_thread(kit: Kit) {
     }
 }
 
-/// L165: Other threads find what a thread that has ended leaves behind.
-fn threads_come_and_go(kit: Kit) {
-    let count = Count::default();
-    let all = kit.empty();
-    let mut lives = Vec::new();
-    for n in 0..scaled(50, 4) {
-        let (all, count) = (&all, &count);
-        let life = thread::scope(|scope| {
-            let come = scope.spawn(move || {
-                let some: [Handle; 2] = [2 * n, 2 * n + 1].map(|n| kit.life(n));
-                some.iter()
-                    .for_each(|life| _ = all.enter(life, &count.ends()));
-                let [stays, _goes] = some;
-                stays
-            });
-            come.join().unwrap()
-        });
-        lives.push(life);
-    }
-    assert!(lives.iter().all(|life| all.has(life)));
-    all.purge();
-    assert_eq!(all.counts(), (lives.len(), lives.len(), 0));
-    assert_eq!(count.get(), kit.owned(lives.len()));
-}
-
 /// D71, L159: Two threads drain while a third kills: what each entry owns is dropped once.
 fn small_two_drain_what_a_third_lets_die<P: Kind>() {
     let count = Count::default();
@@ -340,15 +197,4 @@ fn collections_do_not_wait_for_each_other(kit: Kit) {
         other.purge();
         assert_eq!((other.counts(), count.get()), ((0, 0, 0), kit.owned(20)));
     });
-}
-
-/// What the chapter *costs* says of an empty collection.
-#[test]
-#[cfg(target_pointer_width = "64")]
-fn small_an_empty_collection_takes_one_or_two_cache_lines() {
-    assert_eq!(size_of::<WeakMap<weakly::Strong<u8>, u8>>(), 64);
-    assert_eq!(
-        size_of::<weakly::concurrent::WeakHashMap<weakly::Strong<u8>, u8>>(),
-        128
-    );
 }
