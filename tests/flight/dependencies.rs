@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use weakly::memo::{Dependencies, Many, Value};
-use weakly::{Anchor, Memo, Strong};
+use weakly::{Memo, Strong};
 
 use super::numbers::*;
 use super::tools::*;
@@ -107,16 +107,4 @@ fn a_computation_gets_its_key_weakly() {
     };
     assert_eq!(text, "Some(\"one\") x [Some(2), Some(3)]");
     assert_eq!(Arc::strong_count(&others[0]), 1);
-}
-
-/// 291: That of an anchor, too.
-#[test]
-fn a_computation_gets_its_anchor_weakly() {
-    let (memo, anchor) = (Memo::<Anchor, usize>::new(), Anchor::new());
-    let same = anchor.downgrade();
-    let ask = memo.get_or_compute_async(
-        &anchor,
-        move |key, _| async move { usize::from(key == same) },
-    );
-    assert_eq!(Task::new(ask).poll(), Poll::Ready(1));
 }

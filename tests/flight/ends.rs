@@ -4,9 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread;
 
-use weakly::keep::Limit;
 use weakly::{Memo, Strong};
 
 use super::common::doomed::Doomed;
@@ -159,100 +157,4 @@ fn a_waker_may_ask() {
         assert_eq!(found.load(SeqCst), 8, "the result is there for both");
         assert_eq!(second.poll(), Poll::Ready(4));
     });
-}
-
-/// 255: A clone of the value that asks there is in a cycle, which is a panic of the computation.
-#[test]
-fn a_clone_that_asks_is_in_a_cycle() {
-    static MEMO: Memo<Strong<usize>, Doomed> = Memo::new();
-    for by_task in [false, true] {
-        in_time(move || {
-            let text: Strong<usize> = Strong::new(4_usize);
-            let asked = text.clone();
-            let asks = Doomed::default().cloning(move || {
-                _ = if by_task {
-                    block_on(MEMO.get_or_compute_async(&asked, |_, _| async { unreachable!() }))
-                } else {
-                    MEMO.get_or_compute(&asked, |_| unreachable!())
-                };
-            });
-            let mut task = Task::new(MEMO.get_or_compute_async(&text, |_, _| async { asks }));
-            let payload = catch_unwind(AssertUnwindSafe(|| task.poll().is_ready())).unwrap_err();
-            assert!(message(payload).starts_with("a cycle"));
-            assert!(MEMO.is_empty());
-        });
-    }
-}
-
-/// 214, 244: A weight that panics is a panic of the computation.
-#[test]
-fn a_weight_that_panics_goes_to_who_computes() {
-    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    memo.set_ceiling(Limit::entries(3), |value| match value {
-        0 => panic_any("a weight"),
-        value => *value,
-    });
-    let event = Event::new();
-    let ask = |answer| {
-        let event = Arc::clone(&event);
-        memo.get_or_compute_async(&text, move |_, _| async move {
-            event.wait().await;
-            answer
-        })
-    };
-    let (mut first, mut second) = (Task::pending(ask(0)), Task::pending(ask(5)));
-    event.happen();
-    let payload = catch_unwind(AssertUnwindSafe(|| first.poll())).unwrap_err();
-    assert_eq!(message(payload), "a weight");
-    event.happen();
-    assert_eq!((second.woken(), second.poll()), (1, Poll::Ready(5)));
-    assert_eq!((memo.get(&text), memo.retained_weight()), (Some(5), 5));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.failures), (2, 1));
-}
-
-/// 204, 255: A waker that panics at the end of a computation, of a thread or of a task: the entry is in the ceiling by then.
-#[test]
-fn a_waker_that_panics_leaves_the_limit() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic_any("a waker");
-        }
-    }
-    for by_task in [false, true] {
-        let memo = Numbers::new();
-        memo.set_ceiling(Limit::entries(1), |_| 1);
-        let texts = [1, 2, 3].map(Strong::<usize>::new);
-        let mut waits = Task::new(memo.get_or_compute_async(&texts[0], |_, _| async { 5 }));
-        let waker = Waker::from(Arc::new(Panics));
-        let mut wait = || {
-            let polled = waits.poll_by(&mut Context::from_waker(&waker));
-            assert!(polled.is_pending());
-        };
-        let panics = if by_task {
-            let event = Event::new();
-            let happens = Arc::clone(&event);
-            let leads = memo.get_or_compute_async(&texts[0], move |_, _| async move {
-                event.wait().await;
-                4
-            });
-            let mut leads = Task::pending(leads);
-            wait();
-            happens.happen();
-            catch_unwind(AssertUnwindSafe(|| leads.poll().is_ready())).is_err()
-        } else {
-            let compute = || {
-                memo.get_or_compute(&texts[0], |_| {
-                    thread::scope(|scope| scope.spawn(&mut wait).join().unwrap());
-                    4
-                })
-            };
-            catch_unwind(AssertUnwindSafe(compute)).is_err()
-        };
-        // (A lookup would have the ceiling meet it.)
-        assert!(panics && memo.len() == 1);
-        (1..3).for_each(|at| _ = memo.get_or_compute(&texts[at], |_| 4));
-        assert_eq!((memo.len(), memo.retained_weight()), (1, 1));
-    }
 }

@@ -43,30 +43,6 @@ fn one_computes_for_all() {
     assert_eq!((statistics.hits, statistics.misses), (5, 1));
 }
 
-/// 177: Of two tasks, the one that computes is the miss, and the one that waits is the hit.
-#[test]
-fn a_task_that_waits_is_a_hit() {
-    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    let event = Event::new();
-    let ask = || {
-        let event = Arc::clone(&event);
-        Task::pending(memo.get_or_compute_async(&text, move |_, _| async move {
-            event.wait().await;
-            4
-        }))
-    };
-    let (mut own, mut other) = (ask(), ask());
-    event.happen();
-    assert!(
-        other.poll().is_pending(),
-        "only its leader polls a computation"
-    );
-    assert_eq!(own.poll(), Poll::Ready(4));
-    assert_eq!((other.woken(), other.poll()), (1, Poll::Ready(4)));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.hits, statistics.misses), (1, 1));
-}
-
 /// 240: A hit allocates nothing. A task that waits allocates its computation or the means to begin one, whatever that costs.
 #[test]
 fn a_hit_allocates_nothing() {

@@ -12,7 +12,7 @@ use weakly::concurrent::WeakValueMap;
 use weakly::{Memo, Strong};
 
 use super::common::doomed::Doomed;
-use super::common::{heap, in_time};
+use super::common::in_time;
 use super::tools::*;
 
 #[path = "spawned/shares.rs"]
@@ -210,101 +210,6 @@ fn the_caller_gets_the_value_of_its_load() {
     body(Name::new(), Name::remove, None);
     body(Name::new(), |asks| asks.insert(&other), Some(2));
     body(Name::new(), |asks| asks.0.clear(), None);
-}
-
-/// 461: An input that dies meanwhile: nothing keeps it, and its result goes to the caller.
-#[test]
-fn an_input_may_die_meanwhile() {
-    let (asks, loads, event) = (Object::new(), Loads::default(), Event::new());
-    let value = Strong::new(1);
-    let key = Strong::new(3);
-    let mut caller = {
-        let (memo, key, loads) = (Arc::clone(&asks.0), key.clone(), loads.clone());
-        let making = makes(&event, &value);
-        Task::new(Box::pin(async move {
-            let spawn = move |load| loads.spawn(load);
-            Memo::try_get_or_compute_spawned(memo, &{ key }, |_, _| making, spawn).await
-        }))
-    };
-    assert!(caller.poll().is_pending());
-    let mut load = loads.take();
-    drop(caller);
-    assert_eq!(Strong::strong_count(&key), 1);
-    drop(key);
-    event.happen();
-    assert!(load.poll().is_ready());
-    assert!(asks.0.is_empty());
-    assert_eq!(asks.0.statistics().invalidated, 1);
-}
-
-/// 460: A hit allocates nothing. A miss allocates five times more than awaited directly: the load, the way of its result, the
-/// reservation for which its caller waits, and two edges.
-#[test]
-fn a_load_costs_five_allocations() {
-    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
-    fn spawn_now(mut load: Load) {
-        assert!(
-            load.as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_ready()
-        );
-    }
-    let count = |run: &mut dyn FnMut()| {
-        let before = heap::allocations();
-        run();
-        heap::allocations() - before
-    };
-    let mut waker = Context::from_waker(Waker::noop());
-    let keys = [0, 1, 2].map(Strong::new);
-    let mut direct = |key| {
-        let mut asked = pin!(MEMO.get_or_compute_async(key, |_, _| ready(4)));
-        count(&mut || assert_eq!(asked.as_mut().poll(&mut waker), Poll::Ready(4)))
-    };
-    direct(&keys[0]);
-    let directly = direct(&keys[1]);
-    let mut spawned = |key| {
-        let asked = Memo::get_or_compute_spawned(&MEMO, key, |_, _| ready(4), spawn_now);
-        let mut asked = pin!(asked);
-        count(&mut || assert_eq!(asked.as_mut().poll(&mut waker), Poll::Ready(4)))
-    };
-    let miss = spawned(&keys[2]);
-    assert_eq!((miss, spawned(&keys[2])), (directly + 5, 0));
-}
-
-/// 255: A hit drops its closures before the value is in its place: the value of a closure whose drop panics does not leak.
-#[test]
-fn a_closure_that_a_hit_drops_may_panic() {
-    let (memo, names) = (Arc::new(Numbers::new()), Name::new().0);
-    let (key, value) = (Strong::new(0), Strong::new(1));
-    memo.insert(&key, value.clone());
-    names.insert(7, &value);
-    let guard = || Doomed::new(|| panic_any("a closure"));
-    let panics = |future: Pin<Box<dyn Future<Output = Strong<usize>> + '_>>| {
-        let mut task = Task::new(future);
-        assert_eq!(panic_of(|| task.poll().is_ready()), "a closure");
-        drop(task);
-        assert_eq!(Strong::strong_count(&value), 2, "ours and the memo's");
-    };
-    let [one, two, three, four] = [(); 4].map(|()| guard());
-    let never = |_: &Doomed| pending::<Strong<usize>>();
-    let refuse = |_| unreachable!("a hit");
-    panics(Box::pin(
-        memo.get_or_compute_async(&key, move |_, _| never(&one)),
-    ));
-    panics(Box::pin(names.get_or_insert_async(7, move |_| never(&two))));
-    let (memo, names) = (Arc::clone(&memo), Arc::clone(&names));
-    panics(Box::pin(Memo::get_or_compute_spawned(
-        memo,
-        &key,
-        move |_, _| never(&three),
-        refuse,
-    )));
-    panics(Box::pin(WeakValueMap::get_or_insert_spawned(
-        names,
-        7,
-        move |_| never(&four),
-        refuse,
-    )));
 }
 
 /// 462: A load that is dropped, before its first poll or after it, or whose `spawn` panics: its caller panics, the next caller's
@@ -531,21 +436,4 @@ fn a_load_that_waits_for_its_caller_panics() {
         }))
     });
     assert!(panic.starts_with("a cycle"), "{panic}");
-}
-
-/// 460: Threads wait for loads, and share their values.
-#[test]
-fn threads_wait_for_loads() {
-    let (asks, loads, event) = (Object::new(), Loads::default(), Event::new());
-    let value = Strong::new(1);
-    let mut caller = asks.clone().asks(&loads, makes(&event, &value));
-    assert!(caller.poll().is_pending());
-    let mut load = loads.take();
-    assert!(load.poll().is_pending());
-    thread::scope(|scope| {
-        let thread = scope.spawn(|| asks.0.get_or_compute(&asks.1, |_| unreachable!()));
-        event.happen();
-        assert!(load.poll().is_ready());
-        assert!(Strong::ptr_eq(&thread.join().unwrap(), &value));
-    });
 }

@@ -2,14 +2,12 @@
 
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::task::Poll;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use weakly::Strong;
-use weakly::concurrent::WeakValueMap;
 use weakly::memo::TimedOut;
 
 use super::common::in_time;
@@ -57,20 +55,6 @@ fn a_thread_waits_for_tasks() {
     assert_eq!(memo.statistics().loads, 1);
 }
 
-/// 247: A thread that waits keeps no computation alive: if all tasks go, it computes itself.
-#[test]
-fn a_thread_that_waits_keeps_nothing() {
-    let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-    let task = Task::pending(memo.get_or_compute_async(&text, |_, _| std::future::pending()));
-    thread::scope(|scope| {
-        let other = begun(scope, || memo.get_or_compute(&text, |_| 5));
-        // For it to wait by then.
-        thread::sleep(Duration::from_millis(20));
-        drop(task);
-        assert_eq!(other.join().unwrap(), 5);
-    });
-}
-
 /// 247: A task waits for what a thread computes, and is woken. If that fails, it computes.
 #[test]
 fn a_task_waits_for_a_thread() {
@@ -95,32 +79,6 @@ fn a_task_waits_for_a_thread() {
             let answer = block_on(std::future::poll_fn(|context| task.poll_by(context)));
             assert_eq!(answer, if fails { 5 } else { 4 });
         });
-    }
-}
-
-/// 247: A blocking call on a thread that polls nothing else, for what another thread's task computes; many of each.
-#[test]
-fn threads_and_tasks_share_computations() {
-    let rounds = if cfg!(miri) { 3 } else { 2000 };
-    for round in 0..rounds {
-        let (memo, text) = (Numbers::new(), Strong::new(4_usize));
-        let begun = Arc::new(AtomicUsize::new(0));
-        let answers = thread::scope(|scope| {
-            let all = [0, 1, 2].map(|which| {
-                let (memo, text, begun) = (&memo, &text, Arc::clone(&begun));
-                scope.spawn(move || {
-                    if (which + round) % 3 == 0 {
-                        return memo.get_or_compute(text, |_| begun.fetch_add(1, SeqCst));
-                    }
-                    block_on(memo.get_or_compute_async(text, move |_, _| async move {
-                        yields(2).await;
-                        begun.fetch_add(1, SeqCst)
-                    }))
-                })
-            });
-            all.map(|thread| thread.join().unwrap())
-        });
-        assert_eq!((answers, begun.load(SeqCst)), ([0; 3], 1));
     }
 }
 
@@ -165,32 +123,6 @@ fn threads_that_wait_for_tasks_find_an_inserted_value() {
                 (memo.get(&text), memo.statistics().invalidated),
                 (Some(3), invalidated)
             );
-        });
-    }
-}
-
-/// 253, 280: By name, too.
-#[test]
-fn threads_that_wait_for_tasks_by_name_find_an_inserted_value() {
-    type Map = WeakValueMap<usize, Arc<usize>>;
-    type Insert = fn(&Map, &Arc<usize>);
-    let inserts: [Insert; 3] = [
-        |map, value| assert!(map.insert(1, value).is_none()),
-        |map, value| _ = map.get_or_insert_racing(1, |_| Arc::clone(value)),
-        |map, value| _ = map.compute(1, |_| Some(Arc::clone(value))),
-    ];
-    for insert in inserts {
-        in_time(move || {
-            let (map, three) = (Map::new(), Arc::new(3));
-            let mut task = Task::pending(map.get_or_insert_async(1, |_| std::future::pending()));
-            thread::scope(|scope| {
-                let waits = begun(scope, || map.get_or_insert_with(1, |_| Arc::new(5)));
-                // For the thread to wait by then.
-                thread::sleep(Duration::from_millis(20));
-                insert(&map, &three);
-                assert!(Arc::ptr_eq(&waits.join().unwrap(), &three));
-            });
-            assert!(task.poll().is_pending());
         });
     }
 }

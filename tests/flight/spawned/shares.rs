@@ -113,44 +113,6 @@ fn a_load_has_dependencies() {
     cx.depends_on(&Strong::new(5));
 }
 
-/// 465: The drop of a load ends its dependencies, and with the last share the memo.
-#[test]
-fn a_load_may_have_the_last_share() {
-    for polls in [false, true] {
-        let (memo, loads) = (Arc::new(Numbers::new()), Loads::default());
-        let (key, on) = (Strong::new(0), Strong::new(1));
-        let kept = Arc::new(Mutex::new(None));
-        let mut caller = {
-            let (kept, on, spawns) = (Arc::clone(&kept), on.clone(), loads.clone());
-            let compute = |_, cx: weakly::memo::Dependencies<'static>| async move {
-                cx.depends_on(&on);
-                *kept.lock().unwrap() = Some(cx);
-                pending().await
-            };
-            let (memo, key) = (Arc::clone(&memo), key.clone());
-            Task::new(Box::pin(async move {
-                let spawn = |load| spawns.spawn(load);
-                Memo::get_or_compute_spawned(memo, &key, compute, spawn).await
-            }))
-        };
-        assert!(caller.poll().is_pending());
-        let mut load = loads.take();
-        if polls {
-            assert!(load.poll().is_pending());
-        }
-        drop(caller);
-        let weak = Arc::downgrade(&memo);
-        drop(memo);
-        assert!(weak.upgrade().is_some(), "the load has a share");
-        drop(load);
-        assert!(weak.upgrade().is_none());
-        let kept = kept.lock().unwrap().take();
-        if let Some(cx) = kept {
-            cx.depends_on(&on);
-        }
-    }
-}
-
 /// 465: Where the memo is borrowed, the drop of a computation ends its dependencies, too: they may be dropped after the memo.
 #[test]
 fn dependencies_may_be_dropped_after_the_memo() {
