@@ -12,8 +12,6 @@ mod dependencies;
 mod destructors;
 #[path = "memo/failures.rs"]
 mod failures;
-#[path = "memo/function_cache.rs"]
-mod function_cache;
 #[path = "memo/handles.rs"]
 mod handles;
 #[path = "memo/inputs.rs"]
@@ -30,8 +28,6 @@ mod racing;
 mod rewriting;
 #[path = "memo/script.rs"]
 mod script;
-#[path = "memo/statistics.rs"]
-mod statistics;
 #[path = "memo/sweeps.rs"]
 mod sweeps;
 #[path = "memo/tools.rs"]

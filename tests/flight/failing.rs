@@ -320,7 +320,7 @@ fn races_are_dropped() {
     assert!(matches!(last.poll(), Poll::Ready(two) if *two == 2));
 }
 
-/// 475: Each of these counts once, at all ways: a computation that fails, one that is dropped, a caller that gives up, one
+/// 177, 475: Each of these counts once, at all ways: a computation that fails, one that is dropped, a caller that gives up, one
 /// that waits, a race that loses.
 #[test]
 fn each_counts_once() {

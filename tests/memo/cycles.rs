@@ -12,14 +12,7 @@ use crate::common::{panics, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Doomed, Pointer, message, objects};
 
-for_each_pointer!(
-    needing_itself_is_an_error,
-    a_caught_cycle_leaves_no_trace,
-    other_keys_may_be_computed,
-    a_cycle_over_threads_is_an_error,
-    a_cycle_of_three_is_an_error,
-    threads_that_only_meet_form_no_cycle,
-);
+for_each_pointer!(needing_itself_is_an_error, a_cycle_of_three_is_an_error,);
 
 /// 174: A panic that names both types; the key can be used afterwards, on this thread and others.
 fn needing_itself_is_an_error<P: Pointer>() {
@@ -89,47 +82,6 @@ fn the_location_of_a_cycle_is_the_callers() {
     }
 }
 
-/// 174, 516: The outer computation may continue without the result. Its own result is not kept.
-fn a_caught_cycle_leaves_no_trace<P: Pointer>() {
-    let (memo, input) = (Memo::<P, usize>::new(), P::from(1));
-    let result = memo.get_or_compute(&input, |_| {
-        for _ in 0..3 {
-            assert!(panics(|| _ = memo.get_or_compute(&input, |_| 0)));
-        }
-        assert_eq!(memo.get(&input), None);
-        7
-    });
-    assert_eq!((result, memo.get(&input)), (7, None));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.loads), (4, 1));
-    assert_eq!((statistics.failures, statistics.invalidated), (0, 1));
-}
-
-/// 174, 511: As deep as the stack allows; each is computed once.
-fn other_keys_may_be_computed<P: Pointer>() {
-    fn count<P: Pointer>(memo: &Memo<P, usize>, all: &[P]) -> usize {
-        let Some((first, rest)) = all.split_first() else {
-            return 0;
-        };
-        // Twice: the second is a hit.
-        memo.get_or_compute(first, |_| count(memo, rest).max(count(memo, rest)) + 1)
-    }
-    let depth = scaled(300, 10);
-    let (memo, mut all) = (Memo::new(), objects::<P>(depth));
-    assert_eq!(count(&memo, &all), depth);
-    let statistics = memo.statistics();
-    assert_eq!(
-        (statistics.live, statistics.loads),
-        (depth as u64, depth as u64)
-    );
-    assert_eq!(statistics.hits, depth as u64 - 1);
-    // The result of the last input ends all others, at any depth.
-    all.pop();
-    assert_eq!(memo.get(&all[0]), None);
-    memo.purge();
-    assert_eq!(memo.len(), 0);
-}
-
 /// Threads, each of which computes one key and, once all have begun, needs that of the next. At least one gets
 /// an error; no thread waits forever, and all keys can be used again. Returns how many got one.
 fn cycle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -> usize {
@@ -163,13 +115,6 @@ fn cycle_of<P: Pointer>(threads: usize, wants: impl Fn(usize) -> usize + Sync) -
     refused.get()
 }
 
-/// 174: One thread gets an error, or both.
-fn a_cycle_over_threads_is_an_error<P: Pointer>() {
-    for _ in 0..scaled(200, 3) {
-        assert_ne!(cycle_of::<P>(2, |at| 1 - at), 0);
-    }
-}
-
 /// 174: Likewise; a thread that waits for a cycle without being part of it gets no error.
 fn a_cycle_of_three_is_an_error<P: Pointer>() {
     for _ in 0..scaled(200, 3) {
@@ -177,44 +122,6 @@ fn a_cycle_of_three_is_an_error<P: Pointer>() {
         // 3 waits for 0, which is in a cycle with 1 and 2.
         let refused = cycle_of::<P>(4, |at| if at == 3 { 0 } else { (at + 1) % 3 });
         assert!((1..=3).contains(&refused), "{refused}");
-    }
-}
-
-/// 174: Threads that need several results in different orders, but one at a time.
-fn threads_that_only_meet_form_no_cycle<P: Pointer>() {
-    let threads = scaled(4, 2);
-    let keys = scaled(16, 4);
-    for _ in 0..scaled(100, 2) {
-        let (memo, inputs) = (Memo::<P, usize>::new(), objects::<P>(keys));
-        let computed = Count::default();
-        thread::scope(|scope| {
-            for thread in 0..threads {
-                let (memo, inputs, computed) = (&memo, &inputs, &computed);
-                scope.spawn(move || {
-                    for step in 0..keys {
-                        let at = if thread % 2 == 0 {
-                            step
-                        } else {
-                            keys - 1 - step
-                        };
-                        // Each needs the one above: no cycle, whichever begins.
-                        let got = memo.get_or_compute(&inputs[at], |_| {
-                            computed.add();
-                            thread::yield_now();
-                            match inputs.get(at + 1) {
-                                Some(next) => memo.get_or_compute(next, |_| {
-                                    computed.add();
-                                    keys
-                                }),
-                                None => keys,
-                            }
-                        });
-                        assert_eq!(got, keys);
-                    }
-                });
-            }
-        });
-        assert_eq!((computed.get(), memo.len()), (keys, keys));
     }
 }
 
@@ -244,37 +151,4 @@ fn a_cycle_over_collections_is_an_error() {
     assert!(cycle.contains("cycle"), "{cycle}");
     assert!(sizes.is_empty() && depths.is_empty() && names.is_empty());
     assert_eq!([ask(1), ask(2), ask(3)], [1, 2, 3]);
-
-    // The same over two threads.
-    let (one, other) = (Memo::<Strong<usize>, usize>::new(), WeakMap::new());
-    for _ in 0..scaled(100, 3) {
-        let barrier = Barrier::new(2);
-        let refused = Count::default();
-        let count = |run: &dyn Fn()| {
-            if panics(run) {
-                refused.add();
-            }
-        };
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                count(&|| {
-                    one.get_or_compute(&object, |_| {
-                        barrier.wait();
-                        make(&other, &|| 1)
-                    });
-                });
-            });
-            scope.spawn(|| {
-                count(&|| {
-                    make(&other, &|| {
-                        barrier.wait();
-                        one.get_or_compute(&object, |_| 1)
-                    });
-                });
-            });
-        });
-        assert_ne!(refused.get(), 0);
-        one.clear();
-        other.clear();
-    }
 }

@@ -18,10 +18,8 @@ for_each_pointer!(
     a_dependency_ends_the_result,
     a_dependency_dies_after_it_is_named,
     a_dependency_dies_elsewhere_meanwhile,
-    a_dependency_is_an_input_too,
     a_dependency_dies_at_the_publication,
     a_hit_is_never_of_a_dead_dependency,
-    many_dependencies,
 );
 
 /// The keys notify, so that only the dependency may not.
@@ -109,25 +107,6 @@ fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
     });
     assert_eq!((memo.get(&input), memo.len()), (Some(11), 1));
     assert_eq!(memo.statistics().invalidated, 1);
-}
-
-/// 172: Naming it changes nothing.
-fn a_dependency_is_an_input_too<P: Pointer>() {
-    let (memo, results) = (Memo::<(Strong<usize>, P), _>::new(), Count::default());
-    let (first, second) = (P::from(1), Strong::new(2));
-    drop(memo.get_or_compute((&second, &first), |cx| {
-        cx.depends_on(&first);
-        cx.depends_on(&first);
-        cx.depends_on(&second);
-        results.doomed()
-    }));
-    assert!(memo.get((&second, &first)).is_some());
-    drop(first);
-    memo.purge();
-    assert_eq!((results.get(), memo.len(), memo.pending_dead()), (1, 0, 0));
-    drop(second);
-    memo.purge();
-    assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
 }
 
 /// The numbers `0..n`, each as often as so many rounds, in an order that changes.
@@ -311,54 +290,6 @@ fn a_hit_is_never_of_a_dead_dependency<P: Pointer>() {
         });
         assert_ne!(memo.get(&input), Some(round));
         memo.clear();
-        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-    }
-}
-
-/// 172: The first death of any is enough, and the others' leave no trace.
-fn many_dependencies<P: Pointer>() {
-    let count = scaled(100, 10);
-    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
-    let mut all: Vec<P> = (0..count).map(P::from).collect();
-    for first in [0, count / 2, count - 1] {
-        memo.get_or_compute(&input, |cx| {
-            all.iter().for_each(|dependency| cx.depends_on(dependency));
-            first
-        });
-        assert_eq!(memo.get(&input), Some(first));
-        all[first] = P::from(first);
-        assert_eq!(memo.get(&input), None);
-        memo.purge();
-        assert_eq!(memo.len(), 0);
-    }
-    memo.get_or_compute(&input, |cx| {
-        all.iter().for_each(|dependency| cx.depends_on(dependency));
-        1
-    });
-    drop(all);
-    memo.purge();
-    assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-    assert_eq!(memo.statistics().invalidated, 4);
-}
-
-/// 172: Dependencies of both kinds, in one result.
-#[test]
-fn dependencies_of_both_kinds() {
-    for first in 0..2 {
-        let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
-        let (strong, arc) = (Strong::<str>::from("strong"), Arc::<str>::from("arc"));
-        memo.get_or_compute(&input, |cx| {
-            cx.depends_on(&strong);
-            cx.depends_on(&arc);
-            1
-        });
-        if first == 0 {
-            drop(strong);
-        } else {
-            drop(arc);
-        }
-        assert_eq!(memo.get(&input), None);
-        memo.purge();
         assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
     }
 }

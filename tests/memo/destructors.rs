@@ -1,12 +1,12 @@
 //! Destructors of results that use the memo that drops them, and destructors that panic.
 
-use std::sync::{Arc, Barrier, OnceLock, Weak, mpsc};
+use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 
-use weakly::{Reclaim, Strong};
+use weakly::Strong;
 
 use crate::asked::Memo;
-use crate::common::{panics, quiet_panic, watchdog::watched};
+use crate::common::watchdog::watched;
 use crate::tools::{Count, Doomed};
 
 type Shared = Arc<Memo<Strong<usize>, Doomed>>;
@@ -61,28 +61,6 @@ fn a_stale_result_asks_for_its_own_key() {
     );
 }
 
-/// 175: It panics instead: the caller gets the panic, and the next caller a result.
-#[test]
-fn a_stale_result_panics() {
-    let input = Strong::new(1);
-    let (memo, dependency) = memo_with(&input, |_, _| quiet_panic());
-    drop(dependency);
-    assert!(panics(|| {
-        memo.get_or_compute(&input, |_| unreachable!("the panic comes first"));
-    }));
-    let statistics = memo.statistics();
-    assert_eq!(
-        (
-            statistics.misses,
-            statistics.invalidated,
-            statistics.failures
-        ),
-        (2, 1, 0)
-    );
-    drop(memo.get_or_compute(&input, |_| Doomed::default()));
-    assert_eq!((memo.len(), memo.statistics().loads), (1, 2));
-}
-
 /// 174: The memo's copy of a result that is not stored, because a dependency has died meanwhile, asks for the
 /// same key: the computation is over by then.
 #[test]
@@ -105,108 +83,6 @@ fn a_result_that_is_not_kept_asks_for_its_own_key() {
     assert_eq!((again.get(), memo.len()), (1, 1));
     let statistics = memo.statistics();
     assert_eq!((statistics.misses, statistics.invalidated), (2, 1));
-}
-
-/// 175: While very many threads are inside, a purge leaves a removed result to the last of them that leaves. If its
-/// destructor panics, the panic surfaces there, and later operations of the others are unaffected.
-#[test]
-fn a_destructor_panics_when_the_last_reader_leaves() {
-    const READERS: usize = 20;
-    let memo = Memo::<Strong<usize>, Doomed>::new();
-    let [read, removed, wanted] = [1, 2, 3].map(Strong::new);
-    // Once it is armed, the clones of a result are made by all readers at the same time.
-    let inside = Arc::new(OnceLock::<[Barrier; 2]>::new());
-    let armed = Arc::clone(&inside);
-    let slow = Doomed::default().cloning(move || {
-        if let Some([come, go]) = armed.get() {
-            come.wait();
-            go.wait();
-        }
-    });
-    let end = Count::default();
-    drop(memo.get_or_compute(&read, |_| slow));
-    drop(memo.get_or_compute(&removed, |_| {
-        let end = end.clone();
-        Doomed::new(move || {
-            end.add();
-            quiet_panic()
-        })
-    }));
-    let barriers = [(); 2].map(|()| Barrier::new(READERS + 1));
-    let [come, go] = inside.get_or_init(|| barriers);
-    let panicked = Count::default();
-    thread::scope(|scope| {
-        for _ in 0..READERS {
-            scope.spawn(|| {
-                if panics(|| drop(memo.get(&read))) {
-                    panicked.add();
-                }
-            });
-        }
-        come.wait();
-        assert!(memo.remove(&removed).is_some());
-        memo.purge();
-        assert_eq!(end.get(), 0, "they have pinned it");
-        go.wait();
-    });
-    assert_eq!((end.get(), panicked.get()), (1, 1));
-    thread::scope(|scope| {
-        let mut waiter = None;
-        let failed = memo.try_get_or_compute(&wanted, |_| {
-            waiter = Some(scope.spawn(|| memo.get_or_compute(&wanted, |_| Doomed::default())));
-            // (Perhaps it waits for this thread by now: it continues in any case.)
-            thread::yield_now();
-            Err(())
-        });
-        assert!(failed.is_err());
-        assert!(waiter.is_some_and(|waiter| waiter.join().is_ok()));
-    });
-    assert_eq!((end.get(), memo.len()), (1, 2));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.failures), (4, 1));
-    assert_eq!(statistics.invalidated, 1);
-}
-
-/// 185: Results of dead inputs stay until they are requested, also those found by a caller that needs a new one;
-/// the statistics are the same as without.
-#[test]
-fn results_of_the_dead_are_kept_on_request() {
-    let (memo, destroyed) = (Memo::<Strong<usize>, Doomed>::new(), Count::default());
-    assert_eq!(memo.reclaim(), Reclaim::OnUse);
-    memo.set_reclaim(Reclaim::OnRequest);
-    assert_eq!(memo.reclaim(), Reclaim::OnRequest);
-    for input in 0..100 {
-        let input = Strong::new(input);
-        memo.get_or_compute(&input, |_| destroyed.doomed());
-    }
-    let input = Strong::new(0);
-    for _ in 0..3 {
-        let dependency: Arc<str> = "polled for its death".into();
-        memo.get_or_compute(&input, |cx| {
-            cx.depends_on(&dependency);
-            destroyed.doomed()
-        });
-    }
-    assert_eq!(destroyed.get(), 0);
-    let last = memo.statistics();
-    assert_eq!(
-        (last.misses, last.failures, last.live),
-        (103, 0, 103 - last.invalidated)
-    );
-    memo.purge();
-    assert_eq!(
-        (destroyed.get(), memo.len(), memo.pending_dead()),
-        (103, 0, 0)
-    );
-    assert_eq!(memo.statistics().invalidated, 103);
-
-    memo.get_or_compute(&input, |_| destroyed.doomed());
-    assert!(memo.remove(&input).is_some());
-    assert_eq!(destroyed.get(), 104, "it was not a dead one's");
-    memo.get_or_compute(&input, |_| destroyed.doomed());
-    drop(input);
-    memo.clear();
-    assert_eq!(destroyed.get(), 105);
 }
 
 /// 174: A result that was removed during its computation is dropped when the computation is over, and blocks

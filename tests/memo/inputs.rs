@@ -1,26 +1,20 @@
 //! Results are computed once for each live tuple of inputs, which they do not keep alive.
 
-use std::any::Any;
-use std::sync::{Arc, Barrier};
-use std::thread;
+use std::sync::Arc;
 
 use weakly::Strong;
-use weakly::memo::{Many, Value};
+use weakly::memo::Many;
 
 use crate::asked::{Memo, Parts};
-use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Doomed, Pointer, objects};
+use crate::tools::{Count, Doomed, Pointer};
 
 for_each_pointer!(
     it_is_computed_once,
     the_input_is_not_kept,
     each_input_of_a_key_ends_it,
-    the_order_of_inputs_matters,
     one_object_may_be_several_inputs,
-    of_many_threads_one_computes,
     a_result_that_owns_its_input_keeps_it,
-    a_new_object_has_no_result,
 );
 
 /// 172, 433: And again after it, or all results, have been removed.
@@ -109,11 +103,8 @@ macro_rules! places {
 /// 172: Whichever it is, of one to four, also beside plain values and in a list.
 fn each_input_of_a_key_ends_it<P: Pointer>() {
     places!(1, P, P, [a] => a);
-    places!(1, P, (P,), [a] => (a,));
-    places!(2, P, (P, P), [a, b] => (a, b));
     places!(4, P, (P, P, P, P), [a, b, c, d] => (a, b, c, d));
     places!(3, P, Many<P>, all => &all[..]);
-    places!(2, P, (P, Value<usize>, P), [a, b] => (a, &7, b));
     places!(3, P, Parts<P>, [ab @ .., c] => (&ab[..], "text", c, &7));
 }
 
@@ -145,50 +136,6 @@ fn pointers_of_several_kinds() {
     }
 }
 
-/// 172: A chain of deaths over pointers of both kinds is followed to its end.
-#[test]
-fn a_purge_follows_deaths_of_both_kinds() {
-    let memo = Memo::<(Strong<usize>, Arc<usize>), Doomed>::new();
-    fn owns(handle: impl Send + Sync + 'static) -> Doomed {
-        Doomed::new(|| drop(handle))
-    }
-    let (mut strong, mut arc) = (Strong::new(0), Arc::new(0));
-    let first = (strong.clone(), arc.clone());
-    let mut others: Vec<Box<dyn Any>> = Vec::new();
-    for number in 1..scaled(1_000, 20) {
-        let next = (Strong::new(number), Arc::new(number));
-        // Each result owns one input of the next, in turns; the other one stays alive.
-        let (owns, other): (_, Box<dyn Any>) = match number % 2 {
-            0 => (owns(next.1.clone()), Box::new(next.0.clone())),
-            _ => (owns(next.0.clone()), Box::new(next.1.clone())),
-        };
-        drop(memo.get_or_compute((&strong, &arc), |_| owns));
-        others.push(other);
-        (strong, arc) = next;
-    }
-    let last = (strong, arc);
-    memo.get_or_compute((&last.0, &last.1), |_| Doomed::default());
-    let all = memo.len();
-    memo.purge();
-    assert_eq!(memo.len(), all);
-    drop((first, last));
-    memo.purge();
-    assert_eq!(memo.len(), 0);
-}
-
-/// 172: A tuple is not a set.
-fn the_order_of_inputs_matters<P: Pointer>() {
-    let memo = Memo::<(P, P), Doomed>::new();
-    let [a, b] = [1, 2].map(P::from);
-    let ask = |a: &P, b: &P| memo.get_or_compute((a, b), |_| (10 * **a + **b).into());
-    assert_eq!([ask(&a, &b), ask(&b, &a), ask(&a, &a)], [12, 21, 11]);
-    assert_eq!([ask(&a, &b), ask(&b, &a), ask(&a, &a)], [12, 21, 11]);
-    assert_eq!((memo.len(), memo.statistics().misses), (3, 3));
-    drop(a);
-    memo.purge();
-    assert!(memo.is_empty() && memo.get((&b, &b)).is_none());
-}
-
 /// 172: Its death is counted once.
 fn one_object_may_be_several_inputs<P: Pointer>() {
     let (memo, results) = (Memo::<(P, P, P, P), _>::new(), Count::default());
@@ -205,34 +152,6 @@ fn one_object_may_be_several_inputs<P: Pointer>() {
     assert_eq!((memo.len(), memo.pending_dead(), results.get()), (1, 0, 1));
     assert_eq!(memo.statistics().invalidated, 1);
     assert!(memo.get((&b, &b, &b, &b)).is_some());
-}
-
-/// 176: And all get its result.
-fn of_many_threads_one_computes<P: Pointer>() {
-    let threads = scaled(8, 3);
-    for _ in 0..scaled(200, 2) {
-        let (memo, computed) = (Memo::<P, usize>::new(), Count::default());
-        let (input, barrier) = (P::from(1), Barrier::new(threads));
-        let ask = || {
-            barrier.wait();
-            memo.get_or_compute(&input, |_| {
-                thread::yield_now();
-                computed.add()
-            })
-        };
-        thread::scope(|scope| {
-            let askers: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
-            for asker in askers {
-                assert_eq!(asker.join().unwrap(), 1);
-            }
-        });
-        assert_eq!((computed.get(), memo.len()), (1, 1));
-        let statistics = memo.statistics();
-        assert_eq!(
-            (statistics.hits, statistics.misses),
-            (threads as u64 - 1, 1)
-        );
-    }
 }
 
 /// 173: As documented: until it is removed, or the memo is dropped.
@@ -253,24 +172,4 @@ fn a_result_that_owns_its_input_keeps_it<P: Pointer>() {
     assert!(!lives(0) && lives(1));
     drop(memo);
     assert!(!lives(1));
-}
-
-/// 172: Even at the address of a dead one whose result is not reclaimed yet.
-fn a_new_object_has_no_result<P: Pointer>() {
-    let memo = Memo::<P, usize>::new();
-    for number in 0..scaled(10_000, 50) {
-        let input = P::from(number);
-        assert_eq!(memo.get(&input), None);
-        assert_eq!(memo.get_or_compute(&input, |_| number), number);
-    }
-    let mut some = objects::<P>(scaled(100, 10));
-    for round in 0..10 {
-        for input in &some {
-            let computed = memo.get_or_compute(input, |_| round * 1_000 + **input);
-            assert_eq!(computed, round * 1_000 + **input);
-        }
-        // The next ones have the same addresses, as a rule.
-        some.clear();
-        some = objects(scaled(100, 10));
-    }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
+use weakly::Strong;
 use weakly::memo::Value;
-use weakly::{Anchor, Strong};
 
 use crate::asked::{Memo, Parts};
 use crate::common::scaled;
@@ -15,7 +15,6 @@ use crate::tools::{Count, Doomed, Pointer, objects};
 for_each_pointer!(
     each_result_of_the_object_goes,
     a_computation_under_way_is_delivered,
-    results_of_others_stay,
     a_destructor_may_ask_again,
     an_old_result_never_takes_the_place_of_its_mark,
 );
@@ -84,28 +83,6 @@ fn a_computation_under_way_is_delivered<P: Pointer>() {
     assert_eq!(memo.invalidate(declared), 1);
 }
 
-/// 201: In another memo with the same object, and with all other objects.
-fn results_of_others_stay<P: Pointer>() {
-    let count = scaled(1000, 20);
-    let memo = Memo::<(P, Value<usize>), usize>::new();
-    let twin = Memo::<P, usize>::new();
-    let all = objects::<P>(10);
-    for object in &all {
-        for parameter in 0..count {
-            memo.insert((object, &parameter), parameter);
-        }
-        assert_eq!(twin.insert(object, 1), None);
-    }
-    assert_eq!(memo.invalidate(&all[3]), count);
-    assert_eq!((memo.len(), twin.len()), (9 * count, 10));
-    let found = |object: &P| {
-        (0..count)
-            .filter(|at| memo.get((object, at)).is_some())
-            .count()
-    };
-    assert_eq!((found(&all[3]), found(&all[4])), (0, count));
-}
-
 /// 201, 13: What a result owns is destroyed when all are removed; its destructor may ask, insert and invalidate.
 fn a_destructor_may_ask_again<P: Pointer>() {
     type Results<P> = Memo<(P, Value<String>), Doomed>;
@@ -128,17 +105,6 @@ fn a_destructor_may_ask_again<P: Pointer>() {
     }
     assert_eq!(memo.invalidate(&object), 3);
     assert_eq!((ends.get(), memo.len()), (3, 0));
-}
-
-/// 201: An anchor that nothing knows, and one that is a key.
-#[test]
-fn anchors_are_invalidated() {
-    let memo = Memo::<Anchor, usize>::new();
-    let anchor = Anchor::new();
-    assert_eq!(memo.invalidate(&anchor), 0);
-    memo.insert(&anchor, 1);
-    assert_eq!((memo.invalidate(&Anchor::new()), memo.len()), (0, 1));
-    assert_eq!((memo.invalidate(&anchor), memo.len()), (1, 0));
 }
 
 /// 201: Threads compute from an object, and from one that they declare; others change them, and invalidate. Nobody finds a

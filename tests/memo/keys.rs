@@ -1,8 +1,8 @@
 //! What a memo says of its keys.
 
+use weakly::ByIdentity;
 use weakly::memo::{Many, Value};
 use weakly::reference::WeakRef;
-use weakly::{Anchor, ByIdentity, Strong};
 
 use super::asked::Memo;
 use super::tools::{Count, Doomed, Pointer, objects};
@@ -114,28 +114,4 @@ fn retain_sees_each_once<P: Pointer>() {
     memo.retain(|_, _| unreachable!("all are dead"));
     memo.purge();
     assert!(memo.is_empty());
-}
-
-/// 290: Of a single key the weak handle alone; that of an anchor, too.
-#[test]
-fn keys_of_other_kinds() {
-    let memo = Memo::<Anchor, usize>::new();
-    let anchor = Anchor::new();
-    memo.insert(&anchor, 1);
-    assert!(memo.keys().all(|key| key.is(&anchor)));
-    memo.retain(|key, value| key.is(&anchor) && *value == 1);
-    assert!(memo.contains_key(&anchor));
-
-    let lists = Memo::<Many<Strong<usize>>, Doomed>::new();
-    let all = [1, 2].map(Strong::new);
-    lists.insert(&all, Doomed::default());
-    let keys: Vec<_> = lists.keys().collect();
-    assert_eq!(keys.len(), 1);
-    assert!(
-        keys[0]
-            .iter()
-            .zip(&all)
-            .all(|(key, object)| *key == Strong::downgrade(object))
-    );
-    assert!(format!("{:?}", lists.keys()).starts_with("Map"));
 }

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weakly::memo::{Many, Rewritten, ToValue, Value};
@@ -21,14 +21,8 @@ for_each_pointer!(
     a_plain_value_is_part_of_the_key,
     a_hit_makes_no_value,
     a_value_that_is_not_needed_is_dropped,
-    many_parameters_go_with_their_object,
     a_list_is_compared_as_a_list,
-    equal_hashes_of_parameters_only_cost_time,
-    of_many_threads_one_computes,
     parameters_that_panic_harm_nothing,
-    an_eq_that_lies_harms_nothing,
-    inserted_results_are_found,
-    an_insertion_takes_the_place_of_a_computation,
 );
 
 /// 200: By `Eq`, beside the identity of the handle.
@@ -182,23 +176,6 @@ fn a_value_that_is_not_needed_is_dropped<P: Pointer>() {
     assert_eq!((drops.get(), memo.len()), (8, 0));
 }
 
-/// 172, 184, 200: The death of an object ends the results for all its parameters, and no others.
-fn many_parameters_go_with_their_object<P: Pointer>() {
-    let count = scaled(10_000, 50);
-    let (memo, results) = (Memo::<(P, Value<String>), Doomed>::new(), Count::default());
-    let [one, other] = [1, 2].map(P::from);
-    for parameter in 0..count {
-        let parameter = parameter.to_string();
-        drop(memo.get_or_compute((&one, parameter.as_str()), |_| results.doomed()));
-    }
-    drop(memo.get_or_compute((&other, "1"), |_| results.doomed()));
-    assert_eq!(memo.len(), count + 1);
-    drop(one);
-    memo.purge();
-    assert_eq!((results.get(), memo.len()), (count, 1));
-    assert!(memo.get((&other, "1")).is_some());
-}
-
 /// 200: By length and order.
 fn a_list_is_compared_as_a_list<P: Pointer>() {
     let memo = Memo::<Many<P>, Doomed>::with_capacity(7);
@@ -263,51 +240,7 @@ fn an_empty_list_panics() {
     assert!(memo.is_empty());
 }
 
-/// 178, 174: Also where a computation asks for the same object with another parameter, which is no cycle.
-fn equal_hashes_of_parameters_only_cost_time<P: Pointer>() {
-    fn sum<P: Pointer>(memo: &Asked<'_, P>, object: &P, to: usize) -> usize {
-        memo.get_or_compute((object, &Parameter::running(to, &|_| None)), |_| {
-            let less = to.checked_sub(1);
-            let sum = less.map_or(0, |less| sum(memo, object, less) + to);
-            sum.into()
-        })
-        .number
-    }
-    let (memo, object) = (Memo::new(), P::from(1));
-    let to = scaled(60, 8);
-    for _ in 0..2 {
-        assert_eq!(sum(&memo, &object, to), to * (to + 1) / 2);
-    }
-    assert_eq!(memo.statistics().misses, to as u64 + 1);
-    drop(object);
-    memo.purge();
-    assert!(memo.is_empty());
-}
-
-/// 176: For each object and parameter.
-fn of_many_threads_one_computes<P: Pointer>() {
-    let memo = Memo::<(P, Value<String>), Doomed>::new();
-    let (object, computed) = (P::from(1), Count::default());
-    let barrier = Barrier::new(3);
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                barrier.wait();
-                for round in 0..scaled(100, 5) {
-                    let text = round.to_string();
-                    let found = memo.get_or_compute((&object, text.as_str()), |_| {
-                        computed.add();
-                        round.into()
-                    });
-                    assert_eq!(found, round);
-                }
-            });
-        }
-    });
-    assert_eq!(computed.get(), scaled(100, 5));
-}
-
-/// The seed of each memo is its own: what hashes to the same in one does not in another.
+/// 178: The seed of each memo is its own: what hashes to the same in one does not in another.
 #[test]
 fn each_memo_has_a_seed() {
     let hashes = Mutex::new(Vec::new());
@@ -368,37 +301,6 @@ fn parameters_that_panic_harm_nothing<P: Pointer>() {
     }
     assert!(panicked > 10, "{panicked}");
     assert_eq!((memo.get((&object, &of(1))), memo.len()), (None, 1));
-}
-
-/// 181: An `Eq` that asks the memo, about this object and others, removes, and inserts; one that lies.
-fn an_eq_that_lies_harms_nothing<P: Pointer>() {
-    let quiet = |_: Call| None;
-    let other = P::from(2);
-    let count = Count::default();
-    let others = Memo::<(P, Value<usize>), usize>::new();
-    let lying = |what: Call| {
-        let turn = count.add();
-        others.get_or_compute((&other, &(turn % 5)), |_| turn);
-        others.remove((&other, &(turn % 3)));
-        (matches!(what, Call::Eq(..)) && turn % 3 == 0).then_some(turn % 2 == 0)
-    };
-    let memo = Asked::<P>::new();
-    let object = P::from(1);
-    for round in 0..scaled(200, 10) {
-        let liar = Parameter::running(round % 7, &lying);
-        let honest = Parameter::running(round % 7, &quiet);
-        memo.get_or_compute((&object, &liar), |_| (round % 7).into());
-        memo.insert((&object, &honest), (round % 7).into());
-        memo.get((&object, &liar));
-        if round % 4 == 0 {
-            memo.remove((&object, &liar));
-        }
-    }
-    drop(object);
-    memo.purge();
-    assert!(memo.is_empty());
-    let statistics = memo.statistics();
-    assert_eq!((statistics.failures, statistics.live), (0, 0));
 }
 
 /// 174, 181: An `Eq` may ask the same memo for the same object, also while that very result is computed.
@@ -468,50 +370,6 @@ fn a_parameter_that_owns_the_object_is_found() {
     assert_eq!(memo.len(), 2, "the second has gone");
     assert_eq!(Cycles::new().with(&*memo).purge().removed, 2);
     assert!(memo.is_empty() && weak.iter().all(weakly::Weak::is_expired));
-}
-
-/// 173: So is a result that owns an object of a list.
-#[test]
-fn a_result_that_owns_an_object_of_a_list_is_found() {
-    let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
-    let objects = [1, 2, 3].map(Strong::new);
-    memo.get_or_compute(&objects[..2], |_| Doomed::owning(&objects[1]));
-    memo.get_or_compute(&objects[1..], |_| Doomed::owning(&Strong::new(4)));
-    assert_eq!(memo.purge_cycles().removed, 0);
-    let weak = objects.each_ref().map(Strong::downgrade);
-    let [first, second, third] = objects;
-    drop((second, third));
-    assert_eq!((memo.purge_cycles().removed, memo.len()), (1, 0));
-    assert!(weak[1].is_expired() && *first == 1);
-}
-
-/// 200: They count apart, and replace.
-fn inserted_results_are_found<P: Pointer>() {
-    let (memo, object) = (Memo::<(P, Value<usize>), usize>::new(), P::from(1));
-    assert_eq!(memo.insert((&object, &1), 10), None);
-    assert_eq!(memo.get((&object, &1)), Some(10));
-    assert_eq!(memo.insert((&object, &1), 20), Some(10));
-    assert_eq!(memo.get_or_compute((&object, &1), |_| unreachable!()), 20);
-    let statistics = memo.statistics();
-    assert_eq!((statistics.live, statistics.invalidated), (1, 1));
-    assert_eq!((statistics.misses, statistics.hits), (0, 1));
-    drop(object);
-    memo.purge();
-    assert_eq!((memo.len(), memo.statistics().invalidated), (0, 2));
-}
-
-/// 200: What was computed is returned, and what was inserted meanwhile is kept.
-fn an_insertion_takes_the_place_of_a_computation<P: Pointer>() {
-    let (memo, object) = (Memo::<P, usize>::new(), P::from(1));
-    let computed = memo.get_or_compute(&object, |_| {
-        assert_eq!(memo.insert(&object, 1), None);
-        assert_eq!(memo.get_or_compute(&object, |_| unreachable!()), 1);
-        2
-    });
-    assert_eq!((computed, memo.get(&object)), (2, Some(1)));
-    let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.invalidated), (1, 1));
-    assert_eq!(memo.len(), 1);
 }
 
 /// 492: In a memo, a map by name and a map by content.

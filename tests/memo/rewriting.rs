@@ -1,7 +1,6 @@
 //! Rewritings: results that may be one of their inputs, which they then do not keep alive.
 
-use std::sync::{Arc, Barrier};
-use std::thread;
+use std::sync::Arc;
 
 use weakly::{
     Strong,
@@ -9,20 +8,15 @@ use weakly::{
     reference::{StrongRef, WeakRef},
 };
 
-use crate::asked::{Memo, Parts};
-use crate::common::{panics, scaled};
+use crate::asked::Memo;
+use crate::common::scaled;
 use crate::for_each_pointer;
 use crate::tools::{Count, Pointer, objects};
 
 for_each_pointer!(
     an_unchanged_input_is_not_kept_alive,
     any_other_result_is_kept_alive,
-    an_equal_object_is_another,
     any_input_of_a_tuple_may_be_the_result,
-    any_input_of_a_list_may_be_the_result,
-    nothing_is_kept_of_a_failed_rewriting,
-    all_waiters_get_the_same,
-    needing_itself_is_an_error_here_too,
 );
 
 fn same<P: StrongRef>(one: &P, other: &P) -> bool {
@@ -72,16 +66,6 @@ fn any_other_result_is_kept_alive<P: Pointer>() {
     assert!(memo.is_empty() && weak.upgrade().is_none());
 }
 
-/// 173: Inputs are compared by identity.
-fn an_equal_object_is_another<P: Pointer>() {
-    let memo = Memo::<P, Rewritten<P>>::new();
-    let (input, equal) = (P::from(1), P::from(1));
-    for _ in 0..2 {
-        let result = memo.get_or_rewrite(&input, |_| equal.clone());
-        assert!(same(&result, &equal) && !same(&result, &input));
-    }
-}
-
 /// 173: Whichever it is; each of the inputs ends the entry.
 fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
     type Key<P> = (P, P, P, P);
@@ -104,25 +88,6 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
     }
 }
 
-/// 173, 200: Also of a list, whatever values are beside it: those are no inputs.
-fn any_input_of_a_list_may_be_the_result<P: Pointer>() {
-    for result in 0..3 {
-        let memo = Memo::<Parts<P>, Rewritten<P>>::new();
-        let inputs = objects::<P>(3);
-        let weak = P::downgrade(&inputs[result]);
-        for _ in 0..2 {
-            let key = (&inputs[..2], "text", &inputs[2], &7);
-            let given = memo.get_or_rewrite(key, |_| inputs[result].clone());
-            assert!(same(&given, &inputs[result]));
-        }
-        assert_eq!(memo.statistics().misses, 1);
-        drop(inputs);
-        assert!(weak.upgrade().is_none());
-        memo.purge();
-        assert!(memo.is_empty());
-    }
-}
-
 /// 173: An input of another type cannot be the result.
 #[test]
 fn inputs_of_several_types() {
@@ -138,55 +103,6 @@ fn inputs_of_several_types() {
     assert!(weak.upgrade().is_none());
     memo.purge();
     assert!(memo.is_empty());
-}
-
-/// 175
-fn nothing_is_kept_of_a_failed_rewriting<P: Pointer>() {
-    let (memo, input) = (Memo::<P, Rewritten<P>>::new(), P::from(1));
-    let failed = memo.try_get_or_rewrite(&input, |_| Err("no"));
-    assert_eq!(failed.err(), Some("no"));
-    assert!(memo.get_rewritten(&input).is_none() && memo.is_empty());
-    for _ in 0..2 {
-        let done = memo.try_get_or_rewrite(&input, |_| Ok::<_, ()>(input.clone()));
-        assert!(same(&done.expect("no failure"), &input));
-    }
-    let statistics = memo.statistics();
-    assert_eq!((statistics.hits, statistics.misses), (1, 2));
-    assert_eq!((statistics.failures, memo.len()), (1, 1));
-}
-
-/// 176: Each gets a clone of its own input, or of the one result.
-fn all_waiters_get_the_same<P: Pointer>() {
-    let threads = scaled(4, 2);
-    for round in 0..scaled(100, 4) {
-        let (memo, input, other) = (Memo::<P, Rewritten<P>>::new(), P::from(1), P::from(2));
-        let wanted = if round % 2 == 0 { &input } else { &other };
-        let (barrier, rewritten) = (Barrier::new(threads), Count::default());
-        thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    barrier.wait();
-                    let result = memo.get_or_rewrite(&input.clone(), |_| {
-                        rewritten.add();
-                        wanted.clone()
-                    });
-                    assert!(same(&result, wanted));
-                });
-            }
-        });
-        assert_eq!(rewritten.get(), 1);
-    }
-}
-
-/// 174
-fn needing_itself_is_an_error_here_too<P: Pointer>() {
-    let (memo, input) = (Memo::<P, Rewritten<P>>::new(), P::from(1));
-    let ask = || memo.get_or_rewrite(&input, |_| memo.get_or_rewrite(&input, |_| unreachable!()));
-    assert!(panics(|| drop(ask())));
-    assert!(same(
-        &memo.get_or_rewrite(&input, |_| input.clone()),
-        &input
-    ));
 }
 
 /// 172, 173: The dependencies of a rewriting end it, even if the result is the input.

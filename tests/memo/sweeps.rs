@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weakly::{Reclaim, Strong};
+use weakly::Strong;
 
 use crate::asked::Memo;
 use crate::common::scaled;
@@ -24,27 +24,6 @@ fn dying<P: Pointer>() -> (Memo<P, Doomed>, P, Count) {
     (memo, left, destroyed)
 }
 
-/// 187: 10,000 dead results, 100,000 hits and 100 misses.
-#[test]
-fn dead_results_do_not_outlive_hits_and_misses() {
-    let (memo, left, destroyed) = dying::<Arc<usize>>();
-    let new: Vec<_> = (0..scaled(100, 4)).map(Arc::new).collect();
-    for hit in 0..scaled(100_000, READS) {
-        memo.get_or_compute(&left, |_| unreachable!("it is present"));
-        if hit % 1_000 == 0 {
-            if let Some(new) = new.get(hit / 1_000) {
-                memo.get_or_compute(new, |_| Doomed::default());
-            }
-        }
-    }
-    let statistics = memo.statistics();
-    assert_eq!(
-        (destroyed.get(), statistics.invalidated),
-        (DEAD, DEAD as u64)
-    );
-    assert_eq!(statistics.live + DEAD as u64, statistics.misses);
-}
-
 /// 187: Hits alone, of both kinds.
 #[test]
 fn hits_find_dead_results() {
@@ -58,29 +37,6 @@ fn hits_find_dead_results() {
             }
         }
         assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
-    }
-}
-
-/// 187: Misses alone, though they store nothing; and removals.
-#[test]
-fn changes_find_dead_results() {
-    let other = Arc::new(0);
-    type Way = fn(&Memo<Arc<usize>, Doomed>, &Arc<usize>);
-    let ways: [Way; 3] = [
-        |memo, other| drop(memo.try_get_or_compute(other, |_| Err::<Doomed, _>(()))),
-        |memo, other| assert!(memo.remove(other).is_none()),
-        |memo, other| {
-            memo.get_or_compute(other, |_| Doomed::default());
-            assert!(memo.remove(other).is_some());
-        },
-    ];
-    for way in ways {
-        let (memo, left, destroyed) = dying::<Arc<usize>>();
-        for _ in 0..ROUND {
-            way(&memo, &other);
-        }
-        assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
-        assert!(memo.get(&left).is_some());
     }
 }
 
@@ -118,30 +74,4 @@ fn one_input_without_notices_is_enough() {
         assert!(memo.get(&inputs[DEAD]).is_some());
     }
     assert_eq!((memo.len(), destroyed.get()), (1, DEAD));
-}
-
-/// 187, 185: On request they are kept.
-#[test]
-fn results_found_by_hits_are_kept_on_request() {
-    let (memo, left, destroyed) = dying::<Arc<usize>>();
-    memo.set_reclaim(Reclaim::OnRequest);
-    for _ in 0..READS {
-        assert!(memo.get(&left).is_some());
-    }
-    assert_eq!(
-        (memo.len(), memo.pending_dead(), destroyed.get()),
-        (1, DEAD, 0)
-    );
-    memo.purge();
-    assert_eq!((memo.pending_dead(), destroyed.get()), (0, DEAD));
-}
-
-/// D61: Where all inputs notify, hits drop nothing.
-#[test]
-fn hits_drop_nothing_that_is_notified() {
-    let (memo, left, destroyed) = dying::<Strong<usize>>();
-    for _ in 0..READS {
-        memo.get_or_compute(&left, |_| unreachable!("it is present"));
-    }
-    assert_eq!((memo.pending_dead(), destroyed.get()), (DEAD, 0));
 }

@@ -208,31 +208,6 @@ fn no_dependence() {
     assert_eq!(sums.get(&other), Some(11));
 }
 
-/// 514: However often it is asked for, and by however many ways, a result is one input.
-#[test]
-fn one_input() {
-    let (memo, sums) = (
-        Numbers::<Strong<usize>>::new(),
-        Numbers::<Strong<usize>>::new(),
-    );
-    let (keys, other) = (objects::<Strong<usize>>(100), Strong::new(2));
-    sums.get_or_compute(&other, |cx| {
-        for key in keys.iter().chain(keys.iter().rev()) {
-            ways::<Strong<usize>>()[..6]
-                .iter()
-                .for_each(|ask| _ = ask(&memo, key));
-        }
-        assert_eq!(format!("{cx:?}"), "Computation { dependencies: 100 }");
-        1
-    });
-    for key in &keys {
-        assert_eq!(sums.get_or_compute(&other, |_| memo.get(key).unwrap()), 1);
-        memo.remove(key);
-        memo.insert(key, 1);
-        assert_eq!(sums.get_or_compute(&other, |_| memo.get(key).unwrap()), 1);
-    }
-}
-
 thread_local! {
     /// Called by the code of users that the library runs.
     static ASKS: Cell<Option<fn()>> = const { Cell::new(None) };
