@@ -89,6 +89,12 @@ impl Wild {
     }
 }
 
+impl From<usize> for Wild {
+    fn from(number: usize) -> Self {
+        Wild::new(number)
+    }
+}
+
 impl Clone for Wild {
     fn clone(&self) -> Self {
         self.code.clone(self)

@@ -8,7 +8,7 @@ use std::thread;
 use crate::common::subject::Owned;
 #[cfg(feature = "std")]
 use crate::common::subject::shared;
-use crate::common::subject::single::{Ends, Maps, ValueMaps, quietly};
+use crate::common::subject::single::{Ends, ValueMaps, quietly};
 use crate::common::wild::{self, Wild};
 use crate::common::{scaled, sized};
 use weakly::Strong;
@@ -69,23 +69,6 @@ fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
     assert_eq!(Strong::weak_count(&object), MANY + 1);
     drop(map);
     assert_eq!(weak.weak_count(), 1);
-}
-
-/// 184: So do very many maps with one entry each, in whatever order they end, before the object's death or
-/// after.
-#[test]
-fn the_end_of_very_many_maps_over_one_object_is_linear() {
-    let object = Strong::new(Wild::new(0));
-    let mut maps: Vec<_> = (0..MANY / 10)
-        .map(|n| Maps::from([(&object, owned(n))]))
-        .collect();
-    let weak = Strong::downgrade(&object);
-    let rest = maps.split_off(MANY / 20);
-    drop(maps);
-    assert_eq!(Strong::weak_count(&object), rest.len() + 1);
-    drop(object);
-    assert!(weak.is_expired() && rest.iter().all(Maps::is_empty));
-    drop(rest);
 }
 
 /// 201: Entries of one object are found in parts, also where its first ones have gone, whose registrations are apart from the

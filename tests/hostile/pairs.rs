@@ -1,19 +1,16 @@
 //! Entries with two weak sides: each side's death, alone, together with the other's, and in the middle of an
 //! operation on the entry.
 
-use std::cell::{Cell, RefCell};
 use std::mem::take;
-use std::rc::Rc;
 
 use crate::common::own::{self, Own};
-use crate::common::wild::Wild;
-use crate::common::{self, Kind, new, panics, quiet_panic, scaled};
-use crate::for_each_kind;
+use crate::common::wild::{Wild, wilds};
+use crate::common::{self, Kind, new, panics, scaled};
 use weakly::WeakPairMap;
 
 const MANY: usize = scaled(40, 4);
 
-/// A pointer that panics while it replaces another: the entry is as it was, or as it would have been, but
+/// 181: A pointer that panics while it replaces another: the entry is as it was, or as it would have been, but
 /// counted once, whichever side dies.
 #[test]
 fn pointers_that_panic() {
@@ -46,12 +43,8 @@ fn pointers_that_panic() {
 type Object<P> = <P as Kind>::Strong<Wild>;
 type Pairs<P, Q> = WeakPairMap<Object<P>, Object<Q>>;
 
-fn objects<P: Kind>(end: impl Fn() + Clone + 'static) -> Vec<Object<P>> {
-    let object = |number| {
-        let end = end.clone();
-        new::<P, _>(Wild::ending(number, move |_| end()))
-    };
-    (0..MANY).map(object).collect()
+fn objects<P: Kind>() -> Vec<Object<P>> {
+    wilds(0..MANY)
 }
 
 fn pairs<P: Kind, Q: Kind>(keys: &[Object<P>], values: &[Object<Q>]) -> Pairs<P, Q> {
@@ -65,7 +58,7 @@ fn assert_usable<P: Kind, Q: Kind>(map: &mut Pairs<P, Q>, live: usize) {
         (map.len(), map.len_live(), map.pending_dead()),
         (live, live, 0)
     );
-    let (keys, values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
+    let (keys, values) = (objects::<P>(), objects::<Q>());
     map.extend(keys.iter().zip(&values));
     assert_eq!(map.len(), live + MANY);
     drop((keys, values));
@@ -76,7 +69,7 @@ fn assert_usable<P: Kind, Q: Kind>(map: &mut Pairs<P, Q>, live: usize) {
     );
 }
 
-/// Keys, values or both die between two steps of a draining iterator: it shows no half of a pair.
+/// H115: Keys, values or both die between two steps of a draining iterator: it shows no half of a pair.
 fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
     type Step<'a> = &'a mut dyn FnMut();
     type Drainer<P, Q> = fn(&mut Pairs<P, Q>, Step<'_>) -> usize;
@@ -89,7 +82,7 @@ fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
     ];
     for drainer in drainers {
         for (keys_die, values_die) in [(true, false), (false, true), (true, true)] {
-            let (mut keys, mut values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
+            let (mut keys, mut values) = (objects::<P>(), objects::<Q>());
             let mut map = pairs::<P, Q>(&keys, &values);
             let shown = drainer(&mut map, &mut || {
                 if keys_die {
@@ -105,27 +98,10 @@ fn both_sides_die_inside_a_drain<P: Kind, Q: Kind>() {
     }
 }
 
-/// The same with an iterator that removes nothing: each pair is whole when it is shown.
-fn both_sides_die_under_an_iterator<P: Kind, Q: Kind>() {
-    let (keys, values) = (objects::<P>(|| ()), objects::<Q>(|| ()));
-    let mut map = pairs::<P, Q>(&keys, &values);
-    let (keys, mut values) = (RefCell::new(keys), values);
-    for (_, _) in &map {
-        keys.borrow_mut().pop();
-    }
-    assert!(map.len_live() <= MANY / 2 + 1);
-    map.retain(|_, _| {
-        keys.take();
-        true
-    });
-    values.clear();
-    assert_usable::<P, Q>(&mut map, 0);
-}
-
-/// A key's destructor drops its value, or the other way round: the notice of one death comes in the middle of
+/// H118: A key's destructor drops its value, or the other way round: the notice of one death comes in the middle of
 /// the other death.
 fn one_owns_the_other<P: Kind, Q: Kind>() {
-    let leaves = objects::<Q>(|| ());
+    let leaves = objects::<Q>();
     let owners: Vec<_> = leaves
         .iter()
         .map(|leaf| {
@@ -151,66 +127,10 @@ fn one_owns_the_other<P: Kind, Q: Kind>() {
     assert_usable::<Q, P>(&mut back, 0);
 }
 
-/// One side stays alive; then it panics too. The entry dies once.
-fn half_dead_with_destructors_that_panic<P: Kind, Q: Kind>() {
-    for values_first in [false, true] {
-        let fuse = Rc::new(Cell::new(false));
-        let burning = fuse.clone();
-        let end = move || {
-            if burning.take() {
-                quiet_panic();
-            }
-        };
-        let (mut keys, mut values) = (objects::<P>(end.clone()), objects::<Q>(end));
-        let mut map = pairs::<P, Q>(&keys, &values);
-        fuse.set(true);
-        assert!(panics(|| if values_first {
-            values.clear()
-        } else {
-            keys.clear()
-        }));
-        assert_eq!(
-            (map.len_live(), map.iter().count(), map.iter_weak().count()),
-            (0, 0, 0)
-        );
-        fuse.set(true);
-        assert!(panics(|| if values_first {
-            keys.clear()
-        } else {
-            values.clear()
-        }));
-        assert!(map.len() + map.pending_dead() <= MANY);
-        assert_usable::<P, Q>(&mut map, 0);
-    }
+#[test]
+fn of_two_kinds() {
+    both_sides_die_inside_a_drain::<common::Atomic, common::Local>();
+    both_sides_die_inside_a_drain::<common::StdArc, common::Atomic>();
+    one_owns_the_other::<common::Atomic, common::Local>();
+    one_owns_the_other::<common::StdArc, common::Atomic>();
 }
-
-/// The library has one source for both: see [`for_each_kind!`].
-#[cfg(not(weakly_other_handles))]
-type Std = common::StdArc;
-#[cfg(weakly_other_handles)]
-type Std = common::StdRc;
-
-macro_rules! for_each_two_kinds {
-    ($($test:ident),* $(,)?) => {$(
-        mod $test {
-            use super::*;
-            fn with_atomic<P: Kind>() {
-                super::$test::<P, common::Atomic>();
-            }
-            fn with_local<P: Kind>() {
-                super::$test::<P, common::Local>();
-            }
-            fn with_std<P: Kind>() {
-                super::$test::<P, Std>();
-            }
-            for_each_kind!(with_atomic, with_local, with_std);
-        }
-    )*};
-}
-
-for_each_two_kinds!(
-    both_sides_die_inside_a_drain,
-    both_sides_die_under_an_iterator,
-    one_owns_the_other,
-    half_dead_with_destructors_that_panic,
-);

@@ -161,6 +161,12 @@ impl<F: Ways> Play for Alone<F> {
             match way {
                 15 => all.reserve(n * 8),
                 16 => all.shrink_to_fit(),
+                11 => {
+                    // Whatever a destructor does: what it kills sends no notice, and if it panics, nothing is left.
+                    let cleared = unless_panics(|| all.clear());
+                    assert_eq!(all.counts(), (0, 0, 0));
+                    cleared.unwrap_or_else(|| quiet_panic());
+                }
                 _ => play!(all, F::WAYS, single::quietly(), way, n, life),
             }
         }

@@ -13,7 +13,7 @@ use weakly::Strong;
 
 const MANY: usize = scaled(2_000, 6);
 
-/// Uses a collection until all of these, which another thread drops, are dead.
+/// D70, 76: Uses a collection until all of these, which another thread drops, are dead.
 fn deaths_elsewhere<F: Single<Wild>>()
 where
     F::Life: Send,

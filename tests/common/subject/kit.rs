@@ -7,27 +7,27 @@ macro_rules! kit {
      $($kind:ident: $strong:ty),*) => {
         /// A handle of any kind to an object that entries live as long as.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Handle {
+        pub enum Handle<T: Content = usize> {
             $($kind($strong)),*
         }
 
         /// What a [`Handle`] leaves when it is downgraded.
         #[derive(Clone)]
-        pub enum WeakHandle {
+        pub enum WeakHandle<T: Content = usize> {
             $($kind(<$strong as WeakKey>::Weak)),*
         }
 
-        impl Deref for Handle {
-            type Target = usize;
-            fn deref(&self) -> &usize {
+        impl<T: Content> Deref for Handle<T> {
+            type Target = T;
+            fn deref(&self) -> &T {
                 match self {
                     $(Handle::$kind(strong) => strong),*
                 }
             }
         }
 
-        impl Handle {
-            pub fn downgrade(&self) -> WeakHandle {
+        impl<T: Content> Handle<T> {
+            pub fn downgrade(&self) -> WeakHandle<T> {
                 match self {
                     $(Handle::$kind(strong) => WeakHandle::$kind(WeakKey::downgrade(strong))),*
                 }
@@ -44,8 +44,8 @@ macro_rules! kit {
             }
         }
 
-        impl WeakHandle {
-            pub fn upgrade(&self) -> Option<Handle> {
+        impl<T: Content> WeakHandle<T> {
+            pub fn upgrade(&self) -> Option<Handle<T>> {
                 match self {
                     $(WeakHandle::$kind(weak) => WeakRef::upgrade(weak).map(Handle::$kind)),*
                 }
@@ -56,59 +56,59 @@ macro_rules! kit {
         }
 
         /// The kinds of handles that a [`Handle`] may be.
-        pub trait Known: Life + Deref<Target = usize> {
-            fn known(handle: &Handle) -> &Self;
-            fn known_weak(handle: &WeakHandle) -> &Self::Weak;
-            fn handle(self) -> Handle;
-            fn weak_handle(weak: Self::Weak) -> WeakHandle;
+        pub trait Known<T: Content = usize>: Life<T> {
+            fn known(handle: &Handle<T>) -> &Self;
+            fn known_weak(handle: &WeakHandle<T>) -> &Self::Weak;
+            fn handle(self) -> Handle<T>;
+            fn weak_handle(weak: Self::Weak) -> WeakHandle<T>;
         }
 
-        $(impl Known for $strong {
-            fn known(handle: &Handle) -> &Self {
+        $(impl<T: Content> Known<T> for $strong {
+            fn known(handle: &Handle<T>) -> &Self {
                 match handle {
                     Handle::$kind(strong) => strong,
                     _ => panic!("this collection has other handles"),
                 }
             }
-            fn known_weak(handle: &WeakHandle) -> &Self::Weak {
+            fn known_weak(handle: &WeakHandle<T>) -> &Self::Weak {
                 match handle {
                     WeakHandle::$kind(weak) => weak,
                     _ => panic!("this collection has other handles"),
                 }
             }
-            fn handle(self) -> Handle {
+            fn handle(self) -> Handle<T> {
                 Handle::$kind(self)
             }
-            fn weak_handle(weak: Self::Weak) -> WeakHandle {
+            fn weak_handle(weak: Self::Weak) -> WeakHandle<T> {
                 WeakHandle::$kind(weak)
             }
         })*
 
         /// A collection of any type, with handles of any kind.
-        pub trait Collection: $($super)* {
+        pub trait Collection<T: Content + From<usize> = usize>: $($super)* {
             /// Whether a lookup by this life finds it.
-            fn has(&self, life: &Handle) -> bool;
+            fn has(&self, life: &Handle<T>) -> bool;
             /// Whether a lookup finds anything by what is left of a life that may be over.
-            fn finds(&self, number: usize, weak: &WeakHandle) -> bool;
+            fn finds(&self, number: usize, weak: &WeakHandle<T>) -> bool;
             /// Inserts an entry that lives as long as `life`; returns whether it is new.
-            fn enter(&$($mut)? self, life: &Handle, ends: &Ends) -> bool;
+            fn enter(&$($mut)? self, life: &Handle<T>, ends: &Ends) -> bool;
             /// Removes an entry; returns whether it was there.
-            fn leave(&$($mut)? self, life: &Handle) -> bool;
+            fn leave(&$($mut)? self, life: &Handle<T>) -> bool;
             /// The same by what is left of a life that may be over.
-            fn leaves(&$($mut)? self, number: usize, weak: &WeakHandle) -> bool;
+            fn leaves(&$($mut)? self, number: usize, weak: &WeakHandle<T>) -> bool;
             /// The lives of the entries.
-            fn iter(&self) -> Box<dyn Iterator<Item = Handle> + $($send)* '_>;
+            fn iter(&self) -> Box<dyn Iterator<Item = Handle<T>> + $($send)* '_>;
             $(fn $method(&self $(, $n: $type)?) -> $result;)*
 
             /// An entry for each life.
-            fn enter_all(&$($mut)? self, lives: &[Handle], ends: &Ends) {
+            fn enter_all(&$($mut)? self, lives: &[Handle<T>], ends: &Ends) {
                 for life in lives {
                     self.enter(life, ends);
                 }
             }
             /// Whether it finds an object by what will be left of it.
-            fn contains(&self, life: &Handle) -> bool {
-                self.finds(**life, &life.downgrade())
+            fn contains(&self, life: &Handle<T>) -> bool {
+                self.finds(life.number(), &life.downgrade())
             }
             /// The numbers that an iterator shows, in order.
             fn numbers(&self) -> Vec<usize> {
@@ -117,27 +117,27 @@ macro_rules! kit {
         }
 
         /// The numbers of these lives, in order.
-        pub fn numbers<'a>(lives: Box<dyn Iterator<Item = Handle> + $($send)* 'a>) -> Vec<usize> {
-            sorted(lives.map(|life| *life))
+        pub fn numbers<'a, T: Content>(lives: Box<dyn Iterator<Item = Handle<T>> + $($send)* 'a>) -> Vec<usize> {
+            sorted(lives.map(|life| life.number()))
         }
 
-        impl<C: $typed<Life: Known> + 'static> Collection for C {
-            fn has(&self, life: &Handle) -> bool {
+        impl<T: Content + From<usize>, C: $typed<T, Life: Known<T>> + 'static> Collection<T> for C {
+            fn has(&self, life: &Handle<T>) -> bool {
                 Subject::has(self, Known::known(life))
             }
-            fn finds(&self, number: usize, weak: &WeakHandle) -> bool {
-                Subject::finds(self, &number, C::Life::known_weak(weak))
+            fn finds(&self, number: usize, weak: &WeakHandle<T>) -> bool {
+                Subject::finds(self, &T::from(number), C::Life::known_weak(weak))
             }
-            fn enter(&$($mut)? self, life: &Handle, ends: &Ends) -> bool {
+            fn enter(&$($mut)? self, life: &Handle<T>, ends: &Ends) -> bool {
                 $typed::enter(self, Known::known(life), ends)
             }
-            fn leave(&$($mut)? self, life: &Handle) -> bool {
+            fn leave(&$($mut)? self, life: &Handle<T>) -> bool {
                 $typed::leave(self, Known::known(life))
             }
-            fn leaves(&$($mut)? self, number: usize, weak: &WeakHandle) -> bool {
-                $typed::leaves(self, &number, C::Life::known_weak(weak))
+            fn leaves(&$($mut)? self, number: usize, weak: &WeakHandle<T>) -> bool {
+                $typed::leaves(self, &T::from(number), C::Life::known_weak(weak))
             }
-            fn iter(&self) -> Box<dyn Iterator<Item = Handle> + $($send)* '_> {
+            fn iter(&self) -> Box<dyn Iterator<Item = Handle<T>> + $($send)* '_> {
                 Box::new($typed::iter(self).map(Known::handle))
             }
             $(fn $method(&self $(, $n: $type)?) -> $result {
@@ -147,9 +147,9 @@ macro_rules! kit {
 
         /// What a test makes its collections and their lives by. `D` says what the collections can: it is [`Collection`],
         /// or a trait with more that extends it.
-        pub struct Kit<D: ?Sized = dyn Collection> {
+        pub struct Kit<D: ?Sized = dyn Collection, T: Content = usize> {
             make: fn(usize) -> Box<D>,
-            life: fn(usize) -> Handle,
+            life: fn(T) -> Handle<T>,
             /// Whether deaths are notified.
             pub notifies: bool,
             /// Whether a collection owns something of each entry.
@@ -160,20 +160,20 @@ macro_rules! kit {
             pub counted: usize,
         }
 
-        impl<D: ?Sized> Clone for Kit<D> {
+        impl<D: ?Sized, T: Content> Clone for Kit<D, T> {
             fn clone(&self) -> Self {
                 *self
             }
         }
 
-        impl<D: ?Sized> Copy for Kit<D> {}
+        impl<D: ?Sized, T: Content> Copy for Kit<D, T> {}
 
-        impl<D: ?Sized> Kit<D> {
+        impl<D: ?Sized, T: Content + From<usize>> Kit<D, T> {
             /// The kit for this collection, which `make` makes with a capacity.
-            pub fn for_type<C: $typed<Life: Known>>(make: fn(usize) -> Box<D>) -> Self {
+            pub fn for_type<C: $typed<T, Life: Known<T>>>(make: fn(usize) -> Box<D>) -> Self {
                 Kit {
                     make,
-                    life: |number| C::Life::from(number).handle(),
+                    life: |content| C::Life::from(content).handle(),
                     notifies: C::NOTIFIES,
                     owns: C::OWNS,
                     by_content: C::BY_CONTENT,
@@ -186,13 +186,17 @@ macro_rules! kit {
             pub fn empty(self) -> Box<D> {
                 self.with_capacity(0)
             }
+            /// A new object with this content.
+            pub fn living(self, content: T) -> Handle<T> {
+                (self.life)(content)
+            }
             /// A new object.
-            pub fn life(self, number: usize) -> Handle {
-                (self.life)(number)
+            pub fn life(self, number: usize) -> Handle<T> {
+                self.living(number.into())
             }
             /// The objects `0..n`.
-            pub fn lives(self, n: usize) -> Vec<Handle> {
-                (0..n).map(self.life).collect()
+            pub fn lives(self, n: usize) -> Vec<Handle<T>> {
+                (0..n).map(|number| self.life(number)).collect()
             }
             /// `n` if it owns something of each entry, else nothing.
             pub fn owned(self, n: usize) -> usize {
@@ -204,9 +208,9 @@ macro_rules! kit {
             }
         }
 
-        impl<D: Collection + ?Sized> Kit<D> {
+        impl<D: Collection<T> + ?Sized, T: Content + From<usize>> Kit<D, T> {
             /// A collection that has an entry for each life.
-            pub fn of<'a>(self, lives: impl IntoIterator<Item = &'a Handle>, ends: &Ends) -> Box<D> {
+            pub fn of<'a>(self, lives: impl IntoIterator<Item = &'a Handle<T>>, ends: &Ends) -> Box<D> {
                 #[allow(unused_mut)] // where threads share it
                 let mut all = self.empty();
                 for life in lives {
@@ -215,7 +219,7 @@ macro_rules! kit {
                 all
             }
             /// A collection with the entries `0..n`, and their lives.
-            pub fn numbered(self, n: usize) -> (Box<D>, Vec<Handle>) {
+            pub fn numbered(self, n: usize) -> (Box<D>, Vec<Handle<T>>) {
                 let lives = self.lives(n);
                 (self.of(&lives, &quietly()), lives)
             }

@@ -43,22 +43,24 @@ macro_rules! for_each_in {
     (@call kit $test:ident $subject:ident in [$($path:tt)*]) => {
         type Subject = $($path)*::$subject<Life>;
         super::super::$test($($path)*::Kit::for_type::<Subject>(|capacity| {
-            Box::new(<Subject as $crate::common::subject::Subject>::with_capacity(capacity))
+            Box::new(<Subject as $crate::common::subject::Subject<_>>::with_capacity(capacity))
         }))
     };
 }
 
 /// Makes lists of collections: each a macro that calls [`for_each_in!`]. Its first argument is a `$`.
 ///
-/// The functions of `for_each_set!(kit: a, b)` take a kit and are compiled once; those of `for_each_set!(a, b)` are generic
-/// over the collection, and those of `for_each_set!(<Content> a, b)` over one of such objects.
+/// The functions of `for_each_set!(kit: a, b)` take a kit and are compiled once, and so are those of
+/// `for_each_set!(kit<Content>: a, b)`, for objects with that content; those of `for_each_set!(a, b)` are generic over the
+/// collection, and those of `for_each_set!(<Content> a, b)` over one of such objects.
 #[macro_export]
 macro_rules! subjects {
     ($d:tt in $path:tt; $($list:ident $kinds:tt $subjects:tt;)*) => {$(
         #[allow(unused_macros)] // a program uses a part of them
         macro_rules! $list {
-            (kit: $d($d test:ident),* $d(,)?) => {
-                $crate::for_each_in! { kit [$d($d test)*] [usize] $subjects in $path with $kinds }
+            (kit: $d($d test:ident),* $d(,)?) => { $list! { kit<usize>: $d($d test),* } };
+            (kit<$d content:ty>: $d($d test:ident),* $d(,)?) => {
+                $crate::for_each_in! { kit [$d($d test)*] [$d content] $subjects in $path with $kinds }
             };
             (<$d content:ty> $d($d test:ident),* $d(,)?) => {
                 $crate::for_each_in! { types [$d($d test)*] [$d content] $subjects in $path with $kinds }

@@ -57,5 +57,5 @@ kit! {
         purge_some(n: usize) -> usize;
         clear() -> ();
     }
-    Atomic: weakly::Strong<usize>, StdArc: Arc<usize>
+    Atomic: weakly::Strong<T>, StdArc: Arc<T>
 }

@@ -89,5 +89,5 @@ describe! {
 
 kit! {
     Single(mut) [Memory + 'static] [] {}
-    Atomic: weakly::Strong<usize>, Local: local::Strong<usize>, StdArc: Arc<usize>, StdRc: Rc<usize>
+    Atomic: weakly::Strong<T>, Local: local::Strong<T>, StdArc: Arc<T>, StdRc: Rc<T>
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::hash::BuildHasher;
+use std::mem::take;
 use std::sync::Arc;
 
 use weakly::Hashed;
@@ -80,6 +81,7 @@ ways! {
         abandon(all.drain_dead()),
         abandon(all.iter_mut()),
         forget((LEAKS.set(true), all.entry(key))),
+        abandon(take(all).into_iter()),
     ];
     Sets: |all, key| [
         all.retain(|_| wish()),
@@ -136,6 +138,8 @@ ways! {
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
         forget((LEAKS.set(true), all.entry(owned(key.number)))),
+        abandon(take(all).into_values()),
+        _ = all.remove_value(key),
     ];
     PairsTwice: |all, key| [
         _ = all.get_or_insert_with(key, |_| object(key.number)),
@@ -145,6 +149,8 @@ ways! {
         all.extract_if(|_, _| wish()).for_each(drop),
         all.drain().for_each(drop),
         abandon(all.drain()),
+        abandon(take(all).into_keys()),
+        _ = all.remove_value(key),
     ];
     HashPairsTwice: |all, key| [
         _ = all.get_or_insert_with(key, |_| object(key.number)),
@@ -196,6 +202,7 @@ ways! {
         _ = all.with(key, |_| user_code()),
         all.retain(|_, _| wish()),
         abandon(all.iter()),
+        _ = all.get_or_insert_racing(key, |_| kept(key.number)),
     ];
     Sets: |all, key| [
         all.retain(|_| wish()),
@@ -225,6 +232,7 @@ ways! {
         _ = all.remove_value(key),
         all.retain_values(|_| wish()),
         abandon(all.iter()),
+        _ = all.get_or_insert_racing(kept(key.number), |_| object(key.number)),
     ];
     PairsTwice: |all, key| [
         fly(key.number, || drop(all.get_or_insert_with(key, |_| object(key.number)))),
