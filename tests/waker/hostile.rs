@@ -38,7 +38,7 @@ fn insert(count: usize) -> Vec<Strong<usize>> {
     keys
 }
 
-/// An operation that ends by the panic of a destructor, which it runs for a dead entry, leaves nothing: the next death calls.
+/// 590: An operation that ends by the panic of a destructor, which it runs for a dead entry, leaves nothing: the next death calls.
 #[test]
 fn an_operation_panics() {
     let calls = Calls::new();
@@ -60,7 +60,7 @@ fn an_operation_panics() {
     assert_eq!(calls.take(), 2);
 }
 
-/// The notice is there, the death is complete, all other wakers are called, and the panic comes to the one that
+/// 590: The notice is there, the death is complete, all other wakers are called, and the panic comes to the one that
 /// dropped the last handle.
 #[test]
 fn it_panics() {
@@ -91,28 +91,8 @@ fn it_panics() {
     assert!(panics(|| drop(object)), "once more");
 }
 
-/// A finalizer purges, and then another object dies: that calls the waker at its end, not when the first death is
-/// over. The finalizer may wait for what the waker sets off.
-#[test]
-fn small_another_object_dies_in_a_finalizer() {
-    let (calls, mut keys) = (Calls::new(), insert(2));
-    with_map(|map| map.set_waker(calls.waker()));
-    let (before, seen) = (calls.clone(), Arc::new(Mutex::new(Vec::new())));
-    let (other, seen_inside) = (Mutex::new(keys.pop()), seen.clone());
-    Strong::finalize(&keys[0], move || {
-        let mut seen = seen_inside.lock().unwrap();
-        seen.push(before.take());
-        with_map(|map| map.purge());
-        drop(other.lock().unwrap().take());
-        seen.push(before.take());
-    });
-    drop(keys);
-    assert_eq!(*seen.lock().unwrap(), [0, 1]);
-    // That of the first.
-    assert_eq!((calls.take(), with_map(|map| map.pending_dead())), (1, 1));
-}
-
-/// The same with many maps, of which one's waker panics.
+/// 590: A finalizer purges, and then another object dies: that calls the wakers at its end, not when the first death is
+/// over. There are many maps, and the waker of one panics.
 #[test]
 fn small_another_object_of_many_maps_dies_in_a_finalizer() {
     let count = if cfg!(miri) { 4 } else { 200 };
@@ -146,17 +126,7 @@ fn small_another_object_of_many_maps_dies_in_a_finalizer() {
     assert!(maps.iter().all(|map| map.pending_dead() == 1));
 }
 
-/// The object has one entry, and nothing else.
-#[test]
-fn it_panics_after_the_only_notice() {
-    let (mut map, object) = (WeakMap::new(), Strong::new([0; 100]));
-    map.set_waker(call(|| quiet_panic()));
-    map.insert(&object, 1);
-    assert!(panics(|| drop(object)));
-    assert_eq!(map.pending_dead(), 1);
-}
-
-/// Moving the payload out of the last handle is a death: a panic drops it.
+/// 590: Moving the payload out of the last handle is a death: a panic drops it.
 #[test]
 fn it_panics_when_the_payload_is_moved_out() {
     let (token, mut map) = (idle(), WeakMap::<_, usize>::new());
@@ -172,18 +142,7 @@ fn it_panics_when_the_payload_is_moved_out() {
     assert_eq!(Arc::strong_count(&token), 2, "it is in the new object");
 }
 
-/// A destructor panics: the death is complete, and the waker is called, during the unwinding.
-#[test]
-fn the_destructor_panics() {
-    let (calls, mut map) = (Calls::new(), WeakMap::<_, usize>::new());
-    map.set_waker(calls.waker());
-    let object = Strong::new(bombs(true));
-    map.insert(&object, 1);
-    assert!(panics(|| drop(object)));
-    assert_eq!((calls.take(), map.pending_dead()), (1, 1));
-}
-
-/// A value's destructor panics in a drain that leaves nothing: the waker is armed all the same.
+/// 590: A value's destructor panics in a drain that leaves nothing: the waker is armed all the same.
 #[test]
 fn a_drain_panics() {
     let (calls, mut map) = (Calls::new(), Values::new());
@@ -218,52 +177,7 @@ fn a_drain_panics() {
     }
 }
 
-#[test]
-fn it_purges() {
-    let mut keys = insert(3);
-    with_map(|map| map.set_waker(call(|| _ = with_map(|map| map.purge()))));
-    while let Some(key) = keys.pop() {
-        drop(key);
-        with_map(|map| assert_eq!((map.pending_dead(), map.len()), (0, keys.len())));
-    }
-}
-
-#[test]
-fn it_removes_itself() {
-    let mut keys = insert(3);
-    let token = Arc::new(());
-    let held = token.clone();
-    with_map(|map| {
-        map.set_waker(call(move || {
-            let _held = &held;
-            with_map(|map| map.set_waker(None));
-        }));
-    });
-    drop(keys.pop());
-    assert_eq!(Arc::strong_count(&token), 1);
-    with_map(|map| map.purge());
-    drop(keys.pop());
-    assert_eq!(with_map(|map| map.pending_dead()), 1);
-}
-
-#[test]
-fn it_sets_another() {
-    let (mut keys, calls) = (insert(3), Calls::new());
-    let other = calls.clone();
-    with_map(|map| {
-        map.set_waker(call(move || {
-            with_map(|map| {
-                map.set_waker(other.waker());
-                map.purge();
-            });
-        }));
-    });
-    drop(keys.pop());
-    assert_eq!(calls.take(), 0);
-    drop(keys.pop());
-    assert_eq!(calls.take(), 1);
-}
-
+/// 590: The waker may drop the map.
 #[test]
 fn it_drops_the_map() {
     let keys = insert(3);
@@ -278,27 +192,6 @@ fn it_drops_the_map() {
     drop(keys);
     assert!(MAP.take().is_none());
     assert_eq!(Arc::strong_count(&token), 1);
-}
-
-/// It kills the next object, which calls the waker of another map, and so on.
-#[test]
-fn it_kills() {
-    let next = Arc::new(Mutex::new((0..10).map(Strong::new).collect::<Vec<_>>()));
-    let (mut maps, mut left) = (Vec::new(), next.lock().unwrap().clone());
-    for object in &left {
-        let (mut map, next) = (Map::new(), next.clone());
-        map.set_waker(call(move || {
-            let last = next.lock().unwrap().pop();
-            drop(last);
-        }));
-        map.insert(object, 1);
-        maps.push(map);
-    }
-    let last = left.pop();
-    left.clear();
-    next.lock().unwrap().pop();
-    drop(last);
-    assert!(maps.iter().all(|map| map.pending_dead() == 1));
 }
 
 /// Panics when it is dropped, unless it is disarmed by a panic.
@@ -320,6 +213,7 @@ fn bomb() -> Option<Waker> {
     Some(Arc::new(Bomb).into())
 }
 
+/// 590, 182: A panic of its destructor is that of who replaces it.
 #[test]
 fn its_destructor_panics() {
     let (calls, object) = (Calls::new(), Strong::new(1));
@@ -341,7 +235,7 @@ fn its_destructor_panics() {
 
 type Shared = Arc<SharedMap>;
 
-/// Also what a purge inside kills, and keeps on request.
+/// 590: The waker may purge, also what a purge inside kills, and keeps on request.
 #[test]
 fn small_a_shared_map_is_purged() {
     for reclaim in [Reclaim::OnUse, Reclaim::OnRequest] {
@@ -365,6 +259,7 @@ fn small_a_shared_map_is_purged() {
     }
 }
 
+/// 590: It may panic, and set another.
 #[test]
 fn small_a_shared_map_panics_and_sets() {
     let map = Shared::default();
@@ -479,6 +374,7 @@ fn small_a_task_panics_when_it_is_woken_by_who_leaves() {
     assert!(poll().is_pending());
 }
 
+/// 590: It may drop the map.
 #[test]
 fn small_a_shared_map_is_dropped() {
     let place = Arc::new(Mutex::new(Some(Shared::default())));

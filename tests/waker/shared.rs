@@ -6,10 +6,8 @@ use std::sync::mpsc::channel;
 use std::task::{Wake, Waker};
 use std::thread::{self, Thread};
 
-use weakly::concurrent::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-};
-use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
+use weakly::concurrent::WeakMap;
+use weakly::{Reclaim, Strong};
 
 use crate::common::watchdog::watched;
 use crate::{Calls, SharedMap, idle, owns, value};
@@ -25,6 +23,7 @@ fn map_of(count: usize) -> (SharedMap, Vec<Strong<usize>>) {
     (map, keys)
 }
 
+/// 590: It is called once, and again when nothing was pending.
 #[test]
 fn small_it_is_called_once_until_nothing_is_pending() {
     let (calls, (map, mut keys)) = (Calls::new(), map_of(6));
@@ -42,6 +41,7 @@ fn small_it_is_called_once_until_nothing_is_pending() {
     assert_eq!(Arc::strong_count(&calls), 1);
 }
 
+/// 590, 61: Nor is it called before that.
 #[test]
 fn small_a_drain_that_leaves_something_does_not_arm_it() {
     let (calls, (map, mut keys)) = (Calls::new(), map_of(40));
@@ -52,33 +52,6 @@ fn small_a_drain_that_leaves_something_does_not_arm_it() {
     assert_eq!(map.pending_dead(), 4);
     drop(keys.pop());
     assert_eq!(calls.take(), 0, "something was pending");
-    map.purge();
-    drop(keys.pop());
-    assert_eq!(calls.take(), 1);
-}
-
-#[test]
-fn small_instalments_that_leave_something_do_not_arm_it() {
-    let (calls, (map, mut keys)) = (Calls::new(), map_of(8));
-    map.set_waker(calls.waker());
-    keys.truncate(4);
-    assert_eq!(calls.take(), 1);
-    assert_eq!((map.purge_some(3), map.pending_dead()), (3, 1));
-    drop(keys.pop());
-    assert_eq!(calls.take(), 0, "something was pending");
-    assert_eq!((map.purge_some(3), map.purge_some(3)), (2, 0));
-    drop(keys.pop());
-    assert_eq!(calls.take(), 1);
-}
-
-/// What was pending when it was set has to be purged once.
-#[test]
-fn small_it_is_set_while_something_is_pending() {
-    let (calls, (map, mut keys)) = (Calls::new(), map_of(4));
-    drop(keys.pop());
-    map.set_waker(calls.waker());
-    drop(keys.pop());
-    assert_eq!(calls.take(), 0);
     map.purge();
     drop(keys.pop());
     assert_eq!(calls.take(), 1);
@@ -99,7 +72,7 @@ fn small_on_request() {
     }
 }
 
-/// What the end of a collection destroys may kill its other keys.
+/// 590: What the end of a collection destroys may kill its other keys.
 #[test]
 fn small_the_end_of_a_collection_does_not_call_it() {
     let (calls, map) = (Calls::new(), SharedMap::new());
@@ -116,7 +89,7 @@ fn small_the_end_of_a_collection_does_not_call_it() {
     assert_eq!((calls.take(), Arc::strong_count(&calls)), (0, 1));
 }
 
-/// Objects that different threads have inserted, and so of different stripes, count as one collection.
+/// 590: Objects that different threads have inserted, and so of different stripes, count as one collection.
 #[test]
 fn small_all_stripes_have_one_waker() {
     let (calls, map) = (Calls::new(), SharedMap::new());
@@ -135,39 +108,6 @@ fn small_all_stripes_have_one_waker() {
     }
 }
 
-#[test]
-fn small_every_collection_has_one() {
-    struct Name;
-    impl AttributeKey for Name {
-        type Value = usize;
-    }
-    macro_rules! check {
-        ($($name:ident: $new:expr, |$collection:ident, $object:ident| $insert:expr;)*) => {$(
-            let calls = Calls::new();
-            let $collection = $new;
-            $collection.set_waker(calls.waker());
-            for _ in 0..2 {
-                let $object = Strong::new(1_usize);
-                $insert;
-                drop($object);
-                assert_eq!(calls.take(), 1, stringify!($name));
-                $collection.purge();
-            }
-        )*};
-    }
-    check! {
-        map: SharedMap::new(), |map, object| map.insert(&object, idle());
-        hash_map: WeakHashMap::new(), |map, object| map.insert(&object, idle());
-        set: WeakSet::new(), |set, object| set.insert(&object);
-        hash_set: WeakHashSet::new(), |set, object| set.insert(&object);
-        value_map: WeakValueMap::new(), |map, object| map.insert(idle(), &object);
-        pair_map: WeakPairMap::new(), |map, object| map.insert(&object, &object);
-        interner: Interner::<Strong<usize>>::new(), |interner, object| drop(interner.intern(object.clone()));
-        attributes: Attributes::new(), |attributes, object| attributes.insert(&object, Name, 1);
-        memo: Memo::<Strong<usize>, usize>::new(), |memo, object| memo.get_or_compute(&object, |_| 1);
-    }
-}
-
 pub(crate) struct Unpark(pub(crate) Thread);
 
 impl Wake for Unpark {
@@ -176,11 +116,13 @@ impl Wake for Unpark {
     }
 }
 
+/// 237: No wake-up of a thread is lost that only purges.
 #[test]
 fn small_a_thread_purges_when_it_is_woken() {
     destroys_everything_when_it_is_woken(|map| _ = map.purge());
 }
 
+/// 237, 202: Nor if it purges in instalments.
 #[test]
 fn small_a_thread_purges_in_instalments_when_it_is_woken() {
     destroys_everything_when_it_is_woken(|map| while map.purge_some(2) != 0 {});
@@ -224,7 +166,7 @@ fn destroys_everything_when_it_is_woken(purge: fn(&SharedMap)) {
     assert_eq!((alive.load(Relaxed), map.len()), (0, 0));
 }
 
-/// One death at a time, on another thread, while this thread purges again and again: each that is left is announced.
+/// 237: One death at a time, on another thread, while this thread purges again and again: each that is left is announced.
 #[test]
 fn small_each_death_is_purged_or_announced() {
     let (map, woken) = (WeakMap::new(), Calls::new());
@@ -251,7 +193,7 @@ fn small_each_death_is_purged_or_announced() {
     }
 }
 
-/// A finalizer takes long. Meanwhile the map is purged, and another object dies on another thread: that wakes.
+/// 590: A finalizer takes long. Meanwhile the map is purged, and another object dies on another thread: that wakes.
 #[test]
 fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
     let (map, mut keys) = map_of(2);
@@ -277,7 +219,7 @@ fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
     assert_eq!(woken.take(), 1, "that of the first");
 }
 
-/// Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
+/// 590: Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
 #[test]
 fn small_wakers_are_replaced_meanwhile() {
     let map = SharedMap::new();

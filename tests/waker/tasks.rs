@@ -1,5 +1,6 @@
 //! Tasks that poll collections, and purge them when they are told that something is pending.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,151 +9,175 @@ use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
 
-use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
-use weakly::{WeakPairMap, WeakValueMap};
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong, WeakPairMap, WeakValueMap, local};
 
 use crate::common::scaled;
-use crate::common::subject::{Subject, Upkeep, new_lives};
+use crate::common::subject::{Subject, Upkeep, new_lives, shared, single};
 use crate::common::watchdog::watched;
 use crate::shared::Unpark;
 use crate::{Calls, SharedMap, idle, value};
 
 /// What a poll says: whether something is pending.
-fn is_ready(all: &mut impl Upkeep, task: &Arc<Calls>) -> bool {
+fn is_ready(all: &mut (impl Upkeep + ?Sized), task: &Arc<Calls>) -> bool {
     let waker = Waker::from(task.clone());
     all.poll_pending(&mut Context::from_waker(&waker))
         .is_ready()
 }
 
-/// 237, 238: Each death wakes the task, which finds nothing after a purge. Handles that do not notify wake nobody.
-fn a_death_wakes<C: Subject>() {
-    let lives = new_lives::<C::Life>(5);
-    let (mut all, task) = (C::uncounted(&lives), Calls::new());
-    for life in lives {
-        assert!(!is_ready(&mut all, &task));
-        drop(life);
-        assert_eq!(task.take(), C::notified(1));
-        assert_eq!(is_ready(&mut all, &task), C::NOTIFIES);
-        all.purge();
-        assert_eq!((task.take(), all.pending_dead()), (0, 0));
+/// A collection of any family, with an entry for each of six lives.
+struct Six {
+    all: Box<dyn Upkeep>,
+    lives: Vec<Box<dyn Any>>,
+    /// How many calls a death makes.
+    notified: usize,
+    owned: usize,
+}
+
+impl Six {
+    fn of<C: Subject + 'static>() -> Self {
+        let lives = new_lives::<C::Life>(6);
+        let all = Box::new(C::uncounted(&lives));
+        let mut any = Vec::<Box<dyn Any>>::new();
+        for life in lives {
+            any.push(Box::new(life));
+        }
+        Six {
+            all,
+            lives: any,
+            notified: C::notified(1),
+            owned: C::owned(1),
+        }
     }
-    assert!(!is_ready(&mut all, &task));
+}
+
+/// Each collection of both families with notified handles; two with handles of one thread, and with swept ones.
+const EACH: [fn() -> Six; 19] = [
+    Six::of::<single::Maps<Strong<usize>>>,
+    Six::of::<single::Sets<Strong<usize>>>,
+    Six::of::<single::ValueMaps<Strong<usize>>>,
+    Six::of::<single::PairsTwice<Strong<usize>>>,
+    Six::of::<single::HashMaps<Strong<usize>>>,
+    Six::of::<single::HashSets<Strong<usize>>>,
+    Six::of::<single::HashPairsTwice<Strong<usize>>>,
+    Six::of::<single::Interners<Strong<usize>>>,
+    Six::of::<single::Maps<local::Strong<usize>>>,
+    Six::of::<single::Maps<Arc<usize>>>,
+    Six::of::<single::PairsByKey<Strong<usize>, Arc<usize>>>,
+    Six::of::<shared::Maps<Strong<usize>>>,
+    Six::of::<shared::Sets<Strong<usize>>>,
+    Six::of::<shared::ValueMaps<Strong<usize>>>,
+    Six::of::<shared::PairsTwice<Strong<usize>>>,
+    Six::of::<shared::HashMaps<Strong<usize>>>,
+    Six::of::<shared::Interners<Strong<usize>>>,
+    Six::of::<shared::Maps<Arc<usize>>>,
+    Six::of::<shared::HashMaps<Arc<usize>>>,
+];
+
+/// 237, 238: Each death wakes the task, which finds nothing after a purge. Handles that do not notify wake nobody.
+#[test]
+fn a_death_wakes() {
+    for six in EACH {
+        let (mut it, task) = (six(), Calls::new());
+        for life in it.lives {
+            assert!(!is_ready(&mut *it.all, &task));
+            drop(life);
+            assert_eq!(task.take(), it.notified);
+            assert_eq!(is_ready(&mut *it.all, &task), it.notified == 1);
+            it.all.purge();
+            assert_eq!((task.take(), it.all.pending_dead()), (0, 0));
+        }
+        assert!(!is_ready(&mut *it.all, &task));
+    }
 }
 
 /// 237: What is pending at the first poll is told; other operations take it as well, and the next death wakes.
-fn what_is_pending_is_told<C: Subject>() {
-    let mut lives = new_lives::<C::Life>(4);
-    let (mut all, task) = (C::uncounted(&lives), Calls::new());
-    drop(lives.pop());
-    assert_eq!(is_ready(&mut all, &task), C::NOTIFIES);
-    assert_eq!(is_ready(&mut all, &task), C::NOTIFIES, "it is not taken");
-    all.shrink_to_fit();
-    assert!(!is_ready(&mut all, &task));
-    task.take();
-    drop(lives.pop());
-    assert_eq!(task.take(), C::notified(1));
-    while all.purge_some(1) != 0 {}
-    assert!(!is_ready(&mut all, &task));
+#[test]
+fn what_is_pending_is_told() {
+    for six in EACH {
+        let (mut it, task) = (six(), Calls::new());
+        it.lives.pop();
+        for _ in 0..2 {
+            assert_eq!(is_ready(&mut *it.all, &task), it.notified == 1);
+        }
+        it.all.shrink_to_fit();
+        assert!(!is_ready(&mut *it.all, &task));
+        task.take();
+        it.lives.pop();
+        assert_eq!(task.take(), it.notified);
+        while it.all.purge_some(1) != 0 {}
+        assert!(!is_ready(&mut *it.all, &task));
+    }
 }
 
 /// 238: Until it is asked for, whatever has unlinked it. Then no more.
-fn what_is_kept_is_pending<C: Subject>() {
-    let lives = new_lives::<C::Life>(5);
-    let (mut all, task) = (C::uncounted(&lives), Calls::new());
-    all.set_reclaim(Reclaim::OnRequest);
-    for life in lives {
-        assert!(!is_ready(&mut all, &task));
-        drop(life);
-        all.shrink_to_fit();
-        assert!(all.pending_dead() >= C::owned(1));
-        assert_eq!(is_ready(&mut all, &task), all.pending_dead() != 0);
-        all.purge();
-        task.take();
-        assert!(!is_ready(&mut all, &task), "it would spin");
-        assert_eq!(task.take(), 0);
+#[test]
+fn what_is_kept_is_pending() {
+    for six in EACH {
+        let (mut it, task) = (six(), Calls::new());
+        it.all.set_reclaim(Reclaim::OnRequest);
+        for life in it.lives {
+            assert!(!is_ready(&mut *it.all, &task));
+            drop(life);
+            it.all.shrink_to_fit();
+            assert!(it.all.pending_dead() >= it.owned);
+            let is_pending = it.all.pending_dead() != 0;
+            assert_eq!(is_ready(&mut *it.all, &task), is_pending);
+            it.all.purge();
+            task.take();
+            assert!(!is_ready(&mut *it.all, &task), "it would spin");
+            assert_eq!(task.take(), 0);
+        }
     }
 }
 
 /// 238: Where threads share it, what is kept while the task sleeps wakes it, once. So do handles that do not notify.
-fn what_is_kept_wakes<C: Subject>() {
-    let mut lives = new_lives::<C::Life>(6);
-    let (mut all, task) = (C::uncounted(&lives), Calls::new());
-    all.set_reclaim(Reclaim::OnRequest);
-    while !lives.is_empty() {
-        assert!(!is_ready(&mut all, &task));
-        lives.truncate(lives.len() - 2);
-        task.take();
-        all.shrink_to_fit();
-        assert_eq!(task.take(), 1);
-        assert!(is_ready(&mut all, &task));
-        all.purge();
+#[test]
+fn what_is_kept_wakes() {
+    let owning: [fn() -> Six; 3] = [
+        Six::of::<shared::Maps<Strong<usize>>>,
+        Six::of::<shared::ValueMaps<Strong<usize>>>,
+        Six::of::<shared::HashMaps<Arc<usize>>>,
+    ];
+    for six in owning {
+        let (mut it, task) = (six(), Calls::new());
+        it.all.set_reclaim(Reclaim::OnRequest);
+        while !it.lives.is_empty() {
+            assert!(!is_ready(&mut *it.all, &task));
+            it.lives.truncate(it.lives.len() - 2);
+            task.take();
+            it.all.shrink_to_fit();
+            assert_eq!(task.take(), 1);
+            assert!(is_ready(&mut *it.all, &task));
+            it.all.purge();
+        }
     }
 }
 
-/// 239: A collection has one waker, which is gone when it is taken out, and with the collection.
-fn the_last_task_is_woken<C: Subject>() {
-    let mut lives = new_lives::<C::Life>(4);
-    let (mut all, first, last) = (C::uncounted(&lives), Calls::new(), Calls::new());
-    for task in [&first, &last, &last] {
-        assert!(!is_ready(&mut all, task));
+/// 239, 590: A collection has one waker, which is gone when it is taken out, and with the collection.
+#[test]
+fn the_last_task_is_woken() {
+    for six in EACH {
+        let (mut it, first, last) = (six(), Calls::new(), Calls::new());
+        for task in [&first, &last, &last] {
+            assert!(!is_ready(&mut *it.all, task));
+        }
+        it.lives.pop();
+        assert_eq!((first.take(), last.take()), (0, it.notified));
+        it.all.purge();
+        it.all.set_waker(first.waker());
+        it.lives.pop();
+        assert_eq!((first.take(), last.take()), (it.notified, 0));
+        it.all.purge();
+        assert!(!is_ready(&mut *it.all, &last));
+        assert_eq!(Arc::strong_count(&first), 1);
+        it.all.set_waker(None);
+        assert_eq!(Arc::strong_count(&last), 1);
+        assert!(!is_ready(&mut *it.all, &last));
+        drop(it.all);
+        assert_eq!(Arc::strong_count(&last), 1);
+        drop(it.lives);
+        assert_eq!(last.take(), 0);
     }
-    drop(lives.pop());
-    assert_eq!((first.take(), last.take()), (0, C::notified(1)));
-    all.purge();
-    all.set_waker(first.waker());
-    drop(lives.pop());
-    assert_eq!((first.take(), last.take()), (C::notified(1), 0));
-    all.purge();
-    assert!(!is_ready(&mut all, &last));
-    assert_eq!(Arc::strong_count(&first), 1);
-    all.set_waker(None);
-    assert_eq!(Arc::strong_count(&last), 1);
-    assert!(!is_ready(&mut all, &last));
-    drop(all);
-    assert_eq!(Arc::strong_count(&last), 1);
-    drop(lives);
-    assert_eq!(last.take(), 0);
-}
-
-mod one_owner {
-    use super::*;
-
-    crate::subjects! {
-        $ in [crate::common::subject::single];
-
-        for_each [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
-            [map: Maps, set: Sets, values: ValueMaps, pairs: PairsTwice, pairs_by_key: PairsByKey,
-             pairs_by_value: PairsByValue, hash_pairs: HashPairsTwice, hash_map: HashMaps, hash_set: HashSets,
-             interner: Interners];
-    }
-
-    for_each!(
-        a_death_wakes,
-        what_is_pending_is_told,
-        what_is_kept_is_pending,
-        the_last_task_is_woken
-    );
-}
-
-mod threads_share {
-    use super::*;
-
-    crate::subjects! {
-        $ in [crate::common::subject::shared];
-
-        for_each [atomic: Atomic, std_arc: StdArc]
-            [map: Maps, set: Sets, values: ValueMaps, pairs: PairsTwice, pairs_by_key: PairsByKey,
-             pairs_by_value: PairsByValue, hash_map: HashMaps, hash_set: HashSets, interner: Interners];
-        for_each_owning [atomic: Atomic, std_arc: StdArc] [map: Maps, values: ValueMaps, hash_map: HashMaps];
-    }
-
-    for_each!(
-        a_death_wakes,
-        what_is_pending_is_told,
-        what_is_kept_is_pending,
-        the_last_task_is_woken
-    );
-    for_each_owning!(what_is_kept_wakes);
 }
 
 /// 237: Memos and attributes too.
