@@ -1,5 +1,5 @@
-//! Deaths that are delivered: random scripts of messages, cancellations, deaths and wake-ups; tasks that wait; and the
-//! methods of collections that drain notices.
+//! Deaths that are delivered: as messages of a queue, to threads and tasks that wait for them, in random scripts of messages,
+//! cancellations, deaths and wake-ups; payloads that return; and the methods of collections that drain notices.
 
 #[path = "delivery/access.rs"]
 mod access;
@@ -8,15 +8,38 @@ mod common;
 mod ends;
 #[path = "delivery/next.rs"]
 mod next;
+#[path = "delivery/queue.rs"]
+mod queue;
+#[path = "delivery/returning.rs"]
+mod returning;
 #[path = "delivery/script.rs"]
 mod script;
 #[path = "delivery/tasks.rs"]
 mod tasks;
-#[path = "delivery/tickets.rs"]
-mod tickets;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::Wake;
 
 use common::random::random;
 
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Woken {
+    fn times(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// 591: Whatever comes before.
 #[test]
 fn each_message_comes_once_and_in_order() {
     let (scripts, choices) = if cfg!(miri) { (3, 200) } else { (200, 2_000) };

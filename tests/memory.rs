@@ -11,18 +11,12 @@ use std::task::{Context, Wake, Waker};
 use common::heap::{Counting, Heap, allocations, bytes};
 use common::{Own, panics, quiet_panic, scaled};
 use weakly::memo::{Many, Value};
-use weakly::{
-    Memo, Reclaim, ReferenceQueue, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr,
-};
+use weakly::{Memo, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
 
-for_each_flavour!(
-    further_registrations_go_back,
-    registrations_that_stay_keep_their_memory,
-    dead_registrations_go_back,
-);
+for_each_flavour!(further_registrations_go_back,);
 
 const MANY: usize = scaled(10_000, 40);
 /// A registration that is not its object's first.
@@ -66,79 +60,6 @@ fn further_registrations_go_back<F: Own>() {
         values.shrink_to_fit();
         assert!(bytes() - before < 400, "{}", bytes() - before);
     }
-}
-
-/// Each that is still used is found, ended and used again afterwards.
-fn registrations_that_stay_keep_their_memory<F: Own>() {
-    let (mut objects, _first) = objects::<F>();
-    let mut map: WeakMap<_, _> = objects.iter().map(|key| (key, **key)).collect();
-    for round in 0..4 {
-        for key in objects.iter().filter(|key| ***key % 5 != round) {
-            map.remove(key);
-        }
-        let before = bytes();
-        map.shrink_to_fit();
-        assert!(bytes() <= before);
-        for key in &objects {
-            let stays = **key % 5 == round;
-            assert_eq!(map.get(key).copied(), stays.then_some(**key));
-        }
-        map.extend(objects.iter().map(|key| (key, **key)));
-        assert_eq!(map.len(), objects.len());
-    }
-    objects.truncate(MANY / 2);
-    assert_eq!(map.len(), MANY / 2);
-    map.shrink_to_fit();
-    assert!(objects.iter().all(|key| map.get(key) == Some(&**key)));
-}
-
-/// Also where the objects died, and nobody has looked since.
-fn dead_registrations_go_back<F: Own>() {
-    let before = bytes();
-    let mut map = WeakMap::<_, usize>::new();
-    {
-        let (objects, _first) = objects::<F>();
-        map.extend(objects.iter().map(|key| (key, 1)));
-    }
-    assert!(bytes() - before > (MANY * HOOK) as isize);
-    map.shrink_to_fit();
-    assert!(bytes() - before < 400, "{}", bytes() - before);
-}
-
-/// An iterator over what threads share makes no weak pointers, so an object that has one entry needs no record for it.
-#[test]
-fn an_iteration_leaves_nothing() {
-    const MANY: usize = scaled(1_000, 20);
-    type Object = Strong<usize>;
-    let mut left = Vec::new();
-    macro_rules! iterations {
-        ($name:ident of |$objects:ident| $entries:expr => $($iter:ident)*) => {
-            let $objects: [Vec<Object>; 2] = [(); 2].map(|()| (0..MANY).map(Strong::new).collect());
-            let collection: concurrent::$name<_, _> = $entries.collect();
-            iterations!(collection: $($iter)*);
-        };
-        ($collection:ident: $($iter:ident)*) => {$(
-            let before = bytes();
-            for _ in 0..2 {
-                assert_eq!($collection.$iter().count(), MANY);
-            }
-            left.push(bytes() - before);
-        )*};
-    }
-    iterations!(WeakMap of |objects| objects[0].iter().map(|key| (key, 1_usize)) => iter keys values);
-    iterations!(WeakHashMap of |objects| objects[0].iter().map(|key| (key, 1_usize)) => iter keys);
-    iterations!(WeakValueMap of |objects| (0..MANY).zip(&objects[0]) => iter);
-    iterations!(WeakPairMap of |objects| objects[0].iter().zip(&objects[1]) => iter);
-    let objects: Vec<Object> = (0..MANY).map(Strong::new).collect();
-    let set: concurrent::WeakSet<_> = objects.iter().collect();
-    iterations!(set: iter);
-    let objects: Vec<Object> = (0..MANY).map(Strong::new).collect();
-    let set: concurrent::WeakHashSet<_> = objects.iter().collect();
-    iterations!(set: iter);
-    let interner = concurrent::Interner::<Object>::new();
-    let _words: Vec<_> = (0..MANY).map(|n| interner.intern(n)).collect();
-    iterations!(interner: iter);
-    assert_eq!(left, [0; 10]);
 }
 
 /// An insertion destroys what has died, and takes the memory of that.
@@ -201,21 +122,6 @@ fn entries_beside_a_second_thread_take_no_memory() {
         stays.wait();
         assert_eq!(both, (0, 64));
     });
-}
-
-/// An entry that replaces one of the same object inherits its registration: no record is made.
-#[test]
-fn an_entry_that_is_set_again_takes_no_record() {
-    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
-    let object = Strong::new(1);
-    // The thread keeps the memory of the entries that it replaces first.
-    (0..20).for_each(|value| _ = map.insert(&object, value));
-    let before = bytes();
-    for value in 20..30 {
-        map.insert(&object, value);
-        assert_eq!(bytes(), before);
-    }
-    assert_eq!(Strong::weak_count(&object), 1);
 }
 
 /// A comparison may be wrong, and the one after that panic.
@@ -294,22 +200,6 @@ fn an_object_without_an_entry_pays_nothing() {
     assert_eq!(map.pending_dead(), 0, "its death sends no notice");
 }
 
-/// 166: Nor does a map that never had an entry allocate.
-#[test]
-fn a_map_without_entries_allocates_nothing() {
-    let object = Strong::new(1);
-    let before = allocations();
-    assert_ne!(before, 0, "they are counted");
-    let map = concurrent::WeakMap::<Strong<usize>, usize>::new();
-    assert!(map.get(&object).is_none() && !map.contains_key(&object));
-    assert!(map.remove(&object).is_none() && !map.remove_if(&object, |_| true));
-    assert!(map.is_empty() && map.keys().next().is_none());
-    map.purge();
-    map.clear();
-    drop(map);
-    assert_eq!(allocations(), before);
-}
-
 /// 200: Whatever its key is made of. What is computed and dies leaves nothing.
 #[test]
 fn a_hit_of_a_memo_allocates_nothing() {
@@ -343,36 +233,6 @@ fn a_hit_of_a_memo_allocates_nothing() {
     memo.purge();
     memo.shrink_to_fit();
     assert!(bytes() - before < 2000, "{}", bytes() - before);
-}
-
-/// 185: What was kept of dead entries takes no room when it is gone: where threads share the collection at once, otherwise
-/// when the collection shrinks.
-#[test]
-fn what_was_kept_gives_its_room_back() {
-    let (mut map, shared) = (WeakMap::new(), concurrent::WeakMap::new());
-    map.set_reclaim(Reclaim::OnRequest);
-    shared.set_reclaim(Reclaim::OnRequest);
-    // (What stays: the queue, and a table with one entry.)
-    let stays = Strong::new(0);
-    map.insert(&stays, 0);
-    shared.insert(&stays, 0);
-    let before = bytes();
-    for number in 0..MANY {
-        map.insert(&Strong::new(number), number);
-    }
-    assert_eq!(map.drain_dead().count(), MANY);
-    let kept = bytes() - before;
-    assert!(kept > (MANY * size_of::<usize>()) as isize, "{kept}");
-    map.shrink_to_fit();
-    assert!(bytes() - before < 400, "{}", bytes() - before);
-
-    let before = bytes();
-    for number in 0..MANY {
-        shared.insert(&Strong::new(number), number);
-    }
-    assert_eq!(shared.pending_dead(), MANY);
-    shared.purge();
-    assert!(bytes() - before < 400, "{}", bytes() - before);
 }
 
 /// 189: A table that ends at whatever moment, also while its entries move into a longer array, or a shorter one.
@@ -498,38 +358,6 @@ fn polls_of_one_task_allocate_nothing() {
     let before = allocations();
     assert!(is_ready(&tasks[1]));
     assert_eq!(allocations(), before);
-}
-
-/// 230: A returning object takes what is documented, and its death allocates in the queue alone. All of it goes back.
-#[test]
-fn a_returning_object_takes_what_is_documented() {
-    /// For how many payloads a block of the queue has room.
-    const BLOCK: usize = 31;
-    fn of<T: Copy + Send + 'static>(value: T, expected: usize) {
-        let queue = ReferenceQueue::new();
-        drop(Strong::new_returning(value, &queue));
-        let (before, used) = (allocations(), bytes());
-        let plain = Strong::new(value);
-        let (its, its_bytes) = (allocations() - before, bytes() - used);
-        drop(plain);
-        let before = allocations();
-        let object = Strong::new_returning(value, &queue);
-        assert_eq!((allocations() - before, its), (expected, expected - 3));
-        assert_eq!(bytes() - used, its_bytes + 56 + 40);
-        let before = allocations();
-        drop(object);
-        assert_eq!(allocations() - before, 0, "the queue has room");
-        assert_eq!(bytes(), used);
-        let objects = [(); BLOCK].map(|()| Strong::new_returning(value, &queue));
-        let before = allocations();
-        drop(objects);
-        assert!(allocations() - before <= 1);
-        assert_eq!(queue.drain().count(), BLOCK + 2);
-    }
-    if cfg!(target_pointer_width = "64") && cfg!(not(feature = "holders")) {
-        of([7; 2], 4);
-        of([7; 100], 5);
-    }
 }
 
 /// 480: Replaced entries, large and small, beside a thread that is inside and without, and removed entries.

@@ -33,7 +33,7 @@ impl Wake for Last {
     }
 }
 
-/// A waker drops it, inside the delivery that then has the queue alone.
+/// 591: A waker drops it, inside the delivery that then has the queue alone.
 #[test]
 fn a_delivery_is_the_last_to_have_the_queue() {
     on_a_stack_of(STACK, || {
@@ -48,7 +48,7 @@ fn a_delivery_is_the_last_to_have_the_queue() {
     });
 }
 
-/// Each thread may find that the other still has a handle.
+/// 591: Each thread may find that the other still has a handle.
 #[test]
 fn two_threads_drop_the_last_two_handles() {
     for _ in 0..scaled(1_000, 2) {

@@ -3,23 +3,13 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use weakly::{ReferenceQueue, Strong};
 
-use crate::common::{in_time, panics, quiet_panic, scaled};
-
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
+use crate::Woken;
+use crate::common::{in_time, scaled};
 
 /// A task: how often it was woken, and the waker.
 fn task() -> (Arc<Woken>, Waker) {
@@ -29,13 +19,14 @@ fn task() -> (Arc<Woken>, Waker) {
 
 /// How often a task was woken, and how many wakers of it there are.
 fn state((woken, _): &(Arc<Woken>, Waker)) -> (usize, usize) {
-    (woken.0.load(Relaxed), Arc::strong_count(woken) - 1)
+    (woken.times(), Arc::strong_count(woken) - 1)
 }
 
 fn send<M: Send + 'static>(queue: &ReferenceQueue<M>, message: M) {
     queue.register(&Strong::new(()), message);
 }
 
+/// 591: It waits as often as its task is polled, and is woken once.
 #[test]
 fn it_waits_for_a_message() {
     let (queue, task) = (ReferenceQueue::new(), task());
@@ -55,7 +46,7 @@ fn it_waits_for_a_message() {
     assert_eq!(next.as_mut().poll(&mut context), Poll::Ready(3));
 }
 
-/// It is told apart from another future of the same task, and from `poll_wait`.
+/// 591: It is told apart from another future of the same task, and from `poll_wait`.
 #[test]
 fn one_that_is_dropped_leaves_no_waker() {
     let (queue, task) = (ReferenceQueue::new(), task());
@@ -75,21 +66,7 @@ fn one_that_is_dropped_leaves_no_waker() {
     drop(queue.next());
 }
 
-/// The task that is woken is that of the last poll.
-#[test]
-fn it_moves_to_another_task() {
-    let (queue, [one, other]) = (ReferenceQueue::new(), [task(), task()]);
-    let mut next = pin!(queue.next());
-    for task in [&one, &other] {
-        let mut context = Context::from_waker(&task.1);
-        assert!(next.as_mut().poll(&mut context).is_pending());
-    }
-    assert_eq!((state(&one), state(&other)), ((0, 1), (0, 2)));
-    send(&queue, ());
-    assert_eq!((state(&one), state(&other)), ((0, 1), (1, 1)));
-}
-
-/// A wake-up that a dropped future has got is no other's loss.
+/// 591: A wake-up that a dropped future has got is no other's loss.
 #[test]
 fn one_that_is_dropped_after_its_wake_up_leaves_the_message_to_another() {
     let (queue, [one, other]) = (ReferenceQueue::new(), [task(), task()]);
@@ -116,53 +93,7 @@ fn one_that_is_dropped_after_its_wake_up_leaves_the_message_to_another() {
     );
 }
 
-/// However many give up, none of the others is woken for nothing, and nothing of them stays.
-#[test]
-fn many_give_up() {
-    let (queue, waits) = (ReferenceQueue::<()>::new(), task());
-    let mut waiting = pin!(queue.next());
-    assert!(
-        waiting
-            .as_mut()
-            .poll(&mut Context::from_waker(&waits.1))
-            .is_pending()
-    );
-    for _ in 0..scaled(10_000, 100) {
-        let task = task();
-        let mut next = Box::pin(queue.next());
-        assert!(
-            next.as_mut()
-                .poll(&mut Context::from_waker(&task.1))
-                .is_pending()
-        );
-        drop(next);
-        assert_eq!(state(&task), (0, 1));
-    }
-    assert_eq!(state(&waits), (0, 2));
-}
-
-/// The message is not lost, nor the waker kept, if the waker panics when it is called.
-#[test]
-fn a_waker_panics() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            quiet_panic();
-        }
-    }
-    let (queue, panicking) = (ReferenceQueue::new(), Arc::new(Panics));
-    let waker = Waker::from(panicking.clone());
-    let mut context = Context::from_waker(&waker);
-    let mut next = pin!(queue.next());
-    assert!(next.as_mut().poll(&mut context).is_pending());
-    let object = Strong::new(());
-    queue.register(&object, 1);
-    assert!(panics(|| drop(object)));
-    assert_eq!(Arc::strong_count(&panicking), 2);
-    assert_eq!(next.poll(&mut context), Poll::Ready(1));
-}
-
-/// Futures that give up after each poll take no wake-up from one that waits.
+/// 591: Futures that give up after each poll take no wake-up from one that waits.
 #[test]
 fn futures_give_up_while_messages_come() {
     const MESSAGES: usize = scaled(20_000, 50);

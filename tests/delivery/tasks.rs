@@ -90,7 +90,7 @@ impl Executor {
     }
 }
 
-/// They come to rest, a message wakes one of them at least, and they come to rest again.
+/// 591: They come to rest, a message wakes one of them at least, and they come to rest again.
 #[test]
 fn many_tasks() {
     let (sizes, messages) = if cfg!(miri) {
@@ -109,17 +109,4 @@ fn many_tasks() {
             }
         }
     }
-}
-
-/// A task is polled for other reasons too.
-#[test]
-fn a_task_with_new_wakers_is_polled_often() {
-    let polls = if cfg!(miri) { 150 } else { 2_000 };
-    let executor = Executor::new(1, true);
-    for _ in 0..polls {
-        executor.wake_all();
-        assert_eq!(executor.run(2), 0);
-    }
-    executor.send();
-    assert_eq!(executor.run(2), 1);
 }

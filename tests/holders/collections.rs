@@ -1,4 +1,4 @@
-//! Handles that collections make name the caller of the collection, not a line of this crate.
+//! 421: Handles that collections make name the caller of the collection, not a line of this crate.
 
 use super::lines;
 use weakly::{
@@ -85,29 +85,6 @@ fn interned_handles_are_made_by_the_caller_even_through_into() {
     let shared = words.intern("word");
     assert_eq!(lines!(&shared), [made + 6]);
     drop((again, copied));
-}
-
-#[test]
-fn closures_are_places_of_their_own() {
-    let mut map = WeakValueMap::new();
-    let made = map.get_or_insert_with(1, |_| {
-        Strong::new(5) //
-    });
-    let line = line!() - 2;
-    assert_eq!(lines!(&made), [line]);
-    let map = concurrent::WeakValueMap::new();
-    let kept = Some(made);
-    let shared = map.get_or_insert_with(1, |_| {
-        let words = concurrent::WeakValueMap::new();
-        drop(words.get_or_insert_with(1, |_| Strong::new(5)));
-        // The standard library does not know who has called it; a backtrace does.
-        kept.clone().unwrap()
-    });
-    assert_eq!(lines!(&shared), [line, line + 10]);
-    let strong = Strong::new(6);
-    let other = strong.clone();
-    assert_eq!(lines!(&strong), [line + 13, line + 14]);
-    drop(other);
 }
 
 #[test]

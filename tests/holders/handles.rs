@@ -1,8 +1,6 @@
-//! All the ways in which a handle begins, changes and ends.
+//! 421: All the ways in which a handle begins, changes and ends.
 
 use std::any::Any;
-use std::fmt::Display;
-use std::pin::Pin;
 
 use super::lines;
 use weakly::leaks::Snapshot;
@@ -16,14 +14,11 @@ use crate::for_each_flavour;
 
 for_each_flavour! {
     each_handle_knows_where_it_was_made,
-    an_upgraded_handle_was_made_by_the_upgrade,
-    a_handle_keeps_its_place_when_it_is_moved_unsized_or_pinned,
     a_raw_pointer_is_a_holder,
     raw_pointers_are_holders_by_where_they_were_counted,
     a_downcast_or_initialised_handle_keeps_its_place,
     what_is_taken_out_leaves_no_trace,
     make_mut_makes_a_handle_if_it_makes_an_object,
-    an_object_that_refers_to_itself,
     conversions_are_places,
 }
 
@@ -38,28 +33,6 @@ fn each_handle_knows_where_it_was_made<F: Flavour>() {
     assert_eq!(lines!(&first), [made, made + 3]);
     drop(first);
     assert_eq!(lines!(&third), [made + 3]);
-}
-
-fn an_upgraded_handle_was_made_by_the_upgrade<F: Flavour>() {
-    let strong = ptr::Strong::<_, F>::new(5);
-    let made = line!() - 1;
-    let weak = ptr::Strong::downgrade(&strong);
-    let upgraded = weak.upgrade();
-    let tried = weak.try_upgrade();
-    assert_eq!(lines!(&strong), [made, made + 3, made + 4]);
-    drop((upgraded, strong));
-    assert_eq!(lines!(&tried.unwrap()), [made + 4]);
-    assert!(weak.upgrade().is_none());
-}
-
-fn a_handle_keeps_its_place_when_it_is_moved_unsized_or_pinned<F: Flavour>() {
-    let strong = ptr::Strong::<_, F>::new(5);
-    let made = line!() - 1;
-    let boxed = Box::new(strong);
-    let shown = unsize!(*boxed => dyn Display);
-    assert_eq!(lines!(&shown), [made]);
-    let pinned = ptr::Strong::<_, F>::pin(5);
-    assert_eq!(lines!(&Pin::into_inner(pinned)), [made + 5]);
 }
 
 #[allow(unsafe_code)]
@@ -171,21 +144,6 @@ fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].type_name(), std::any::type_name::<String>());
     assert_eq!(leaks[0].birth().location().line(), made + 13);
-}
-
-fn an_object_that_refers_to_itself<F: Flavour>() {
-    struct Node<F: Flavour>(ptr::Weak<Node<F>, F>);
-    let before = Snapshot::new();
-    let strong = ptr::Strong::new_cyclic(|me| {
-        assert!(before.leaks_of_this_thread().is_empty());
-        Node::<F>(me.clone())
-    });
-    let made = line!() - 4;
-    assert_eq!(lines!(&strong), [made]);
-    let again = strong.0.upgrade();
-    assert_eq!(lines!(&strong), [made, made + 6]);
-    drop((again, strong));
-    assert!(before.leaks_of_this_thread().is_empty());
 }
 
 fn conversions_are_places<F: Flavour>() {

@@ -1,16 +1,13 @@
 //! The reference queue: deaths that are delivered as messages. The numbers are those of the behaviours.
 
-mod common;
-
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::scaled;
+use crate::Woken;
+use crate::common::{self, scaled};
 use weakly::reference_queue::Ticket;
 use weakly::{ReferenceQueue, Strong};
 
@@ -39,7 +36,7 @@ fn a_death_puts_in_its_message() {
     assert_eq!((queue.poll(), queue.poll()), (Some("other"), None));
 }
 
-/// The message comes when no weak handle can be upgraded and the destructor has run.
+/// 591: The message comes when no weak handle can be upgraded and the destructor has run.
 #[test]
 fn a_message_comes_after_the_end() {
     struct Asks(ReferenceQueue<()>, Arc<AtomicUsize>);
@@ -58,25 +55,7 @@ fn a_message_comes_after_the_end() {
     assert_eq!((ended.load(Relaxed), queue.poll()), (1, Some(())));
 }
 
-/// A ticket gives its message back once, and not after the death.
-#[test]
-fn a_ticket_is_cancelled_once() {
-    let queue = ReferenceQueue::new();
-    let object = Strong::new(());
-    let (kept, cancelled) = (queue.register(&object, 1), queue.register(&object, 2));
-    drop(queue.register(&object, 3));
-    assert!(cancelled.is_pending());
-    assert_eq!((cancelled.cancel(), cancelled.cancel()), (Some(2), None));
-    assert!(kept.is_pending() && !cancelled.is_pending());
-    drop(object);
-    assert!(!kept.is_pending());
-    assert_eq!((kept.cancel(), queue.len()), (None, 2));
-    let mut messages: Vec<_> = queue.drain().collect();
-    messages.sort_unstable();
-    assert_eq!(messages, [1, 3], "a dropped ticket changes nothing");
-}
-
-/// Of a death and a cancellation at once one has the message.
+/// 591: Of a death and a cancellation at once one has the message.
 #[test]
 fn a_death_against_a_cancellation() {
     let queue = ReferenceQueue::new();
@@ -98,7 +77,7 @@ fn a_death_against_a_cancellation() {
     assert!(queue.is_empty());
 }
 
-/// A message whose queue has gone is dropped where the object dies, and not before.
+/// 591: A message whose queue has gone is dropped where the object dies, and not before.
 #[test]
 fn a_queue_goes_first() {
     let message = Arc::new(());
@@ -154,7 +133,7 @@ fn each_message_comes_out_once() {
     assert!(out.into_inner().unwrap().iter().all(|times| *times == 1));
 }
 
-/// Threads that wait are woken, one for a message; a poller beside them is not kept out.
+/// 591: Threads that wait are woken, one for a message; a poller beside them is not kept out.
 #[test]
 fn threads_wait() {
     let queue = ReferenceQueue::new();
@@ -179,6 +158,7 @@ fn threads_wait() {
     assert!(queue.is_empty());
 }
 
+/// 591: Who waits may give up.
 #[test]
 fn a_wait_has_an_end() {
     let queue = ReferenceQueue::<()>::new();
@@ -196,47 +176,7 @@ fn a_wait_has_an_end() {
     });
 }
 
-/// Counts how often it is woken.
-#[derive(Default)]
-struct Woken(AtomicUsize);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-impl Woken {
-    fn times(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-}
-
-#[test]
-fn a_task_is_woken_by_the_next_message() {
-    let queue = ReferenceQueue::new();
-    let woken = Arc::new(Woken::default());
-    let waker = Waker::from(woken.clone());
-    let mut context = Context::from_waker(&waker);
-    let objects = [Strong::new(1), Strong::new(2)];
-    for object in &objects {
-        queue.register(object, **object);
-    }
-    let [one, other] = objects;
-    {
-        let mut wait = pin!(poll_fn(|context| queue.poll_wait(context)));
-        assert_eq!(wait.as_mut().poll(&mut context), Poll::Pending);
-        assert_eq!(wait.as_mut().poll(&mut context), Poll::Pending);
-        drop(one);
-        assert_eq!(woken.times(), 1, "once, though it has been polled twice");
-        assert_eq!(wait.as_mut().poll(&mut context), Poll::Ready(1));
-    }
-    drop(other);
-    assert_eq!(woken.times(), 1, "no task waits");
-    assert_eq!(queue.poll_wait(&mut context), Poll::Ready(2));
-}
-
-/// Tasks that come with a new waker each time do not pile up, and none is forgotten.
+/// 591: Tasks that come with a new waker each time do not pile up, and none is forgotten.
 #[test]
 fn many_wakers() {
     let queue = ReferenceQueue::<()>::new();
@@ -259,39 +199,7 @@ fn many_wakers() {
     assert!(all.iter().all(|woken| woken.times() == 1));
 }
 
-/// A waker that panics: the message is there, the others are woken, and the panic goes to where the object died.
-#[test]
-fn a_waker_that_panics() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic!("a waker");
-        }
-    }
-    let queue = ReferenceQueue::new();
-    let others = [Arc::new(Woken::default()), Arc::new(Woken::default())];
-    let wakers = [
-        Waker::from(others[0].clone()),
-        Waker::from(Arc::new(Panics)),
-        Waker::from(others[1].clone()),
-    ];
-    for waker in &wakers {
-        assert!(
-            queue
-                .poll_wait(&mut Context::from_waker(waker))
-                .is_pending()
-        );
-    }
-    let object = Strong::new(());
-    queue.register(&object, 1);
-    assert!(common::panics(|| drop(object)));
-    assert!(others.iter().all(|woken| woken.times() == 1));
-    assert_eq!(queue.poll(), Some(1));
-    queue.register(&Strong::new(()), 2);
-    assert_eq!(queue.wait(), 2);
-}
-
-/// A message may use its queue when it is dropped, and be the last to have it.
+/// 591: A message may use its queue when it is dropped, and be the last to have it.
 #[test]
 fn a_message_uses_its_queue() {
     struct Message(Option<ReferenceQueue<Message>>, Arc<AtomicUsize>);
@@ -319,49 +227,7 @@ fn a_message_uses_its_queue() {
     assert_eq!(dropped.load(Relaxed), 4);
 }
 
-/// 182: A message whose destructor panics when the queue goes costs no other its destruction.
-#[test]
-fn messages_that_panic_at_the_end_of_the_queue() {
-    struct Bomb(bool, #[allow(dead_code)] Arc<()>);
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            if self.0 {
-                common::quiet_panic();
-            }
-        }
-    }
-    let (queue, token) = (ReferenceQueue::new(), Arc::new(()));
-    for number in 0..100 {
-        queue.register(&Strong::new(()), Bomb(number == 50, token.clone()));
-    }
-    assert!(common::panics(|| drop(queue)));
-    assert_eq!(Arc::strong_count(&token), 1);
-}
-
-/// Each message owns the object whose death leaves the next: also at the end of the queue no recursion.
-#[test]
-fn a_chain_of_messages() {
-    struct Link(#[allow(dead_code)] Option<Strong<()>>);
-    let chain = |queue: &ReferenceQueue<Link>| {
-        let mut last = None;
-        for _ in 0..scaled(100_000, 100) {
-            let object = Strong::new(());
-            queue.register(&object, Link(last));
-            last = Some(object);
-        }
-        drop(last);
-        assert_eq!(queue.len(), 1);
-    };
-    common::on_a_stack_of(64 << 10, move || {
-        let queue = ReferenceQueue::new();
-        chain(&queue);
-        assert_eq!(queue.drain().count(), scaled(100_000, 100));
-        chain(&queue);
-        drop(queue);
-    });
-}
-
-/// The first panic of several wakers goes on; all others are woken.
+/// 591: The first panic of several wakers goes on; all others are woken.
 #[test]
 fn several_wakers_that_panic() {
     struct Panics(usize);
@@ -398,7 +264,7 @@ impl Wake for Act {
     }
 }
 
-/// A waker may poll, register what dies at once, wait for that, have itself woken again, or drop the queue.
+/// 591: A waker may poll, register what dies at once, wait for that, have itself woken again, or drop the queue.
 #[test]
 fn wakers_use_the_queue() {
     let acts: [(Action, Option<u32>); 5] = [
@@ -467,20 +333,6 @@ fn a_waker_that_is_set_stays_armed() {
     assert!(queue.drain().eq([3, 4]));
 }
 
-/// 360: A payload that returns calls it, on whatever thread; it goes with the queue.
-#[test]
-fn a_waker_that_is_set_hears_of_payloads() {
-    let (queue, woken) = (ReferenceQueue::new(), Arc::new(Woken::default()));
-    queue.set_waker(Some(Waker::from(woken.clone())));
-    let objects = [1, 2].map(|number| Strong::new_returning(number, &queue));
-    for object in objects {
-        thread::scope(|scope| _ = scope.spawn(|| drop(object)));
-    }
-    assert_eq!((woken.times(), queue.len()), (2, 2));
-    drop(queue);
-    assert_eq!(Arc::strong_count(&woken), 1);
-}
-
 /// 360: It may panic, replace itself, poll, and kill what leaves the next message.
 #[test]
 fn a_waker_that_is_set_uses_the_queue() {
@@ -513,29 +365,7 @@ fn a_waker_that_is_set_uses_the_queue() {
     assert!(queue.drain().eq([8, 9]));
 }
 
-/// The waker has the queue's last handle, and drops it.
-#[test]
-fn a_waker_drops_the_queue() {
-    let token = Arc::new(());
-    struct Last(Mutex<Option<ReferenceQueue<Arc<()>>>>);
-    impl Wake for Last {
-        fn wake(self: Arc<Self>) {
-            drop(self.0.lock().unwrap().take());
-        }
-    }
-    let queue = ReferenceQueue::new();
-    let object = Strong::new(());
-    queue.register(&object, token.clone());
-    let last = Arc::new(Last(Mutex::new(None)));
-    let waker = Waker::from(last.clone());
-    let mut context = Context::from_waker(&waker);
-    assert!(queue.poll_wait(&mut context).is_pending());
-    *last.0.lock().unwrap() = Some(queue);
-    drop(object);
-    assert_eq!(Arc::strong_count(&token), 1);
-}
-
-/// A destructor that runs when the ticket gives its message back, or when the queue goes, may use what is left.
+/// 591: A destructor that runs when the ticket gives its message back, or when the queue goes, may use what is left.
 #[test]
 fn a_message_cancels_and_registers() {
     struct Message(Option<(Ticket<Message>, Strong<()>)>, ReferenceQueue<u32>);
@@ -559,4 +389,36 @@ fn a_message_cancels_and_registers() {
     drop(object);
     assert_eq!((numbers.poll(), queue.len()), (Some(1), 0));
     assert!(queue.poll().is_none());
+}
+
+/// Whether the ticket was pending, and the message.
+type Seen = (bool, Option<u32>);
+
+/// An object that takes its message back when it is dropped.
+#[derive(Default)]
+struct Cancels {
+    ticket: Mutex<Option<Ticket<u32>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Drop for Cancels {
+    fn drop(&mut self) {
+        let ticket = self.ticket.get_mut().unwrap();
+        let seen = ticket
+            .iter()
+            .map(|ticket| (ticket.is_pending(), ticket.cancel()));
+        self.seen.lock().unwrap().extend(seen);
+    }
+}
+
+/// 591: Until the destructor of the object has run, the ticket takes its message back.
+#[test]
+fn a_ticket_is_pending_in_the_destructor_of_its_object() {
+    let (queue, object) = (ReferenceQueue::new(), Strong::new(Cancels::default()));
+    let seen = object.seen.clone();
+    queue.register(&object, 1);
+    *object.ticket.lock().unwrap() = Some(queue.register(&object, 2));
+    drop(object);
+    assert_eq!(*seen.lock().unwrap(), [(true, Some(2))]);
+    assert!(queue.drain().eq([1]));
 }

@@ -1,9 +1,6 @@
 //! Who may write to a payload that returns, and as what. In an object that returns the queue
 //! remembers the type of the payload, and a handle may have forgotten it.
 
-use std::mem;
-use std::pin::Pin;
-
 use weakly::{ReferenceQueue, Strong, unsize};
 
 /// A function of any text is one of a static text, too.
@@ -72,23 +69,6 @@ fn a_handle_of_a_supertype_writes_nothing() {
     assert_eq!(queue.poll(), Some("static"));
 }
 
-/// 233: Nor does one whose type is the same, on its own; a slice or a `Pin` of it, or one from a
-/// raw pointer.
-#[test]
-fn a_handle_alone_writes_nothing() {
-    let queue = ReferenceQueue::new();
-    let make = || Strong::new_returning([1, 2], &queue);
-    assert!(Strong::get_mut(&mut make()).is_none());
-    assert!(Strong::get_mut(&mut unsize!(make() => [i32])).is_none());
-    let mut pinned = Pin::into_inner(Pin::new(make()));
-    assert!(Strong::get_mut(&mut pinned).is_none());
-    // SAFETY: from `into_raw`.
-    let mut raw = unsafe { Strong::from_raw(Strong::into_raw(pinned)) };
-    assert!(Strong::get_mut(&mut raw).is_none());
-    drop(raw);
-    assert_eq!(queue.drain().count(), 3);
-}
-
 /// 233: A queue gives access to what returns to it, and to nothing else.
 #[test]
 fn a_queue_gives_access_to_its_own() {
@@ -121,20 +101,4 @@ fn a_later_queue_is_another() {
     assert!(Strong::get_mut(&mut object).is_none());
     drop(object);
     assert!(later.iter().all(ReferenceQueue::is_empty));
-}
-
-/// 233: The access is to the object, and outlives the handle to the queue. What is written is what
-/// returns.
-#[test]
-fn the_access_borrows_the_object() {
-    let queue = ReferenceQueue::new();
-    let mut object = Strong::new_returning(String::from("a"), &queue);
-    let other = queue.clone();
-    let text = queue.get_mut(&mut object).unwrap();
-    drop(queue);
-    text.push('b');
-    assert_eq!(mem::take(text), "ab");
-    text.push('c');
-    drop(object);
-    assert_eq!(other.poll().as_deref(), Some("c"));
 }

@@ -4,7 +4,6 @@
 
 #[path = "returning/access.rs"]
 mod access;
-mod common;
 #[path = "returning/threads.rs"]
 mod threads;
 
@@ -17,7 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 
-use common::{Count, Log, forget, panics, quiet_panic};
+use crate::Woken;
+use crate::common::{self, Count, Log, forget, panics, quiet_panic};
 use weakly::{
     ReferenceQueue, Strong, WeakMap, WeakSet, assert_dead, concurrent, impl_trace,
     leaks::LeakWatch, unsize,
@@ -174,22 +174,6 @@ fn the_payload_comes_last() {
     assert_eq!(log.take(), ["destroyed"]);
 }
 
-/// 231: All finalizers go before the payload; so does one that is cancelled or run early.
-#[test]
-fn finalizers_are_those_of_any_object() {
-    let (queue, runs) = (ReferenceQueue::new(), Count::default());
-    let object = Strong::new_returning(1, &queue);
-    let tokens = [0; 4].map(|_| {
-        let runs = runs.clone();
-        Strong::finalize(&object, move || _ = runs.add())
-    });
-    assert!(tokens[3].run_now() && !tokens[3].run_now());
-    assert!(tokens[0].detach().is_some() && tokens[2].detach().is_some());
-    assert_eq!((runs.get(), Strong::weak_count(&object)), (1, 0));
-    drop(object);
-    assert_eq!((runs.get(), queue.poll()), (2, Some(1)));
-}
-
 /// 231: A finalizer that panics keeps neither the others from running, nor the payload from returning.
 #[test]
 fn a_panic_of_a_finalizer_goes_on() {
@@ -248,17 +232,6 @@ fn a_payload_that_is_taken_does_not_return() {
     assert!(queue.is_empty());
     drop(clone);
     assert_eq!(queue.len(), 1, "the other handle was the last");
-}
-
-/// 232: What is taken is destroyed once, by whom it was taken.
-#[test]
-fn what_is_taken_is_destroyed_once() {
-    let (queue, log) = (ReferenceQueue::new(), Log::default());
-    let make = |name| Strong::new_returning((Noted(log.clone(), name), [0; 100]), &queue);
-    drop(Strong::into_inner(make("inner")).unwrap());
-    drop(Strong::try_unwrap(make("unwrapped")).ok().unwrap());
-    drop(queue);
-    assert_eq!(log.take(), ["inner", "unwrapped"]);
 }
 
 /// 233: `make_mut` clones, wherever it finds the object: alone, watched, or shared. The clone is
@@ -379,24 +352,6 @@ fn without_a_queue_the_payload_is_destroyed_in_place() {
     assert!(weak.is_expired());
 }
 
-/// 234: A destructor that panics there ends the object all the same.
-#[test]
-fn a_panic_of_a_destructor_without_a_queue_goes_on() {
-    struct Panics(#[allow(dead_code)] [usize; 50]);
-    impl Drop for Panics {
-        fn drop(&mut self) {
-            quiet_panic();
-        }
-    }
-    let object = Strong::new_returning(Panics([0; 50]), &ReferenceQueue::new());
-    let weak = Strong::downgrade(&object);
-    let runs = Count::default();
-    let its = runs.clone();
-    Strong::finalize(&object, move || _ = its.add());
-    assert!(panics(move || drop(object)));
-    assert_eq!((runs.get(), weak.is_expired()), (1, true));
-}
-
 /// 234: What waits in a queue is destroyed with its last handle; what its destructor returns there, too.
 #[test]
 fn what_waits_goes_with_the_queue() {
@@ -488,13 +443,7 @@ fn a_returned_payload_is_no_leak() {
 /// 366: A death in two steps, on two threads: shared maps, wakers and the queue hear of the second step only.
 #[test]
 fn a_payload_returns_in_the_second_step() {
-    struct Calls(AtomicUsize);
-    impl Wake for Calls {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
-    let (queue, calls) = (ReferenceQueue::new(), Arc::new(Calls(AtomicUsize::new(0))));
+    let (queue, calls) = (ReferenceQueue::new(), Arc::new(Woken::default()));
     let map = concurrent::WeakMap::new();
     let object = Strong::new_returning(7, &queue);
     map.insert(&erased(&object), 1);
@@ -504,12 +453,9 @@ fn a_payload_returns_in_the_second_step() {
     let dying = Strong::begin_death(object).unwrap();
     assert_eq!((weak.upgrade().is_none(), map.get(&weak)), (true, None));
     map.purge();
-    assert_eq!((queue.poll(), calls.0.load(Relaxed)), (None, 0));
+    assert_eq!((queue.poll(), calls.times()), (None, 0));
     thread::scope(|scope| _ = scope.spawn(|| drop(dying)));
-    assert_eq!(
-        (queue.poll(), calls.0.load(Relaxed), map.len()),
-        (Some(7), 2, 0)
-    );
+    assert_eq!((queue.poll(), calls.times(), map.len()), (Some(7), 2, 0));
 }
 
 /// 366: Of threads that upgrade and the first step one has the object.

@@ -5,8 +5,8 @@ use std::thread;
 
 use weakly::{ReferenceQueue, Strong, Weak, concurrent};
 
+use super::erased;
 use crate::common::{Count, in_time, scaled};
-use crate::erased;
 
 const THREADS: usize = 3;
 const OBJECTS: usize = scaled(3_000, 12);
