@@ -175,32 +175,6 @@ fn small_a_task_that_polls_ends_gathering() {
     );
 }
 
-/// 320: A purge in parts counts what waits in bags, and takes no more than it was told to.
-#[test]
-fn small_a_purge_in_parts_takes_parts_of_bags() {
-    let (map, keys) = (WeakMap::new(), keys(40));
-    keys.iter().for_each(|key| _ = map.insert(key, 0));
-    beside(
-        CROWD,
-        || change(&map, 0),
-        || {
-            map.purge();
-            keys[..12].iter().for_each(|key| _ = map.remove(key));
-            let mut left = map.pending_dead();
-            assert!(left > 7);
-            while left != 0 {
-                let destroyed = map.purge_some(7);
-                assert_eq!(
-                    (destroyed, map.pending_dead()),
-                    (left.min(7), left - destroyed)
-                );
-                left -= destroyed;
-            }
-            assert_eq!(map.purge_some(7), 0);
-        },
-    );
-}
-
 /// 320: Where a ceiling counts entries, and tells why they go, nobody gathers.
 #[test]
 fn small_a_ceiling_is_told_at_once() {
@@ -302,42 +276,6 @@ fn small_destructors_in_a_batch_panic() {
     assert_eq!(ended.get(), BATCHED);
     assert!((1..BATCHED).contains(&panicked), "{panicked}");
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
-}
-
-/// 320: A destructor in a batch takes a lock that another thread holds while it changes the collection. No lock of the
-/// collection is held meanwhile, so the other thread gets on.
-#[test]
-fn small_a_destructor_in_a_batch_takes_the_callers_lock() {
-    in_time(|| {
-        let map = Arc::new(Maps::new());
-        let lock = Arc::new(Mutex::new(0));
-        beside(
-            CROWD,
-            || change(&map, token()),
-            || {
-                let (come, comes) = mpsc::channel();
-                thread::scope(|scope| {
-                    let held = lock.lock().unwrap();
-                    let (map, lock) = (&map, Arc::clone(&lock));
-                    scope.spawn(move || {
-                        batches(map, move |_| {
-                            _ = come.send(());
-                            *lock.lock().unwrap() += 1;
-                        });
-                    });
-                    // It waits in a destructor, or is about to.
-                    comes.recv().unwrap();
-                    batches(map, |_| ());
-                    map.purge();
-                    map.retain(|_, _| true);
-                    map.shrink_to_fit();
-                    drop(held);
-                });
-            },
-        );
-        map.purge();
-        assert_eq!(*lock.lock().unwrap(), BATCHED);
-    });
 }
 
 /// 320: The end of a map whose bags are not empty.

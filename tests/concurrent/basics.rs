@@ -7,9 +7,7 @@ use crate::faces::*;
 
 for_each_collection!(
     kit: a_capacity_that_no_memory_has_is_refused_at_the_caller,
-    dead_entries_are_not_found,
     operations_drain_notices,
-    an_iterator_keeps_nothing_alive,
     an_object_that_outlives_its_collection_may_die,
 );
 
@@ -22,25 +20,6 @@ fn a_capacity_that_no_memory_has_is_refused_at_the_caller(kit: Kit) {
         assert!(file.contains("subject"), "{file}"); // the tests call each collection there
         let (file, line) = place_of_panic(|| drop(Memo::<Strong<u8>, u8>::with_capacity(many)));
         assert_eq!((&*file, line), (file!(), line!() - 1));
-    }
-}
-
-/// C35, E78: Once the last handle is gone, an entry is not found, drained or not; nor does it count, where
-/// deaths are notified.
-fn dead_entries_are_not_found(kit: Kit) {
-    let mut lives = kit.lives(MANY);
-    let all = kit.of(&lives, &quietly());
-    let ghosts = ghosts(lives.split_off(MANY / 2));
-    let notified = kit.notified(MANY / 2);
-    assert_eq!(all.counts(), (MANY - notified, MANY / 2, notified));
-    for _drained in [false, true] {
-        for (number, weak) in &ghosts {
-            assert!(!all.finds(*number, weak));
-        }
-        assert!(lives.iter().all(|life| all.has(life)));
-        assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
-        all.purge();
-        assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
     }
 }
 
@@ -77,20 +56,6 @@ fn arcs_are_swept_as_the_collection_grows(kit: Kit) {
         assert!(all.len() <= 64, "{}", all.len());
     }
     assert_eq!(count.get(), kit.owned(MANY * 10 - all.len()));
-}
-
-/// F87, F88: An entry that dies before its turn is skipped; one that is inserted later may be shown.
-fn an_iterator_keeps_nothing_alive(kit: Kit) {
-    let mut lives = kit.lives(MANY);
-    let all = kit.of(&lives, &quietly());
-    let mut iter = all.iter();
-    let first = iter.next().expect("the first");
-    lives.clear();
-    assert_eq!(all.len_live(), 1, "the one that was given out");
-    let late = kit.life(MANY);
-    all.enter(&late, &quietly());
-    assert_eq!(iter.count(), 0);
-    assert!(all.has(&first) && all.has(&late));
 }
 
 /// D67, D68: Objects outlive collections, and collections outlive notices.

@@ -19,10 +19,7 @@ for_each_owning!(
     small_an_entry_being_read_is_dropped_by_its_reader,
 );
 
-for_each_pointer!(
-    small_nor_while_other_threads_drain,
-    a_value_does_not_die_unnoticed_while_it_is_changed,
-);
+for_each_pointer!(a_value_does_not_die_unnoticed_while_it_is_changed,);
 
 /// Records the threads that drop.
 fn recorded_threads() -> (Ends, Arc<Mutex<Vec<ThreadId>>>) {
@@ -136,35 +133,6 @@ fn does_not_inherit<K: SharedRef>(new: fn(usize) -> K, is_freed: bool) {
     let expected = is_freed && (0..100).any(|_| boxed() == boxed());
     assert!(recycled == 0 || is_freed, "{recycled}");
     assert!(recycled > 0 || !expected);
-}
-
-/// B28, L161: Whichever other thread drains the same queue.
-fn small_nor_while_other_threads_drain<P: Kind>() {
-    let map = WeakMap::<Life<P>, usize>::new();
-    let over = Over::default();
-    let churn = |thread: usize| {
-        for n in 0..scaled(10_000, 6) {
-            let (keys, value) = (lives::<P>(2), 2 * n + thread);
-            for key in &keys {
-                assert_eq!(map.get(key), None);
-                map.insert(key, value);
-            }
-            assert!(keys.iter().all(|key| map.get(key) == Some(value)));
-        }
-    };
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.is_near() {
-                map.purge();
-                thread::yield_now();
-            }
-        });
-        let _end = over.at_the_end();
-        let churns = [0, 1].map(|thread| scope.spawn(move || churn(thread)));
-        churns.into_iter().for_each(|it| it.join().unwrap());
-    });
-    map.purge();
-    assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
 /// The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death, the

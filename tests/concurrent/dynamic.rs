@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakValueMap};
 use weakly::reference::Content;
 
 macro_rules! dynamic {
@@ -42,5 +42,4 @@ dynamic! {
         [K: SharedRef + Content<Target: Eq + Hash>, V: Clone, S: BuildHasher] key &K, value V, old &V;
     DynValueMap [K, V] for WeakValueMap<K, V, S>
         [K: Clone + Eq + Hash, V: SharedRef + Clone, S: BuildHasher] key K, value V, old V;
-    DynPairMap [K, V] for WeakPairMap<K, V> [K: SharedRef, V: SharedRef + Clone] key &K, value V, old V;
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Anchor, Strong, reference::WeakRef};
+use weakly::{Strong, reference::WeakRef};
 
 use crate::faces::{Kind, Life, lives};
 use crate::for_each_pointer;
@@ -95,46 +95,4 @@ fn housekeeping_asks_for_nothing() {
     assert_eq!(sets(&set, &interner), 0);
     fn shows(_: &dyn Debug) {}
     shows(&set);
-}
-
-/// An anchor's component knows whose it is.
-#[test]
-fn anchors() {
-    let all = [(); 3].map(|()| Anchor::new());
-    let map = WeakMap::from_iter(all.iter().zip(0_usize..));
-    let set = WeakSet::from_iter(&all);
-    let name = |map: &Anchor| map.downgrade();
-    let pairs = WeakPairMap::new();
-    let [value, other] = [7_usize, 8].map(Strong::new);
-    pairs.insert(&all[0], &value);
-    pairs.insert(&all[1], &other);
-    for (anchor, value) in map.iter_weak() {
-        assert!(anchor.is(&all[value]));
-    }
-    assert_eq!(map.iter_weak().count(), 3);
-    assert_eq!(
-        set.iter_weak()
-            .filter(|weak| *weak == name(&all[1]))
-            .count(),
-        1
-    );
-    let (anchor, weak) = pairs
-        .iter_weak()
-        .find(|(_, weak)| weak.upgrade() == Some(value.clone()))
-        .unwrap();
-    assert!(anchor.is(&all[0]) && weak.upgrade().is_some());
-    map.get_or_insert_with(&Anchor::new(), |anchor| {
-        assert!(all.iter().all(|it| !anchor.is(it)));
-        3
-    });
-    assert_eq!(map.iter_weak().count(), 3);
-    drop(all);
-    assert_eq!(
-        (
-            map.iter_weak().count(),
-            set.iter_weak().count(),
-            pairs.iter_weak().count()
-        ),
-        (0, 0, 0)
-    );
 }

@@ -103,7 +103,6 @@ macro_rules! for_each_contents {
 
 for_each_contents!(
     thousands_of_equal_hashes,
-    small_threads_meet_at_equal_hashes,
     one_content_comes_and_goes,
     small_one_content_comes_and_goes_on_threads,
 );
@@ -123,36 +122,6 @@ fn thousands_of_equal_hashes(new: New) {
         assert_eq!(all.counts(), (0, 0, 0));
         let object = all.ask(1);
         assert_eq!((all.counts(), object.number), ((1, 1, 0), 1));
-    });
-}
-
-/// L157: Four threads ask for the same contents, each in another order.
-fn small_threads_meet_at_equal_hashes(new: New) {
-    in_time(move || {
-        let many = sized(1_000, 400, 6);
-        let (all, barrier) = (new(), Barrier::new(THREADS));
-        let objects: Vec<Vec<Pointer>> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..THREADS)
-                .map(|thread| {
-                    let (all, barrier) = (&all, &barrier);
-                    scope.spawn(move || {
-                        barrier.wait();
-                        let own = thread * many / THREADS;
-                        (0..many).map(|n| all.ask((n + own) % many)).collect()
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|it| it.join().unwrap()).collect()
-        });
-        // What the threads have unlinked may wait in their bags.
-        all.purge();
-        assert_eq!(all.counts(), (many, many, 0));
-        for n in 0..many {
-            assert!(all.get(n).is_some_and(|found| found.number == n));
-        }
-        drop(objects);
-        all.purge();
-        assert_eq!(all.counts(), (0, 0, 0));
     });
 }
 

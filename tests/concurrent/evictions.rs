@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weakly::concurrent::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
-};
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakSet, WeakValueMap};
 use weakly::{Addr, Memo, Reclaim, Strong};
 
 use crate::common::custom::{Custom, On};
@@ -49,22 +47,6 @@ fn a_map_with_weak_values_evicts_what_a_lookup_finds_dead() {
 
 /// 281
 #[test]
-fn a_pair_map_evicts_what_a_lookup_finds_dead() {
-    type Map = WeakPairMap<Strong<usize>, Arc<usize>>;
-    let key = Strong::new(1);
-    evicts::<Map>(
-        |value| Map::from([(&key, value)]),
-        Map::len,
-        &[
-            ("get", &|map| map.get(&key).is_some()),
-            ("contains_key", &|map| map.contains_key(&key)),
-            ("get_key_value", &|map| map.get_key_value(&key).is_some()),
-        ],
-    );
-}
-
-/// 281
-#[test]
 fn a_map_by_content_evicts_what_a_lookup_finds_dead() {
     type Map = WeakHashMap<Arc<usize>, usize>;
     evicts::<Map>(
@@ -81,30 +63,6 @@ fn a_map_by_content_evicts_what_a_lookup_finds_dead() {
     map.insert(&Arc::new(NAME), 7);
     assert_eq!(map.remove(&NAME), None);
     assert!(map.is_empty());
-}
-
-/// 281
-#[test]
-fn a_set_by_content_evicts_what_a_lookup_finds_dead() {
-    type Set = WeakHashSet<Arc<usize>>;
-    evicts::<Set>(
-        |element| Set::from([element]),
-        Set::len,
-        &[
-            ("get", &|set| set.get(&NAME).is_some()),
-            ("contains", &|set| set.contains(&NAME)),
-        ],
-    );
-    type Names = Interner<Arc<usize>>;
-    evicts::<Names>(
-        |name| {
-            let names = Names::new();
-            drop(names.intern(Arc::clone(name)));
-            names
-        },
-        Names::len,
-        &[("get", &|names| names.get(&NAME).is_some())],
-    );
 }
 
 /// 281: A result, when an input is dead.

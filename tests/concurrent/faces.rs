@@ -61,12 +61,6 @@ pub(crate) fn lives<P: Kind>(n: usize) -> Vec<Life<P>> {
     (0..n).map(Into::into).collect()
 }
 
-/// Drops lives; returns what their entries could still be looked up by, number and weak handle.
-pub(crate) fn ghosts(lives: Vec<Handle>) -> Vec<(usize, WeakHandle)> {
-    let ghost = |life: Handle| (*life, life.downgrade());
-    lives.into_iter().map(ghost).collect()
-}
-
 /// Whether they are the same object.
 pub(crate) fn is_same<P: Kind>(one: &Life<P>, other: &Life<P>) -> bool {
     Life::<P>::addr(one) == Life::<P>::addr(other)

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use weakly::Reclaim;
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap};
-use weakly::{Memo, Reclaim};
 
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::Lease;
@@ -86,24 +86,6 @@ fn an_operation_on_all_entries_ends() {
 #[test]
 fn an_operation_on_all_entries_ends_where_values_have_destructors() {
     ends(|| Custom::from(1));
-}
-
-#[test]
-fn a_purge_of_a_memo_ends() {
-    let living = living();
-    let memo = Arc::new(Memo::<Lease, Custom>::new());
-    for key in &living {
-        memo.get_or_compute(key, |_| 1.into());
-    }
-    memo.get_or_compute(&lease(0), |_| 0.into());
-    let insert = {
-        let memo = memo.clone();
-        move |key: &_| _ = memo.get_or_compute(key, |_| 2.into())
-    };
-    let asked = asked(insert, || _ = memo.purge());
-    assert!((1..=MOST).contains(&asked), "{asked}");
-    memo.purge();
-    assert_eq!(memo.len(), LIVING);
 }
 
 /// 178: An insertion by content first unlinks the dead of its hash. It asks each entry of that hash a few times.

@@ -5,9 +5,8 @@
 
 use std::rc::Rc;
 
-use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakMap, WeakSet, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
-use weakly::{Memo, Strong};
 
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::{Lease, WeakLease};
@@ -64,27 +63,6 @@ fn of_a_map_with_weak_values() {
     }
 }
 
-/// 157: A value of a pair.
-#[test]
-fn of_a_pair_map() {
-    type Map = WeakPairMap<Lease, Lease>;
-    let (key, new) = (lease(0), lease(2));
-    let changes: [fn(&Map, &Lease, &Lease) -> Option<Lease>; 4] = [
-        |map, key, new| map.insert(key, new),
-        |map, key, _| map.remove(key),
-        |map, key, _| map.remove_entry(key).map(|(_, value)| value),
-        |map, key, _| map.remove_if(key, |_| true),
-    ];
-    for change in changes {
-        let (map, old) = (Map::new(), lease(1));
-        map.insert(&key, &old);
-        let same = key.clone();
-        let is_there = move |map: &Map, _: &_| number(map.get(&same)) == Some(1);
-        let shown = beside_the_last_user(map, old, is_there, |map| number(change(map, &key, &new)));
-        assert_eq!(shown, Some(1));
-    }
-}
-
 /// 157: A key that comes back.
 #[test]
 fn of_a_map_and_a_set() {
@@ -124,29 +102,6 @@ fn of_a_map_and_a_set_by_content() {
     let is_there = |set: &WeakHashSet<Lease>, _: &_| number(set.get(&content(0))) == Some(1);
     let replaced = beside_the_last_user(set, old, is_there, |set| set.replace(&new));
     assert_eq!(number(replaced), Some(1));
-}
-
-/// 157: What a result depends on.
-#[test]
-fn of_a_memo() {
-    type Results = Memo<Strong<usize>, usize>;
-    let key = Strong::new(0);
-    let changes: [fn(&Results, &Strong<usize>) -> bool; 2] = [
-        |memo, key| memo.insert(key, 2) == Some(1),
-        |memo, key| memo.remove(key).is_some(),
-    ];
-    for change in changes {
-        let (memo, input) = (Memo::new(), lease(1));
-        memo.get_or_compute(&key, |computation| {
-            computation.depends_on(&input);
-            1
-        });
-        let same = key.clone();
-        let is_there = move |memo: &Results, _: &_| memo.get(&same) == Some(1);
-        assert!(beside_the_last_user(memo, input, is_there, |memo| change(
-            memo, &key
-        )));
-    }
 }
 
 /// 157: The key whose value a change is shown dies before its end: the closure is called again, or, where nobody tells of the

@@ -13,7 +13,6 @@ for_each_collection!(kit: a_purge_takes_all_deep_in_purges_of_others);
 for_each_owning!(
     kit: a_purge_says_whether_something_is_left,
     a_chain_through_several_collections,
-    operations_of_many_collections_need_no_deep_stack,
 );
 
 /// More than drains of one collection may nest.
@@ -117,35 +116,5 @@ fn a_chain_through_several_collections(kit: Kit<dyn Changing>) {
         assert!(!all[(links - 1) % 3].purge());
         assert_eq!(count.get(), links);
         assert!(all.iter().all(|each| each.counts() == (0, 0, 0)));
-    });
-}
-
-/// 53: An insertion runs a destructor that inserts into the next collection, and so on.
-fn operations_of_many_collections_need_no_deep_stack(kit: Kit<dyn Changing>) {
-    on_a_stack_of(256 << 10, move || {
-        let many = scaled(2_000, 40);
-        let count = Count::default();
-        let all: Arc<Vec<_>> = Arc::new((0..many).map(|_| kit.empty()).collect());
-        for at in 0..many {
-            let (others, count) = (Arc::downgrade(&all), count.clone());
-            let ends: Ends = Arc::new(move |_| {
-                count.add();
-                let others = others.upgrade().expect("this thread has them");
-                if let Some(next) = others.get(at + 1) {
-                    next.enter(&kit.life(at), &quietly());
-                }
-            });
-            all[at].enter(&kit.life(at), &ends);
-        }
-        // Each has one that is dead. A sweep goes on for a while until it comes there.
-        let absent = kit.life(many);
-        for _ in 0..if kit.notifies { 1 } else { 100 } {
-            all[0].leave(&absent);
-        }
-        assert_ne!(count.get(), 0);
-        for each in all.iter() {
-            assert!(!each.purge());
-        }
-        assert_eq!(count.get(), many);
     });
 }

@@ -10,7 +10,6 @@ use weakly::{Addr, Strong, reference::Identify};
 
 use crate::common::custom::{Custom, On};
 use crate::common::pointers::{Pointer, for_each_pointer};
-use crate::common::scaled;
 
 static NOTES: WeakMap<Strong<Custom>, Custom> = WeakMap::new();
 static ARC_NOTES: WeakMap<Arc<Custom>, Custom> = WeakMap::new();
@@ -62,29 +61,6 @@ macro_rules! of {
 
 of!(an_object_finds_its_note: Strong, NOTES);
 of!(an_object_of_an_arc_finds_its_note: Arc, ARC_NOTES);
-
-/// 47: While many others die, are set, and are purged.
-#[test]
-fn destructors_among_many() {
-    thread::scope(|scope| {
-        for thread in 0..scaled(4, 2) {
-            scope.spawn(move || {
-                let (report, last) = channel();
-                for number in 0..scaled(2_000, 10) {
-                    let object = Strong::new(node(&report));
-                    let own = 4 * number + thread;
-                    assert!(NOTES.insert(&object, own.into()));
-                    assert_eq!(note(&object), Some(own));
-                    if number % 8 == 0 {
-                        NOTES.purge();
-                    }
-                    drop(object);
-                    assert_eq!(last.recv().unwrap(), Some(own));
-                }
-            });
-        }
-    });
-}
 
 for_each_pointer!(any_pointer_reads_and_removes,);
 

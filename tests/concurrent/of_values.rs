@@ -1,7 +1,6 @@
 //! What a map knows of a value, alone and while other threads change it.
 
-use std::sync::{Arc, Mutex, mpsc::channel};
-use std::thread;
+use std::sync::{Arc, Mutex};
 
 use weakly::Strong;
 use weakly::concurrent::{WeakPairMap, WeakValueMap};
@@ -10,14 +9,10 @@ use crate::common::custom::{Custom, On};
 use crate::common::of_values::{Near, check_script, check_time};
 use crate::common::subject::{self};
 use crate::common::{in_time, panics, quiet_panic};
-use crate::dynamic::*;
 use crate::faces::{Kind, Life};
 use crate::for_each_pointer;
 
-for_each_pointer!(
-    values_know_their_keys,
-    a_removal_by_value_does_not_stop_what_is_being_made,
-);
+for_each_pointer!(values_know_their_keys,);
 
 /// H195
 fn values_know_their_keys<P: Kind>()
@@ -108,27 +103,4 @@ fn keys_may_use_the_map_that_is_asked() {
             }
         }
     }
-}
-
-/// L158: What is being made has no value yet.
-fn a_removal_by_value_does_not_stop_what_is_being_made<P: Kind>() {
-    let (map, value) = (WeakValueMap::new(), Life::<P>::from(1));
-    map.insert(1_usize, &value);
-    let (begun, begins) = channel();
-    let (go, goes) = channel::<()>();
-    thread::scope(|scope| {
-        let (map, value) = (&map, &value);
-        scope.spawn(move || {
-            _ = map.get_or_insert_dyn(2, &mut || {
-                begun.send(()).unwrap();
-                _ = goes.recv();
-                value.clone()
-            });
-        });
-        begins.recv().unwrap();
-        assert_eq!(map.keys_of(value).count(), 1);
-        assert_eq!(map.remove_value(value), 1);
-        drop(go);
-    });
-    assert!(map.keys_of(&value).eq([2]));
 }

@@ -5,16 +5,13 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
-use weakly::{Attributes, Memo, Reclaim};
+use weakly::Reclaim;
 
-use crate::common::custom::{Custom, On};
-use crate::common::lease::Lease;
 use crate::common::scaled;
 use crate::faces::*;
 
 for_each_owning!(
     kit: all_that_an_operation_destroys,
-    all_that_retain_drops,
     all_that_one_operation_drains,
     replaced_and_removed_values_and_nothing_else,
     all_though_what_their_panics_carry_panics,
@@ -107,16 +104,6 @@ fn all_that_an_operation_destroys(kit: Kit<dyn Changing>) {
     }
 }
 
-/// 182
-fn all_that_retain_drops(kit: Kit<dyn Changing>) {
-    let (all, lives, destroyed) = filled(kit);
-    let mut odd = |number| number % 2 == 1;
-    assert_eq!(panicking(&destroyed, || all.retain(&mut odd)), MANY / 2);
-    assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
-    drop(lives);
-    panicking(&destroyed, || drop(all));
-}
-
 /// 182: Each operation drains a bounded number of the dead: in the end all are gone, and no operation drains
 /// more than its bound.
 fn all_that_one_operation_drains(kit: Kit<dyn Changing>) {
@@ -151,42 +138,4 @@ fn replaced_and_removed_values_and_nothing_else(kit: Kit<dyn Changing>) {
     assert_eq!(all.counts(), (MANY - 2, MANY - 2, 0));
     assert!(all.has(&lives[1]) && !all.has(&lives[2]) && all.has(&lives[4]));
     _ = catch_unwind(AssertUnwindSafe(|| drop(all)));
-}
-
-/// 182: The types built on the maps behave alike.
-#[test]
-fn attributes_and_memos() {
-    let (ends, destroyed) = bombs();
-    let bomb = |number, is_clone| {
-        let ends = ends.clone();
-        Custom::from(number).on(On::Drop, move |this| {
-            if this.is_original() != is_clone {
-                ends(this.number);
-            }
-        })
-    };
-
-    struct Key;
-    impl weakly::AttributeKey for Key {
-        type Value = Custom;
-    }
-    let attributes = Attributes::<Arc<usize>>::new();
-    let keys: Vec<Arc<usize>> = (0..MANY).map(Arc::new).collect();
-    keys.iter()
-        .for_each(|key| _ = attributes.insert(key, Key, bomb(**key, false)));
-    drop(keys);
-    assert_eq!(panicking(&destroyed, || attributes.clear()), MANY);
-
-    // The memo's own clone is the one that panics.
-    let memo = Memo::<Lease, Custom>::new();
-    let keys: Vec<_> = (0..MANY).map(|n| Lease::from(Custom::from(n))).collect();
-    for key in &keys {
-        memo.get_or_compute(key, |_| bomb(key.number, true));
-    }
-    drop(keys);
-    assert_eq!(panicking(&destroyed, || _ = memo.purge()), MANY);
-    assert_eq!(
-        (memo.len(), memo.statistics().invalidated),
-        (0, MANY as u64)
-    );
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{AttributeKey, Attributes, Hashed, Memo, Strong};
+use weakly::{Hashed, Memo, Strong};
 
 use crate::common::custom::Custom;
 
@@ -56,19 +56,6 @@ fn small_replaced_values() {
     map.clear();
 }
 
-/// 182: The key that is replaced panics: the strong pointer that is returned is dropped.
-#[test]
-fn small_replaced_keys() {
-    let (old, new) = (object(), object());
-    let map = WeakValueMap::<Custom, _>::new();
-    map.insert(armed(), &old);
-    assert!(catch_unwind(AssertUnwindSafe(|| map.insert(unarmed(), &new))).is_err());
-    assert_eq!(
-        (Strong::strong_count(&old), Strong::strong_count(&new)),
-        (1, 1)
-    );
-}
-
 /// 182: The content of a key panics that dies inside a lookup: the value that was found is dropped.
 #[test]
 fn small_keys_that_die_in_a_lookup() {
@@ -85,35 +72,6 @@ fn small_keys_that_die_in_a_lookup() {
     assert!(found.is_err());
     map.purge();
     assert_eq!(Arc::strong_count(&token), 1);
-}
-
-struct One;
-
-impl AttributeKey for One {
-    type Value = Custom;
-}
-
-struct Other;
-
-impl AttributeKey for Other {
-    type Value = Arc<usize>;
-}
-
-/// 182: An attribute that is replaced panics: the object's others are destroyed at its death all the same.
-#[test]
-fn small_attributes() {
-    let (token, other) = (Arc::new(0_usize), Arc::new(0_usize));
-    let (all, node) = (Attributes::<Strong<usize>>::new(), Strong::new(1_usize));
-    all.insert(&node, Other, other.clone());
-    all.insert(&node, One, armed().holding(&token));
-    let set = || _ = all.insert(&node, One, unarmed().holding(&token));
-    assert!(catch_unwind(AssertUnwindSafe(set)).is_err());
-    drop(node);
-    drop(all);
-    assert_eq!(
-        (Arc::strong_count(&token), Arc::strong_count(&other)),
-        (1, 1)
-    );
 }
 
 /// 182: The closure that is not needed panics when it is dropped: the value that was found is dropped.
@@ -201,19 +159,6 @@ fn small_closures_that_decide() {
         assert!(catch_unwind(AssertUnwindSafe(|| decide(armed()))).is_err());
         assert_eq!(Strong::strong_count(&value), 1, "{name}");
     }
-}
-
-/// 182: The key that is not needed panics: the value that was found is dropped.
-#[test]
-fn small_keys_that_are_not_needed() {
-    let (map, value) = (WeakValueMap::<Custom, _>::new(), object());
-    map.insert(unarmed(), &value);
-    let get = || drop(map.get_or_insert_with(armed(), |_| object()));
-    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
-    assert_eq!(Strong::strong_count(&value), 1, "get_or_insert_with");
-    let get = || drop(map.compute(armed(), |old| old));
-    assert!(catch_unwind(AssertUnwindSafe(get)).is_err());
-    assert_eq!(Strong::strong_count(&value), 1, "compute");
 }
 
 /// Converts into what it borrows as, and panics when it is dropped.

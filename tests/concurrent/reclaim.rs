@@ -12,8 +12,6 @@ use crate::common::custom::{Custom, On};
 use crate::common::scaled;
 use crate::faces::*;
 
-for_each_collection!(kit: the_dead_are_dead_under_either_policy);
-
 for_each_owning!(
     kit: no_other_operation_drops,
     its_end_drops_what_is_kept,
@@ -33,26 +31,6 @@ fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Bo
     assert_eq!(all.reclaim(), OnRequest);
     lives.iter().for_each(|life| _ = all.enter(life, ends));
     (all, lives)
-}
-
-/// Whatever is kept, the dead are not found, not shown, and do not count.
-fn the_dead_are_dead_under_either_policy(kit: Kit) {
-    let (all, mut lives) = on_request(kit, MANY, &quietly());
-    let ghosts = ghosts(lives.split_off(MANY / 2));
-    let check = || {
-        assert_eq!(all.numbers(), (0..MANY / 2).collect::<Vec<_>>());
-        assert!(lives.iter().all(|life| all.has(life)));
-        assert!(!ghosts.iter().any(|(number, weak)| all.finds(*number, weak)));
-        assert_eq!(all.len_live(), MANY / 2);
-        let notified = (all.len(), all.pending_dead());
-        assert!(!kit.notifies || notified == (MANY / 2, MANY - MANY / 2));
-    };
-    check();
-    // Reclaims some.
-    all.enter(&lives[0], &quietly());
-    check();
-    all.purge();
-    assert_eq!(all.counts(), (MANY / 2, MANY / 2, 0));
 }
 
 /// Everything that may unlink dead entries, except the operations that drop what they own.

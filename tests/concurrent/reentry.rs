@@ -15,7 +15,6 @@ use crate::for_each_pointer;
 for_each_owning!(
     kit: destructors_may_use_the_collection,
     a_destructor_that_panics_leaves_the_collection_usable,
-    the_closure_of_retain_may_change_everything,
 );
 
 for_each_pointer!(
@@ -140,28 +139,6 @@ fn a_destructor_that_panics_leaves_the_collection_usable(kit: Kit<dyn Changing>)
             assert_eq!(times[culprit], 1);
         }
     }
-}
-
-/// F93
-fn the_closure_of_retain_may_change_everything(kit: Kit<dyn Changing>) {
-    let count = Count::default();
-    let lives = Mutex::new(kit.lives(30));
-    let all = kit.of(&*lives.lock().unwrap(), &count.ends());
-    let late = kit.life(100);
-    all.retain(&mut |_| {
-        // One entry dies, one is removed, one is inserted.
-        let gone = lives.lock().unwrap().pop();
-        drop(gone);
-        let taken = lives.lock().unwrap().pop();
-        taken.inspect(|life| _ = all.leave(life));
-        all.enter(&late, &quietly());
-        all.purge();
-        true
-    });
-    all.purge();
-    let left = lives.into_inner().unwrap();
-    assert_eq!(all.counts(), (left.len() + 1, left.len() + 1, 0));
-    assert_eq!(count.get(), 30 - left.len());
 }
 
 /// D63: The closure can use the value to its end, whatever it does to the entry.

@@ -17,14 +17,12 @@ use crate::get_or_insert::{GetOrInsert, New, Shared, Value, for_each_making};
 for_each_making!(
     small_all_get_the_value_that_one_computes,
     small_waiters_share_an_error,
-    all_may_panic_but_the_last,
     to_ask_for_a_value_while_computing_it_is_an_error,
     small_a_cycle_over_threads_is_an_error,
     an_entry_removed_in_flight_is_not_inserted,
     a_condition_is_not_asked_of_an_entry_in_flight,
     a_value_set_in_flight_stays,
     waiters_compute_again_after_a_removal,
-    the_count_is_right_while_one_is_in_flight,
 );
 
 /// L158: Of many threads that ask at the same time, one computes the value, and all get it.
@@ -78,35 +76,6 @@ fn small_waiters_share_an_error(new: New) {
         assert!(map.get(1).is_some_and(|there| there.is(&made)));
     }
     assert!(shared != 0 || rounds == 1, "no caller has waited");
-}
-
-/// M175: However many attempts fail.
-fn all_may_panic_but_the_last(new: New) {
-    let threads = scaled(8, 3);
-    for _ in 0..scaled(50, 1) {
-        let (map, tries, barrier) = (new(), Count::default(), Barrier::new(threads));
-        let got: Vec<Option<Value>> = thread::scope(|scope| {
-            let ask = || {
-                barrier.wait();
-                let mut got = None;
-                panics(|| {
-                    got = Some(map.ask(1, || {
-                        tries.add();
-                        if tries.get() < threads {
-                            quiet_panic()
-                        } else {
-                            7
-                        }
-                    }));
-                });
-                got
-            };
-            let askers: Vec<_> = (0..threads).map(|_| scope.spawn(ask)).collect();
-            askers.into_iter().map(|it| it.join().unwrap()).collect()
-        });
-        assert_eq!((tries.get(), map.len()), (threads, 1));
-        assert_eq!(got.iter().flatten().count(), 1);
-    }
 }
 
 /// M174: The call would wait for itself. Afterwards the map is as before.
@@ -238,32 +207,6 @@ fn waiters_compute_again_after_a_removal(new: New) {
         let got = wait_through(&*map, || _ = map.remove(1));
         assert_eq!(got.number(), 8);
         assert!(map.get(1).is_some_and(|there| there.is(&got)));
-        assert_eq!(map.len(), 1);
-    }
-}
-
-/// E81: An entry in flight does not count, nor does its completion change the count if it was removed from the
-/// map meanwhile.
-fn the_count_is_right_while_one_is_in_flight(new: New) {
-    let map = new();
-    let other = map.value(2);
-    map.set(0, &other);
-    let take_out: [fn(&dyn GetOrInsert); 2] =
-        [|map| _ = map.remove(1), |map| _ = map.set(1, &map.value(3))];
-    for take_out in take_out {
-        let value = map.ask(1, || {
-            assert_eq!(map.len(), 1);
-            take_out(&*map);
-            // (A weak value without an owner is gone at once.)
-            let set = usize::from(map.get(1).is_some());
-            if set == 0 {
-                map.remove(1);
-            }
-            assert_eq!(map.len(), 1 + set);
-            7
-        });
-        assert_eq!(value.number(), 7);
-        map.remove(1);
         assert_eq!(map.len(), 1);
     }
 }

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::mem;
 
 use weakly::Strong;
-use weakly::concurrent::{Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet};
+use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
-use crate::common::custom::{Custom, On};
+use crate::common::custom::Custom;
 use crate::common::scaled;
 use crate::faces::*;
-use crate::for_each_pointer;
 
 for_each_collection!(
     kit: a_new_object_at_the_address_of_a_dead_one_is_shown_once,
@@ -20,8 +19,6 @@ for_each_changing!(
 );
 
 for_each_owning_values!(kit: an_iterator_half_way_delays_no_destructor);
-
-for_each_pointer!(a_value_is_shown_as_it_is_at_its_turn,);
 
 const MANY: usize = scaled(1_000, 40);
 
@@ -100,31 +97,6 @@ fn an_iterator_half_way_delays_no_destructor(kit: Kit<dyn Changing>) {
     assert_eq!((count.get(), iter.count()), (MANY, 0));
 }
 
-/// F87, L158: It is cloned then, and not before.
-fn a_value_is_shown_as_it_is_at_its_turn<P: Kind>() {
-    let clones = Count::default();
-    let value = |number| {
-        let clones = clones.clone();
-        Custom::from(number).on(On::Clone, move |_| _ = clones.add())
-    };
-    let lives: Vec<P::Custom> = (0..MANY)
-        .map(|n| Custom::from(n).hashed(n).into())
-        .collect();
-    let entries = || lives.iter().map(|life| (life, value(life.number)));
-    let map: WeakMap<_, Custom> = entries().collect();
-    let words: WeakHashMap<_, Custom> = entries().collect();
-    let (by_identity, by_content) = (map.iter(), words.iter());
-    assert_eq!(clones.get(), 0);
-    for life in &lives {
-        assert!(!map.insert(life, value(life.number + MANY)));
-        assert!(!words.insert(life, value(life.number + MANY)));
-    }
-    for (n, (life, value)) in by_identity.chain(by_content).enumerate() {
-        assert_eq!((value.number, clones.get()), (life.number + MANY, n + 1));
-    }
-    assert_eq!(clones.get(), 2 * MANY);
-}
-
 /// F84: Even if it is among what is there more than once, here by an `Eq` that lies. (Else by a thread that removes it and
 /// inserts it again, while another notes what is there.)
 #[test]
@@ -143,41 +115,4 @@ fn an_object_is_shown_once() {
         (map.len(), map.iter().count(), map.keys().count()),
         (2, 1, 1)
     );
-}
-
-/// F84: For a turn, the hash that an entry has and its object are enough.
-#[test]
-fn a_turn_asks_no_content() {
-    let asked = Count::default();
-    let word = |number| {
-        let asked = asked.clone();
-        let word = Custom::from(number).hashed(number % 3);
-        Strong::new(
-            word.code(move |on, _| _ = [On::Eq, On::Hash].contains(&on).then(|| asked.add())),
-        )
-    };
-    let words: Vec<_> = (0..30).map(word).collect();
-    let entries = || words.iter().map(|word| (word, Custom::from(0)));
-    let by_identity: WeakMap<_, Custom> = entries().collect();
-    let set: WeakSet<_> = words.iter().collect();
-    let pairs: WeakPairMap<_, _> = words.iter().map(|word| (word, word)).collect();
-    let by_content: WeakHashMap<_, Custom> = entries().collect();
-    let contents: WeakHashSet<_> = words.iter().collect();
-    let interner = Interner::<Strong<Custom>>::new();
-    words
-        .iter()
-        .for_each(|word| drop(interner.intern(word.clone())));
-    let before = asked.get();
-    assert!(before >= 90, "by insertions");
-    assert_eq!(
-        (by_identity.iter().count(), by_identity.keys().count()),
-        (30, 30)
-    );
-    assert_eq!((set.iter().count(), pairs.iter().count()), (30, 30));
-    assert_eq!(
-        (by_content.iter().count(), by_content.keys().count()),
-        (30, 30)
-    );
-    assert_eq!((contents.iter().count(), interner.iter().count()), (30, 30));
-    assert_eq!(asked.get(), before);
 }

@@ -21,22 +21,6 @@ fn insert_elsewhere(map: &Map, token: &Arc<Owned>, number: usize) -> Vec<Strong<
     thread::scope(|scope| scope.spawn(put_in).join().unwrap())
 }
 
-/// L159: A thread that has no notices of its own to drain drains those of others, within its next 16 operations.
-#[test]
-fn small_a_thread_drains_what_another_has_inserted() {
-    let (map, token) = (Map::new(), token());
-    drop(insert_elsewhere(&map, &token, 10));
-    assert_eq!((map.len(), map.pending_dead()), (0, 10));
-    assert_eq!(
-        Arc::strong_count(&token),
-        11,
-        "the map has not been changed"
-    );
-    (0..16).for_each(|_| _ = map.remove(&Strong::new(0)));
-    assert_eq!(Arc::strong_count(&token), 1);
-    assert_eq!(map.pending_dead(), 0);
-}
-
 /// L159: A thread that always has notices of its own still drains those of every other thread.
 #[test]
 fn small_a_thread_with_deaths_of_its_own_drains_those_of_others() {

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
+use weakly::Addr;
 use weakly::concurrent::{Interner, WeakMap, WeakValueMap};
-use weakly::{Addr, Reclaim};
 
 use crate::bags::BAG;
 use crate::common::custom::{Custom, On, with_callback};
@@ -19,11 +19,9 @@ use crate::dynamic::*;
 use crate::faces::*;
 
 for_each_collection!(
-    kit: insertions_find_the_dead,
-    hits_find_the_dead,
+    kit: hits_find_the_dead,
     small_readers_find_each_of_the_dead_once,
     the_dead_are_a_third_of_the_living_at_most,
-    entries_found_by_reads_are_kept_on_request,
 );
 
 const MANY: usize = scaled(2_000, 60);
@@ -38,19 +36,6 @@ fn dying<D: Collection + ?Sized>(kit: Kit<D>, ends: &Ends) -> (Box<D>, Handle) {
     let left = lives.swap_remove(MANY / 2);
     drop(lives);
     (all, left)
-}
-
-/// 187, C57: With fewer changes than there are entries.
-fn insertions_find_the_dead(kit: Kit) {
-    let count = Count::default();
-    let (all, left) = dying(kit, &count.ends());
-    let new: Vec<_> = (MANY..MANY + ROUND).map(|n| kit.life(n)).collect();
-    for life in &new {
-        assert!(all.enter(life, &quietly()));
-    }
-    assert_eq!(all.counts(), (ROUND + 1, ROUND + 1, 0));
-    assert_eq!(count.get(), kit.owned(MANY - 1));
-    assert!(all.has(&left));
 }
 
 /// A collection that is only read: reads drop no entry that is notified.
@@ -122,28 +107,6 @@ fn the_dead_are_a_third_of_the_living_at_most(kit: Kit) {
             assert!(dead <= living / 3 + 4 || kit.notifies, "{dead} of {living}");
         }
     }
-}
-
-/// 187, 185: On request a read drops nothing, and keeps what it finds.
-fn entries_found_by_reads_are_kept_on_request(kit: Kit) {
-    let count = Count::default();
-    let (all, left) = dying(kit, &count.ends());
-    all.set_reclaim(Reclaim::OnRequest);
-    for _ in 0..READS {
-        assert!(all.has(&left));
-    }
-    assert_eq!((all.len(), count.get()), (1, 0));
-    let kept = if kit.owns || kit.notifies {
-        MANY - 1
-    } else {
-        0
-    };
-    assert!(all.pending_dead() >= kept);
-    all.purge();
-    assert_eq!(
-        (all.counts(), count.get()),
-        ((1, 1, 0), kit.owned(MANY - 1))
-    );
 }
 
 /// How many objects are asked whether they are dead, during `act`.
@@ -274,31 +237,4 @@ fn a_destructor_that_a_read_runs_reads() {
         assert_eq!((map.len(), count.get()), (1, DEAD));
     };
     on_a_stack_of(512 << 10, test);
-}
-
-/// C47: Inside the destructor of an `Arc`'s payload its entry counts as dead; as long as nothing else is looked
-/// up, it is found as often as it is asked for, and can be removed at the end.
-#[test]
-fn the_destructor_of_an_arc_may_take_long() {
-    let (notes, results) = (
-        Arc::new(WeakMap::<_, Custom>::new()),
-        Arc::<Mutex<_>>::default(),
-    );
-    let object = {
-        let (notes, results): (_, Arc<Mutex<Vec<usize>>>) = (notes.clone(), results.clone());
-        Custom::from(0).on(On::Drop, move |object| {
-            let own = Addr::of(object);
-            let found = (0..200).filter_map(|_| notes.get(&own)).count();
-            let stays = (0..20).filter(|_| !notes.remove_if(&own, |_| false));
-            let removed = [found, stays.count()]
-                .into_iter()
-                .chain(notes.remove(&own).map(|it| it.number));
-            results.lock().unwrap().extend(removed);
-            assert!(!notes.contains_key(&own));
-        })
-    };
-    let object = Arc::new(object);
-    notes.insert(&object, Custom::from(7));
-    drop(object);
-    assert_eq!(*results.lock().unwrap(), [200, 20, 7]);
 }

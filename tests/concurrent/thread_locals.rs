@@ -132,12 +132,6 @@ fn small_a_cycle_at_the_end() {
     assert_eq!(panicked, (true, 7, 1));
 }
 
-/// 174: So is a cycle of which the other half is computed by another thread.
-#[test]
-fn small_a_cycle_with_a_thread_at_its_end() {
-    a_cycle_with_a_thread(|_| ());
-}
-
 /// 174: Also if that thread has made something else meanwhile: the rest of its flights still stands for it.
 #[test]
 fn small_a_cycle_with_a_thread_that_has_ended_a_nested_flight() {

@@ -8,7 +8,7 @@ use weakly::concurrent::{WeakMap, WeakPairMap, WeakSet};
 use weakly::{AttributeKey, Attributes, Strong, Weak, reference::Identify};
 
 use crate::common::scaled;
-use crate::faces::{Large, Owned, ending, large, owned, quietly, token};
+use crate::faces::{Large, Owned, large, owned, quietly};
 
 /// The last pointer to an object.
 type Last = Mutex<Option<Large>>;
@@ -136,40 +136,6 @@ fn another_object_comes_during_a_lookup() {
         if let Some(second) = &*second.lock().unwrap() {
             same_address += 1;
             all.assert_has(second);
-        }
-    }
-    assert!(cfg!(miri) || same_address > 0, "no address is used again");
-}
-
-/// B29: The same by the destructor of a value, which runs when a removal begins.
-#[test]
-fn another_object_comes_when_a_removal_begins() {
-    let removals: [fn(&WeakMap<Large, Arc<Owned>>, &Weak<[usize]>) -> bool; 2] = [
-        |map, weak| map.remove(weak).is_some(),
-        |map, weak| map.remove_if(weak, |_| true),
-    ];
-    let mut same_address = 0;
-    for remove in removals {
-        let map = Arc::new(WeakMap::new());
-        let first = large::<64>(1);
-        let weak = Strong::downgrade(&first);
-        let last = Mutex::new(Some(first));
-        let second = Arc::<Last>::default();
-        let replaces = {
-            let (map, second) = (map.clone(), second.clone());
-            ending(move || {
-                let new = replace(&last);
-                new.iter().for_each(|new| _ = map.insert(new, token()));
-                *second.lock().unwrap() = new;
-            })
-        };
-        let dead = large::<64>(3);
-        map.insert(&dead, replaces);
-        drop(dead);
-        assert!(!remove(&map, &weak));
-        if let Some(second) = &*second.lock().unwrap() {
-            same_address += 1;
-            assert!(map.contains_key(second), "it has lost its entry");
         }
     }
     assert!(cfg!(miri) || same_address > 0, "no address is used again");
