@@ -32,10 +32,16 @@ fn each(threads: &[usize], test: impl Fn(&str, fn(&Levels), Arc<Levels>)) {
     }
 }
 
-/// 531: Each result above is computed anew, once, and no other.
+/// 531: Each result above is computed anew, once, and no other. On request, too.
 #[test]
 fn no_result_outlives_its_inputs() {
     each(&THREADS, |name, end, chain| {
+        let on_request = chain.levels() == 2;
+        chain.set_reclaim(if on_request {
+            Reclaim::OnRequest
+        } else {
+            Reclaim::OnUse
+        });
         assert_eq!((chain.top(), chain.top()), (chain.plain(), chain.plain()));
         let all = chain.levels() + 1; // of two sources, and of each level above
         assert_eq!(chain.computed.get(), all, "{name}");
@@ -51,18 +57,6 @@ fn no_result_outlives_its_inputs() {
             (chain.top(), chain.computed.get()),
             (chain.plain(), all + again)
         );
-    });
-}
-
-/// 531: On request, too, where what the results own is kept.
-#[test]
-fn no_result_outlives_its_inputs_on_request() {
-    each(&[0, 8], |name, end, chain| {
-        chain.set_reclaim(Reclaim::OnRequest);
-        chain.top();
-        end(&chain);
-        assert_eq!(chain.look(chain.levels() - 1), None, "{name}");
-        assert_eq!(chain.top(), chain.plain(), "{name}");
     });
 }
 
@@ -329,38 +323,4 @@ fn a_cycle_of_owners_ends_its_dependents() {
     );
     assert_eq!(below.purge_cycles().removed, 1);
     assert!(above.get(&user).is_none());
-}
-
-/// 535: A result that a ceiling refuses, or that is not kept for another reason, has no entry that could end: what was computed
-/// from it is not kept.
-#[test]
-fn what_was_computed_from_a_result_without_an_entry_is_not_kept() {
-    let (below, above) = (
-        Keyed::new(),
-        Memo::<(Strong<usize>, Value<usize>), Doomed>::new(),
-    );
-    below.set_ceiling(Limit::entries(100).weight(10), |result| result.number);
-    let [light, heavy, failing, removed] = [1, 100, 2, 3].map(Strong::new);
-    let user = Strong::new(0);
-    let asks: [&dyn Fn() -> usize; 4] = [
-        &|| below.get_or_compute(&light, |_| 1.into()).number,
-        &|| below.get_or_compute(&heavy, |_| 100.into()).number,
-        &|| {
-            below
-                .try_get_or_compute(&failing, |_| Err::<Doomed, _>(7))
-                .unwrap_err()
-        },
-        &|| {
-            let compute = || {
-                assert!(below.remove(&removed).is_none());
-                Doomed::from(3)
-            };
-            below.get_or_compute(&removed, |_| compute()).number
-        },
-    ];
-    for (at, ask) in asks.iter().enumerate() {
-        let compute = || above.get_or_compute((&user, &at), |_| ask().into()).number;
-        assert_eq!(compute(), [1, 100, 7, 3][at]);
-        assert_eq!(above.get((&user, &at)).is_some(), at == 0, "{at}");
-    }
 }

@@ -1,6 +1,5 @@
 //! The recipe of the guide for what is to be freed at the death: a waker that purges.
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Weak};
 use std::task::Wake;
 use std::thread;
@@ -66,25 +65,4 @@ fn no_death_is_overlooked() {
         });
         assert_eq!((freed.get(), buffers.pending_dead()), (threads * deaths, 0));
     }
-}
-
-/// 556: A result that is the only owner of its own memo goes, and the memo with it.
-#[test]
-fn a_result_that_owns_its_memo_is_freed() {
-    let (ends, object) = (Arc::new(AtomicUsize::new(0)), Strong::new(1));
-    let owner = buffers();
-    let gone = Arc::downgrade(&owner);
-    let its = Arc::clone(&owner);
-    let count = Arc::clone(&ends);
-    owner.insert(
-        &object,
-        Arc::new(Doomed::new(move || {
-            drop(its);
-            count.fetch_add(1, SeqCst);
-        })),
-    );
-    drop(owner);
-    assert!(gone.upgrade().is_some());
-    drop(object);
-    assert_eq!((ends.load(SeqCst), gone.strong_count()), (1, 0));
 }

@@ -1,10 +1,9 @@
 //! What a result that tasks compute depends on.
 
-use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Poll;
 
-use weakly::memo::{Dependencies, Many, Value};
+use weakly::memo::{Many, Value};
 use weakly::{Memo, Strong};
 
 use super::numbers::*;
@@ -54,36 +53,6 @@ fn a_result_goes_with_what_it_depends_on() {
         memo.purge();
         memo.clear();
     }
-}
-
-/// 251: Dependencies can go to another thread. After the computation they do nothing, also if its future was forgotten.
-#[test]
-fn dependencies_outlive_what_they_are_for() {
-    let (memo, [key, other, on]) = (Numbers::new(), [1, 2, 3].map(Strong::new));
-    for ends in [true, false] {
-        let taken = Mutex::new(None);
-        let key = if ends { &key } else { &other };
-        let mut asked = memo.get_or_compute_async(key, |_, cx| async {
-            *taken.lock().unwrap() = Some(cx);
-            if !ends {
-                std::future::pending::<()>().await;
-            }
-            4
-        });
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert_eq!(asked.as_mut().poll(&mut context).is_ready(), ends);
-        mem::forget(asked);
-        let taken: Option<Dependencies<'_>> = taken.lock().unwrap().take();
-        std::thread::scope(|scope| {
-            scope.spawn(|| taken.iter().for_each(|taken| taken.depends_on(&on)));
-        });
-        assert_eq!(Strong::weak_count(&on), usize::from(!ends));
-        // The reservation goes, and the computation may still say on what it depends.
-        memo.remove(key);
-        taken.iter().for_each(|taken| taken.depends_on(&on));
-        assert_eq!(Strong::weak_count(&on), usize::from(!ends));
-    }
-    assert_eq!(memo.get_or_compute(&other, |_| 5), 5);
 }
 
 /// 291: The closure gets the key weakly, each part of it: it can use the objects, and need not keep them alive.

@@ -2,10 +2,10 @@
 
 use std::future::{pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::thread;
 
 use weakly::concurrent::WeakValueMap;
@@ -420,20 +420,4 @@ fn loads_in_a_cycle_panic() {
         assert!(panic.starts_with("a cycle"), "{panic}");
         assert!(MEMO.is_empty());
     }
-}
-
-/// 466: A caller that computes waits for its load, and the load for the caller.
-#[test]
-fn a_load_that_waits_for_its_caller_panics() {
-    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
-    let (outer, inner) = (Strong::new(0), Strong::new(1));
-    let asks = outer.clone();
-    let panic = panic_of(|| {
-        block_on(MEMO.get_or_compute_async(&outer, |_, _| async {
-            let load = async move { MEMO.get_or_compute_async(&asks, |_, _| async { 1 }).await };
-            let spawn = |load: Load| _ = thread::spawn(|| block_on(load));
-            Memo::get_or_compute_spawned(&MEMO, &inner, |_, _| load, spawn).await
-        }))
-    });
-    assert!(panic.starts_with("a cycle"), "{panic}");
 }

@@ -7,12 +7,11 @@ use std::thread;
 
 use weakly::Strong;
 use weakly::concurrent::SharedKey;
-use weakly::memo::Many;
 
 use crate::asked::Memo;
 use crate::common::scaled;
 use crate::for_each_pointer;
-use crate::tools::{Count, Doomed, Pointer};
+use crate::tools::{Count, Pointer};
 
 for_each_pointer!(
     a_dependency_ends_the_result,
@@ -183,34 +182,6 @@ fn an_object_of_several_handles_is_registered_once() {
     drop((named, numbered));
     drop(anchors);
     assert!(memo.get(&input).is_none());
-}
-
-/// 172: An object of the key that is declared, too, has one registration besides that of the key. A key may have many objects.
-#[test]
-fn an_input_that_is_declared_is_registered_once_more() {
-    let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
-    for (parts, others) in [(1, 0), (1, 3), (4, 20), (40, 1), (40, 40), (100, 200)] {
-        let key: Vec<_> = (0..parts).map(Strong::new).collect();
-        let besides: Vec<_> = (0..others).map(Strong::new).collect();
-        memo.get_or_compute(&*key, |cx| {
-            let declared = key.iter().enumerate().filter(|(at, _)| at % 3 != 1);
-            let declared = declared.map(|(_, object)| object).chain(&besides);
-            let twice = declared.clone().rev().chain(declared);
-            twice.for_each(|object| cx.depends_on(object));
-            Doomed::default()
-        });
-        for (at, object) in key.iter().enumerate() {
-            assert_eq!(Strong::weak_count(object), if at % 3 == 1 { 1 } else { 2 });
-        }
-        let counts = besides.iter().map(Strong::weak_count);
-        assert!(counts.eq(std::iter::repeat_n(1, others)));
-        assert!(memo.get(&*key).is_some());
-        drop(besides);
-        assert_eq!(memo.get(&*key).is_some(), others == 0);
-        drop(key);
-        memo.purge();
-        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-    }
 }
 
 /// 172: Another thread drops a dependency, between the middle of the computation and some time after it. Once it

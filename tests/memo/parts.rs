@@ -1,7 +1,6 @@
 //! Keys with plain values beside their handles, and lists of handles. Plain values are compared by code of users.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
 use std::panic;
@@ -238,28 +237,6 @@ fn an_empty_list_panics() {
         assert!(file.ends_with("parts.rs"), "{file}");
     }
     assert!(memo.is_empty());
-}
-
-/// 178: The seed of each memo is its own: what hashes to the same in one does not in another.
-#[test]
-fn each_memo_has_a_seed() {
-    let hashes = Mutex::new(Vec::new());
-    let run = |call| {
-        if let Call::Hash(hash) = call {
-            hashes.lock().unwrap().push(hash);
-        }
-        None
-    };
-    let (object, shown) = (Strong::new(1_usize), Parameter::running(1, &run));
-    for _ in 0..4 {
-        let memo = Asked::<Strong<usize>>::new();
-        assert_eq!(memo.get_or_compute((&object, &shown), |_| 1.into()), 1);
-        assert_eq!(memo.get((&object, &shown)), Some(1.into()));
-    }
-    let hashes = hashes.into_inner().unwrap();
-    assert!(hashes.chunks(2).all(|of_one| of_one[0] == of_one[1]));
-    let distinct: HashSet<_> = hashes.iter().collect();
-    assert_eq!(distinct.len(), 4);
 }
 
 /// 177, 181: A `Hash`, an `Eq` or a `Clone` that panics, in each operation and at each call: the results stay, nobody waits for

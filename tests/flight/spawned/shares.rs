@@ -112,26 +112,3 @@ fn a_load_has_dependencies() {
     drop(alone);
     cx.depends_on(&Strong::new(5));
 }
-
-/// 465: Where the memo is borrowed, the drop of a computation ends its dependencies, too: they may be dropped after the memo.
-#[test]
-fn dependencies_may_be_dropped_after_the_memo() {
-    let on = Strong::new(1);
-    let kept;
-    let memo = Memo::<Strong<usize>, usize>::new();
-    let (mut slot, key) = (None, Strong::new(0));
-    {
-        let computing = memo.get_or_compute_async(&key, |_, cx| {
-            cx.depends_on(&on);
-            slot = Some(cx);
-            pending()
-        });
-        assert!(
-            pin!(computing)
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_pending()
-        );
-    }
-    kept = slot;
-    assert!(kept.is_some());
-}
