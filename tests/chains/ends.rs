@@ -32,7 +32,7 @@ fn each(threads: &[usize], test: impl Fn(&str, fn(&Levels), Arc<Levels>)) {
     }
 }
 
-/// 531: Each result above is computed anew, once, and no other. On request, too.
+/// 512, 531: Each result above is computed anew, once, and no other. On request, too.
 #[test]
 fn no_result_outlives_its_inputs() {
     each(&THREADS, |name, end, chain| {

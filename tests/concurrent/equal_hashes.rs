@@ -169,34 +169,3 @@ fn small_one_content_comes_and_goes_on_threads(new: New) {
         assert_eq!(all.counts(), (kept.len(), kept.len(), 0));
     });
 }
-
-/// L157: Whatever `Eq` returns, as long as it is consistent.
-#[test]
-fn an_invalid_equality_does_not_hang() {
-    for eq in [usize::lt, usize::gt, usize::le, usize::ge, usize::ne] {
-        in_time(move || {
-            let keys = Vec::from([1, 0, 2, 1].map(|n| Lease::from(Custom::from(n).equal(eq))));
-            let (facts, words) = (WeakHashMap::<_, Custom>::new(), WeakHashSet::new());
-            let (values, names) = (WeakValueMap::<Custom, _>::new(), Interner::<Lease>::new());
-            for key in keys.iter().chain(&keys) {
-                facts.compute_dyn(key, &mut |_| Some(1.into()));
-                facts.get_or_insert_dyn(key, &mut || 2.into());
-                facts.compute_dyn(key, &mut |_| Some(3.into()));
-                _ = values.compute_dyn((**key).clone(), &mut |_| Some(key.clone()));
-                _ = values.get_or_insert_dyn((**key).clone(), &mut || key.clone());
-                words.insert(key);
-                _ = names.intern(key.clone());
-                facts.compute_dyn(key, &mut |_| None);
-                _ = values.compute_dyn((**key).clone(), &mut |_| None);
-                words.remove(&**key);
-            }
-            drop(keys);
-            facts.purge();
-            values.purge();
-            words.purge();
-            names.purge();
-            let lens = [facts.len(), values.len(), words.len(), names.len()];
-            assert_eq!(lens, [0; 4]);
-        });
-    }
-}

@@ -9,10 +9,9 @@ use weakly::concurrent::SharedRef;
 use weakly::{Strong, reference::WeakKey, unsize};
 
 pub(crate) use crate::common::Count;
+pub(crate) use crate::common::subject::Shared;
 pub(crate) use crate::common::subject::shared::*;
 use crate::common::subject::{self, Answer};
-#[allow(unused_imports)] // the program `stress` uses none of them
-pub(crate) use crate::common::subject::{Shared, Subject, new_lives};
 use crate::common::{custom::Custom, lease::Lease};
 
 /// A kind of pointer that shared collections take.

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::thread;
 
-use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::concurrent::WeakSet;
 
 use crate::common::instalments::{self, MANY, each_takes_its_share, one_may_take_all};
-use crate::common::{panics, quiet_panic};
 use crate::faces::*;
 
 for_each_collection!(each_takes_its_share, one_may_take_all);
@@ -15,8 +13,7 @@ for_each_collection!(each_takes_its_share, one_may_take_all);
 for_each_owning!(it_destroys_what_it_counts);
 
 for_each_owning!(
-    kit: destructors_may_panic,
-    threads_share_the_work,
+    kit: threads_share_the_work,
 );
 
 /// 202: A removal that is refused takes some out.
@@ -38,30 +35,6 @@ fn half_dead(kit: Kit<dyn Changing>, ends: &Ends) -> (Box<dyn Changing>, Vec<Han
 #[test]
 fn each_sweeps_a_part() {
     instalments::each_sweeps_a_part::<WeakSet<Arc<usize>>>(|_| 2 * MANY);
-}
-
-/// 182, 202: Destructors that panic cost no other of their instalment its turn, and the next goes on.
-fn destructors_may_panic(kit: Kit<dyn Changing>) {
-    for reclaim in [OnUse, OnRequest] {
-        let count = Count::default();
-        let counts = count.clone();
-        let bomb: Ends = Arc::new(move |_| {
-            counts.add();
-            quiet_panic();
-        });
-        let (all, _lives) = half_dead(kit, &bomb);
-        all.set_reclaim(reclaim);
-        while count.get() < MANY {
-            let before = count.get();
-            let panicked = panics(|| _ = all.purge_some(10));
-            let gone = count.get() - before;
-            assert!(gone <= 10 && panicked == (gone != 0));
-            assert!(gone == 10 || !kit.notifies);
-        }
-        assert_eq!(all.counts(), (MANY, MANY, 0));
-        all.set_reclaim(OnRequest);
-        assert!(panics(|| drop(all)));
-    }
 }
 
 /// 71, 202: Of threads that purge at once, each entry is destroyed and counted by one.

@@ -1,13 +1,11 @@
 //! What an operation returns when a destructor panics at its end: it is dropped, not leaked.
 
-use std::borrow::Borrow;
-use std::cell::Cell;
 use std::hash::BuildHasher;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
-use weakly::{Hashed, Memo, Strong};
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::{Memo, Strong};
 
 use crate::common::custom::Custom;
 
@@ -158,51 +156,5 @@ fn small_closures_that_decide() {
     for (name, decide) in decide {
         assert!(catch_unwind(AssertUnwindSafe(|| decide(armed()))).is_err());
         assert_eq!(Strong::strong_count(&value), 1, "{name}");
-    }
-}
-
-/// Converts into what it borrows as, and panics when it is dropped.
-struct Source(Custom);
-
-impl Borrow<Custom> for Source {
-    fn borrow(&self) -> &Custom {
-        &self.0
-    }
-}
-
-impl From<Source> for Strong<Custom> {
-    fn from(_: Source) -> Self {
-        unreachable!("it is there")
-    }
-}
-
-/// 182: The value that is not needed panics, or the object that another has come before: the handle that was found is
-/// dropped.
-#[test]
-fn small_interned_handles() {
-    let names = Interner::<Strong<Custom>>::new();
-    let hash = names.hasher().hash_one(unarmed());
-    let kept = Cell::new(None);
-    // Interns, while another is made.
-    let meanwhile = || {
-        kept.set(Some(names.intern(unarmed())));
-        armed()
-    };
-    let intern: [(&str, &dyn Fn() -> Strong<Custom>); 3] = [
-        ("intern", &|| {
-            kept.set(Some(names.intern(unarmed())));
-            names.intern(Source(armed()))
-        }),
-        ("intern_with", &|| {
-            names.intern_with(&unarmed(), |_| meanwhile())
-        }),
-        ("intern_with, hashed", &|| {
-            names.intern_with(&Hashed(hash, |_: &Custom| true), |_| meanwhile())
-        }),
-    ];
-    for (name, intern) in intern {
-        assert!(catch_unwind(AssertUnwindSafe(|| drop(intern()))).is_err());
-        let kept = kept.take().expect("it was interned");
-        assert_eq!(Strong::strong_count(&kept), 1, "{name}");
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
+use weakly::{AttributeKey, Attributes, Memo, Strong};
 
 use crate::common::custom::{Custom, On};
 use crate::common::{panics, quiet_panic, scaled};
@@ -33,88 +33,44 @@ impl AttributeKey for Twice {
     type Value = usize;
 }
 
-/// L157: All are empty at first, may be queried and purged before anything is in them, are first used by several
-/// threads at once, and are empty again in the end.
+/// 157: Each is first used by several threads at once, before anything is in it, and is empty again in the end.
 #[test]
 fn first_used_by_several_threads() {
-    fn are_empty() -> bool {
-        let lens = [
-            MAP.len(),
-            ARC_MAP.len_live(),
-            SET.len(),
-            VALUES.len(),
-            PAIRS.len_live(),
-            FACTS.len(),
-            STATED.len_live(),
-            NAMES.len(),
-            MEMO.len(),
-            ATTRIBUTES.len(),
-        ];
-        lens == [0; 10]
-    }
-    fn purge() {
-        MAP.purge();
-        ARC_MAP.purge();
-        SET.purge();
-        VALUES.purge();
-        PAIRS.purge();
-        FACTS.purge();
-        STATED.purge();
-        NAMES.purge();
-        MEMO.purge();
-        ATTRIBUTES.purge();
-    }
     let absent = Strong::new(0);
-    assert!(are_empty());
     assert_eq!(
         (MAP.get(&absent), MAP.pending_dead(), MAP.keys().count()),
         (None, 0, 0)
     );
     assert!(!SET.remove(&absent) && VALUES.get(&0).is_none() && NAMES.get(&0).is_none());
-    MEMO.set_reclaim(Reclaim::OnRequest);
-    MEMO.set_reclaim(Reclaim::OnUse);
-    ATTRIBUTES.clear();
-    purge();
     thread::scope(|scope| {
         for thread in 0..scaled(4, 2) {
             scope.spawn(move || {
                 for number in 0..scaled(500, 5) {
                     let number = number * 4 + thread;
-                    let key = Strong::new(number);
-                    let arc = Arc::new(number);
-                    assert!(
-                        MAP.insert(&key, number)
-                            && ARC_MAP.insert(&arc, number)
-                            && SET.insert(&key)
-                    );
+                    let (key, arc) = (Strong::new(number), Arc::new(number));
+                    assert!(MAP.insert(&key, number) && ARC_MAP.insert(&arc, number));
+                    assert!(SET.insert(&key) && FACTS.insert(&key, number) && STATED.insert(&arc));
+                    assert!(PAIRS.insert(&key, &arc).is_none());
                     let value = VALUES.get_or_insert_with(number, |number| Strong::new(*number));
-                    assert!(PAIRS.insert(&key, &arc).is_none() && FACTS.insert(&key, number));
-                    assert!(STATED.insert(&arc) && STATED.contains(&number));
-                    assert_eq!(PAIRS.get(&key).as_deref(), FACTS.get(&number).as_ref());
-                    let name = NAMES.intern(number);
-                    assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
+                    assert_eq!((*value, *NAMES.intern(number)), (number, number));
                     assert!(ATTRIBUTES.insert(&key, Twice, 2 * number));
-                    assert_eq!(
-                        (MAP.get(&key), ARC_MAP.get(&arc)),
-                        (Some(number), Some(number))
-                    );
-                    assert!(SET.contains(&key));
-                    assert_eq!((*value, *name), (number, number));
-                    assert_eq!(
-                        (MEMO.get(&key), ATTRIBUTES.get(&key, Twice)),
-                        (Some(2 * number), Some(2 * number))
-                    );
+                    assert_eq!(MEMO.get_or_compute(&key, |_| 2 * number), 2 * number);
+                    assert_eq!((MAP.get(&key), PAIRS.get(&key)), (Some(number), Some(arc)));
                 }
             });
         }
     });
-    assert!(ARC_MAP.len_live() == 0 && MAP.is_empty() && SET.is_empty());
-    purge();
-    assert!(are_empty());
-    assert_eq!(
-        MAP.pending_dead() + SET.pending_dead() + MEMO.pending_dead(),
-        0
-    );
+    let lens = [
+        MAP.len_live(),
+        ARC_MAP.len_live(),
+        SET.len_live(),
+        VALUES.len_live(),
+        PAIRS.len_live(),
+        FACTS.len_live(),
+        STATED.len_live(),
+        NAMES.len_live(),
+    ];
+    assert_eq!((lens, MEMO.len(), ATTRIBUTES.len()), ([0; 8], 0, 0));
 }
 
 /// L158: A watch whose value gets into no entry, because something panics or another thread is faster, is

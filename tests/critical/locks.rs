@@ -2,7 +2,7 @@
 //! with the collections, by one thread or by several.
 
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 use std::thread;
 
@@ -10,37 +10,9 @@ use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
 use super::nothing_found;
-use super::world::World;
-use crate::common::random::random;
 use crate::common::{in_time, scaled};
 
 type Map = weakly::WeakMap<Strong<usize>, usize>;
-
-fn operate(world: &'static OnceLock<World>, threads: usize, operations: usize) {
-    in_time(move || {
-        let world = world.get_or_init(World::new);
-        thread::scope(|scope| {
-            for thread in 0..threads {
-                let numbers = random(thread as u64 + 1).take(operations);
-                scope.spawn(move || numbers.for_each(|number| world.operate(number, false)));
-            }
-        });
-        world.end();
-    });
-    nothing_found();
-}
-
-#[test]
-fn of_one_thread() {
-    static WORLD: OnceLock<World> = OnceLock::new();
-    operate(&WORLD, 1, scaled(20_000, 200));
-}
-
-#[test]
-fn of_threads() {
-    static WORLD: OnceLock<World> = OnceLock::new();
-    operate(&WORLD, 4, scaled(10_000, 100));
-}
 
 /// What waits for a reader: it is added to what waits already, or apart; and goes with the reader.
 #[test]

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -220,38 +219,4 @@ fn apart_in_each_poll() {
     assert_eq!(sums.get(&other), Some(3));
     memo.remove(third);
     assert_eq!(sums.get(&other), None);
-}
-
-/// 522: Tasks get the error of a computation only if the key is as it was, and all inputs live.
-#[test]
-fn an_error_that_is_out_of_date() {
-    for change in [false, true] {
-        let (memo, key, event) = (
-            Memo::<Strong<usize>, usize>::new(),
-            Strong::new(1),
-            Event::new(),
-        );
-        let begun = AtomicBool::new(false);
-        let ask = || {
-            memo.try_get_or_compute_shared_async(&key, |_, _| async {
-                match begun.swap(true, SeqCst) {
-                    true => Ok(8),
-                    false => {
-                        event.wait().await;
-                        Err(1)
-                    }
-                }
-            })
-        };
-        let (mut first, mut second) = (Task::pending(ask()), Task::pending(ask()));
-        if change {
-            memo.invalidate(&key);
-        }
-        event.happen();
-        assert_eq!(first.poll(), Poll::Ready(Err(1)));
-        assert_eq!(
-            second.poll(),
-            Poll::Ready(if change { Ok(8) } else { Err(1) })
-        );
-    }
 }

@@ -1,14 +1,13 @@
 //! Computations that ask for others, and computations that need their own result.
 
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::Barrier;
 use std::thread;
 
 use weakly::concurrent::WeakMap;
 use weakly::{Strong, memo::Rewritten};
 
 use crate::asked::Memo;
-use crate::common::{panics, scaled};
+use crate::common::{panics, place_of_panic, scaled};
 use crate::for_each_pointer;
 use crate::tools::{Count, Doomed, Pointer, message, objects};
 
@@ -47,17 +46,6 @@ fn needing_itself_is_an_error<P: Pointer>() {
 /// 174: The panic's location is the place in the caller's code that asked for the result.
 #[test]
 fn the_location_of_a_cycle_is_the_callers() {
-    let file = Arc::new(Mutex::new(String::new()));
-    let before = panic::take_hook();
-    let (seen, here) = (Arc::clone(&file), thread::current().id());
-    panic::set_hook(Box::new(move |info| {
-        if thread::current().id() == here {
-            let place = info.location().expect("there always is one");
-            *seen.lock().unwrap() = place.file().into();
-        } else {
-            before(info);
-        }
-    }));
     let object = Strong::new(1);
     let sizes = Memo::<Strong<usize>, usize>::new();
     let terms = Memo::<Strong<usize>, Rewritten<Strong<usize>>>::new();
@@ -75,9 +63,7 @@ fn the_location_of_a_cycle_is_the_callers() {
         &|| _ = depths.get_or_insert_with(&object, |_| depths.get_or_insert_with(&object, |_| 1)),
     ];
     for cycle in cycles {
-        let caught = panic::catch_unwind(AssertUnwindSafe(cycle));
-        assert!(caught.is_err());
-        let file = std::mem::take(&mut *file.lock().unwrap());
+        let (file, _) = place_of_panic(cycle);
         assert!(file.ends_with("cycles.rs"), "{file}");
     }
 }

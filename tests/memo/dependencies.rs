@@ -149,41 +149,6 @@ fn an_object_is_registered_once() {
     is_registered_once::<Arc<usize>>(Arc::weak_count);
 }
 
-/// 172: Handles of several types to one object count as one; but handles that do not notify are told apart by their types.
-#[test]
-fn an_object_of_several_handles_is_registered_once() {
-    struct Name(Strong<str>);
-    #[derive(Clone)]
-    struct NameRef(weakly::Weak<str>);
-    weakly::impl_handle!(Name(Strong<str>), NameRef(weakly::Weak<str>));
-    struct Number(Arc<usize>);
-    #[derive(Clone)]
-    struct NumberRef(std::sync::Weak<usize>);
-    weakly::impl_handle!(Number(Arc<usize>), NumberRef(std::sync::Weak<usize>));
-    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
-    let (text, number) = (Strong::<str>::from("text"), Arc::new(1));
-    let (named, numbered) = (Name(text.clone()), Number(number.clone()));
-    let anchors = [weakly::Anchor::new(), weakly::Anchor::new()];
-    memo.get_or_compute(&input, |cx| {
-        for _ in 0..3 {
-            cx.depends_on(&text);
-            cx.depends_on(&named);
-            cx.depends_on(&number);
-            cx.depends_on(&numbered);
-            anchors.iter().for_each(|anchor| cx.depends_on(anchor));
-        }
-        assert_eq!(format!("{cx:?}"), "Computation { dependencies: 5 }");
-        1
-    });
-    assert_eq!(
-        (Strong::weak_count(&text), Arc::weak_count(&number)),
-        (1, 2)
-    );
-    drop((named, numbered));
-    drop(anchors);
-    assert!(memo.get(&input).is_none());
-}
-
 /// 172: Another thread drops a dependency, between the middle of the computation and some time after it. Once it
 /// is known to be dead, no caller gets the result, and the result is dropped.
 fn a_dependency_dies_at_the_publication<P: Pointer>() {

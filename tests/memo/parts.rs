@@ -1,20 +1,15 @@
 //! Keys with plain values beside their handles, and lists of handles. Plain values are compared by code of users.
 
 use std::cell::Cell;
-use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
-use std::panic;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::thread;
 
 use weakly::memo::{Many, Rewritten, ToValue, Value};
 use weakly::{Equivalent, Strong, cycles::Cycles};
 
 use crate::asked::{Call, Memo, Parameter, Parts};
-use crate::common::{panics, quiet_panic, scaled};
+use crate::common::{panics, place_of_panic, quiet_panic, scaled};
 use crate::for_each_pointer;
-use crate::tools::{Count, Doomed, Pointer, message, objects};
+use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(
     a_plain_value_is_part_of_the_key,
@@ -91,54 +86,6 @@ fn a_hit_makes_no_value<P: Pointer>() {
     assert_eq!(MADE.get(), 2);
     assert!(memo.remove((&object, &Lent(7))).is_some());
     assert_eq!((memo.len(), MADE.get()), (1, 2));
-}
-
-/// 200: The borrowed form of an owned value, of a `Box` and of an `Arc`: whatever the handle beside it. (One key has them
-/// all.)
-#[test]
-fn borrowed_forms_find_values() {
-    type Texts = (
-        Strong<usize>,
-        Value<String>,
-        Value<Box<str>>,
-        Value<Arc<str>>,
-    );
-    type Bytes = (Texts, Value<Vec<u8>>, Value<Box<[u8]>>, Value<Arc<[u8]>>);
-    type Paths = (Bytes, Value<PathBuf>, Value<Box<Path>>, Value<Arc<Path>>);
-    type Names = (Paths, Value<OsString>, Value<Box<OsStr>>, Value<Arc<OsStr>>);
-    let (memo, object) = (Memo::<Names, usize>::new(), Strong::new(1));
-    let (text, bytes) = ("text", &[1_u8, 2][..]);
-    let (path, name) = (Path::new("a/b"), OsStr::new("a"));
-    // (One after the other: each key is the first part of the next.)
-    macro_rules! key {
-        ($of:ident) => {
-            key!($of &object, text: String, Box<str>, Arc<str>;
-                bytes: Vec<u8>, Box<[u8]>, Arc<[u8]>;
-                path: PathBuf, Box<Path>, Arc<Path>;
-                name: OsString, Box<OsStr>, Arc<OsStr>;)
-        };
-        ($of:ident $key:expr, $given:ident: $own:ty, $boxed:ty, $shared:ty; $($rest:tt)*) => {
-            key!($of ($key, part!($of $own, $given), part!($of $boxed, $given), part!($of $shared, $given)), $($rest)*)
-        };
-        ($of:ident $key:expr,) => {
-            $key
-        };
-    }
-    macro_rules! part {
-        (borrowed $value:ty, $borrowed:expr) => {
-            $borrowed
-        };
-        (owned $value:ty, $borrowed:expr) => {
-            Value(<$value>::from($borrowed))
-        };
-        (reference $value:ty, $borrowed:expr) => {
-            &<$value>::from($borrowed)
-        };
-    }
-    assert_eq!(memo.insert(key!(borrowed), 1), None);
-    assert_eq!(memo.get(key!(borrowed)), Some(1));
-    assert_eq!(memo.get(key!(owned)), Some(1));
-    assert!(memo.remove(key!(reference)).is_some());
 }
 
 /// 200: That which an entry is made of goes with the entry, every other at once.
@@ -219,21 +166,8 @@ fn an_empty_list_panics() {
         &|| _ = memo.get_or_compute(none, |_| Doomed::default()),
         &|| _ = rewritings.get_rewritten((none, "", &other, &1)),
     ];
-    let place = Arc::new(Mutex::new(String::new()));
-    let (seen, here) = (Arc::clone(&place), thread::current().id());
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        if thread::current().id() == here {
-            let place = info.location().expect("there always is one");
-            *seen.lock().unwrap() = place.file().into();
-        } else {
-            before(info);
-        }
-    }));
     for ask in asks {
-        let message = message(ask);
-        assert!(message.is_some());
-        let file = std::mem::take(&mut *place.lock().unwrap());
+        let (file, _) = place_of_panic(ask);
         assert!(file.ends_with("parts.rs"), "{file}");
     }
     assert!(memo.is_empty());

@@ -18,14 +18,11 @@ use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(
     each_way_to_ask_is_a_dependence,
-    each_end_ends_the_dependents,
-    inputs_are_transitive,
     an_end_during_the_computation,
 );
 
 type Numbers<P> = Memo<P, usize>;
 type Ask<P> = fn(&Numbers<P>, &P) -> usize;
-type End<P> = fn(&Numbers<P>, &mut Vec<P>);
 
 /// All ways to ask for the result of a key, which is 7.
 fn ways<P: Pointer>() -> [Ask<P>; 8] {
@@ -86,98 +83,6 @@ fn each_way_to_ask_is_a_dependence<P: Pointer>() {
         sums.get_or_compute(&other, |_| asks(&memo, &key));
         memo.clear();
         assert_eq!(sums.get(&other), None);
-    }
-}
-
-/// 512: By each way in which a result ends, before the call returns. `OnRequest` keeps what they own.
-fn each_end_ends_the_dependents<P: Pointer>() {
-    let ends: [End<P>; 8] = [
-        |_, keys| drop(keys.pop()),
-        |memo, keys| _ = memo.remove(&keys[0]),
-        |memo, keys| _ = memo.invalidate(&keys[0]),
-        |memo, keys| _ = memo.insert(&keys[0], 3),
-        |memo, _| memo.clear(),
-        |memo, _| memo.retain(|_, _| false),
-        |memo, keys| {
-            // It does not evict an entry with dependents: so another way has to.
-            memo.invalidate(&keys[0]);
-        },
-        |memo, keys| {
-            keys.pop();
-            memo.purge();
-        },
-    ];
-    for (at, end) in ends.into_iter().enumerate() {
-        for on_request in [false, true] {
-            let memo = Numbers::<P>::new();
-            let sums = Numbers::<Strong<usize>>::new();
-            let all = Memo::<Many<Strong<usize>>, usize>::new();
-            if on_request {
-                memo.set_reclaim(weakly::Reclaim::OnRequest);
-                sums.set_reclaim(weakly::Reclaim::OnRequest);
-            }
-            let (mut keys, others) = (vec![P::from(1)], objects::<Strong<usize>>(40));
-            let result = |key: &P| memo.get_or_compute(key, |_| 7);
-            for other in &others {
-                sums.get_or_compute(other, |_| result(&keys[0]));
-            }
-            let sum = |other| sums.get_or_compute(other, |_| unreachable!());
-            all.get_or_compute(&others, |_| others.iter().map(sum).sum());
-            assert_eq!(all.get(&others), Some(280));
-            end(&memo, &mut keys);
-            assert_eq!(all.get(&others), None, "{at}");
-            assert!(others.iter().all(|other| sums.get(other).is_none()), "{at}");
-            assert_eq!((sums.len(), all.len()), (0, 0));
-        }
-    }
-    // The drop of the memo.
-    let (memo, sums) = (Numbers::<P>::new(), Numbers::<Strong<usize>>::new());
-    let (key, other) = (P::from(1), Strong::new(2));
-    sums.get_or_compute(&other, |_| memo.get_or_compute(&key, |_| 7));
-    drop(memo);
-    assert_eq!(sums.get(&other), None);
-}
-
-/// 513: What the result that was asked for depends on is an input, too, at any depth.
-fn inputs_are_transitive<P: Pointer>() {
-    let memo = Numbers::<Strong<usize>>::new();
-    let keys = objects::<Strong<usize>>(6);
-    for declared in 0..5 {
-        let object = P::from(1);
-        fn result<P: Pointer>(
-            memo: &Numbers<Strong<usize>>,
-            keys: &[Strong<usize>],
-            declared: usize,
-            object: &P,
-        ) -> usize {
-            let Some((key, rest)) = keys.split_last() else {
-                return 0;
-            };
-            memo.get_or_compute(key, |cx| {
-                if **key == declared {
-                    cx.depends_on(object);
-                }
-                result(memo, rest, declared, object) + 1
-            })
-        }
-        assert_eq!(result(&memo, &keys, declared, &object), 6);
-        assert!(keys.iter().all(|key| memo.get(key).is_some()));
-        drop(object);
-        for key in &keys {
-            assert_eq!(
-                memo.get(key).is_some(),
-                **key < declared,
-                "{key:?} {declared}"
-            );
-        }
-        let object = P::from(1);
-        result(&memo, &keys, declared, &object);
-        assert!(memo.invalidate(&object) > 0);
-        assert!(
-            keys.iter()
-                .all(|key| memo.get(key).is_some() == (**key < declared))
-        );
-        memo.clear();
     }
 }
 
