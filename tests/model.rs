@@ -45,6 +45,18 @@ impl Job for Scripts {
     }
 }
 
+/// After each operation of a script the collection is as its model, by every route.
+///
+/// A1, A2, A3, A4, A5, A6, A7, A8, A10: of an entry, by each method that finds, inserts or removes
+/// A14, A15, A16, A18, A19, A20, A23: of all entries, and of copies
+/// B26, B29, B30, B31: of objects of equal content, before and after their deaths
+/// C35, C36, C37, C38, C40, C41, C43, C44, C45, C46: of a death, and of what its entries own
+/// D58, D59, D62, D67, D68, D75: of notices
+/// E76, E77, E78, E79, E81, E82: of the counts
+/// F84, F85, F88, F90, F98: of each iterator
+/// G100, G101, G102, G107, G108: of sets
+/// H110, H111, H112, H114, H115, H116, H117, H118, 195: of weak values, pairs and contents
+/// 185: of what is kept on request
 macro_rules! scripts {
     ($($name:ident: $which:ident, $cases:literal;)*) => {
         $(fn $name<P: Pointers>() {
@@ -156,7 +168,7 @@ mod few_hashes {
     }
 }
 
-/// New objects at the addresses of dead ones, or with their contents, while the entries of the dead are still
+/// B28, C46: New objects at the addresses of dead ones, or with their contents, while the entries of the dead are still
 /// there: whatever the first operation on one of them is, it must not take the dead one's entry for its own.
 fn recycle(slots: &[u8], run: impl Fn([Op; 6])) {
     let mut firsts = Vec::new();
@@ -207,7 +219,7 @@ fn recycled<P: Pointers>() {
     });
 }
 
-/// Keys and values come and go, never more than a few at once, without any purge: memory stays bounded. It fails once some 350
+/// C57: Keys and values come and go, never more than a few at once, without any purge: memory stays bounded. It fails once some 350
 /// dead entries stay.
 struct Churn(usize);
 

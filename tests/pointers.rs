@@ -10,6 +10,10 @@ use pointers::payload::{Dyn, Payload, Probe, Tested, Text};
 use pointers::script;
 use weakly::ptr::{Atomic, Local};
 
+/// After each operation the counts, the weak handles, the tokens and the order of ends are as in the model.
+///
+/// 120, 121, 124, 129: of handles
+/// 131, 132, 133, 136, 137, 138, 140: of finalizers
 fn pointer<P: Payload<F>, F: Tested>() {
     scripts::check(128, script::Op::decode, &script::run::<P, F>);
 }

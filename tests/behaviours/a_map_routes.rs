@@ -1,54 +1,18 @@
 //! A. Map basics, of one entry or a few: further ways to the same entries (items 1–8, 11, 16).
 
-use std::rc::Rc;
-
 use weakly::collections::weak_value_map::Entry;
-use weakly::{
-    Strong, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap, reference::WeakKey,
-};
+use weakly::{Strong, WeakHashMap, WeakHashPairMap, WeakMap, WeakPairMap, WeakValueMap};
 
-use crate::collections::*;
-use crate::common::{
-    Counter, Key, Kind, Map, downgrade, is_alive, keys, new, panics, place_of_panic,
-};
+use crate::common::{Key, Kind, Map, downgrade, is_alive, keys, new, panics, place_of_panic};
 use crate::for_each_kind;
-
-for_each_map!(
-    kit: insert_entry_shows_the_new_entry,
-    remove_if_removes_what_is_wanted,
-    a_refusal_that_panics_removes_nothing,
-);
 
 for_each_kind!(
     an_inserted_entry_keeps_its_weak_value,
-    an_inserted_entry_can_be_changed_again,
-    remove_if_asks_about_live_values_only,
     several_values_are_changed_at_once,
-    several_values_are_found_by_content,
     several_weak_values_are_found_at_once,
-    the_same_value_twice_is_refused,
     extend_clones_values_behind_references,
     an_entry_gives_its_key_back,
 );
-
-/// A3: `insert_entry` sets the value, whether there was one or not, and shows the entry that is there then, from
-/// which it can be removed.
-fn insert_entry_shows_the_new_entry(kit: Kit<dyn Mapping>) {
-    let mut map = kit.empty();
-    let [key, one, two, three] = [5, 1, 2, 3].map(|n| kit.life(n));
-    assert_eq!(map.entry_insert_entry(&key, &one, false), [(5, 1); 2]);
-    assert_eq!((map.get(&key), map.len()), (Some(1), 1));
-    assert_eq!(map.entry_insert_entry(&key, &two, false), [(5, 2); 2]);
-    assert_eq!((map.get(&key), map.len()), (Some(2), 1));
-    assert_eq!(map.entry_insert_entry(&key, &three, true), [(5, 3); 2]);
-    assert_eq!((map.get(&key), map.len()), (None, 0));
-    assert_eq!(map.entry_insert_entry(&key, &one, true), [(5, 1); 2]);
-    map.purge();
-    assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    for object in [&key, &one, &two, &three] {
-        assert_eq!(object.counts(), (1, 0), "nothing is left of it");
-    }
-}
 
 /// A3: The entry that `insert_entry` returns keeps the value alive, by the one handle that it was given; the map
 /// keeps nothing. A key that the map owns is moved there, and shown from there.
@@ -72,98 +36,6 @@ fn an_inserted_entry_keeps_its_weak_value<P: Kind>() {
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
-/// A3: An entry that was inserted is one like others: it can be overwritten and removed, and gives its key back.
-fn an_inserted_entry_can_be_changed_again<P: Kind>() {
-    let counter = Counter::default();
-    let ends = crate::collections::counted(&counter);
-    let key = |number| crate::collections::Owned::new(number, &ends);
-    let mut map = WeakValueMap::new();
-    let [one, two] = [1, 2].map(new::<P, usize>);
-    let entry = map.entry(key(5)).insert_entry(one.clone());
-    assert_eq!(*entry.insert(&two), 1);
-    assert_eq!((counter.get(), map.get(&5).as_deref()), (0, Some(&2)));
-
-    let entry = map.entry(key(5)).insert_entry(one.clone());
-    let (given, value) = entry.remove_entry();
-    assert_eq!((given.number, *value), (5, 1));
-    assert_eq!(
-        (counter.get(), map.len()),
-        (1, 0),
-        "the key that the map had"
-    );
-    drop((given, value));
-    let (given, _) = map.entry(key(6)).insert_entry(two.clone()).remove_entry();
-    assert_eq!((given.number, counter.get()), (6, 2), "the only one");
-    drop(given);
-
-    assert_eq!(*map.entry(key(7)).insert_entry(one.clone()).remove(), 1);
-    assert_eq!((counter.get(), map.len()), (4, 0));
-    for object in [one, two] {
-        assert_eq!(P::counts(&object), (1, 0));
-    }
-}
-
-/// A6: `remove_if` removes the entry if its value is wanted, and returns it. An absent key is asked nothing about.
-fn remove_if_removes_what_is_wanted(kit: Kit<dyn Mapping>) {
-    let [one, other, absent] = [1, 2, 3].map(|n| kit.life(n));
-    let [ten, twenty] = [10, 20].map(|n| kit.life(n));
-    let mut map = kit.map([(&one, &ten), (&other, &twenty)]);
-    let mut seen = Vec::new();
-    let mut refuse = |value| {
-        seen.push(value);
-        false
-    };
-    assert_eq!(map.remove_if(&one, &mut refuse), None);
-    assert_eq!((seen, map.len()), (vec![10], 2));
-    assert_eq!(
-        map.remove_if(&absent, &mut |_| panic!("it is absent")),
-        None
-    );
-    assert_eq!(map.remove_if(&one, &mut |value| value == 10), Some(10));
-    assert_eq!((map.get(&one), map.get(&other)), (None, Some(20)));
-    assert_eq!(map.remove_if(&one, &mut |_| panic!("it is gone")), None);
-    assert_eq!(one.counts(), (1, 0));
-    assert_eq!((map.len(), map.pending_dead()), (1, 0));
-}
-
-/// A11: If the closure panics, the entry stays.
-fn a_refusal_that_panics_removes_nothing(kit: Kit<dyn Mapping>) {
-    let [key, value] = [1, 10].map(|n| kit.life(n));
-    let mut map = kit.map([(&key, &value)]);
-    assert!(panics(
-        || _ = map.remove_if(&key, &mut |_| crate::common::quiet_panic())
-    ));
-    assert_eq!((map.get(&key), map.len()), (Some(10), 1));
-    assert_eq!(map.remove_if(&key, &mut |_| true), Some(10));
-}
-
-/// A6, H115: `remove_if` shows no dead value, and none of a dead key.
-fn remove_if_asks_about_live_values_only<P: Kind>() {
-    let (key, dead_key) = (new::<P, usize>(1), new::<P, usize>(1));
-    let value = new::<P, usize>(10);
-    let mut pairs = WeakPairMap::from([(&key, &value)]);
-    let mut values = WeakValueMap::<usize, P::Strong<usize>>::from([(1, &value)]);
-    let mut by_value = WeakHashPairMap::from([(&key, &value)]);
-    let mut by_key = WeakHashPairMap::from([(&dead_key, &key)]);
-    let mut facts = WeakHashMap::from([(&dead_key, 10_usize)]);
-    drop((value, dead_key));
-    assert!(
-        pairs
-            .remove_if(&downgrade(&key), |_| panic!("dead"))
-            .is_none()
-    );
-    assert!(values.remove_if(&1, |_| panic!("dead")).is_none());
-    assert!(by_value.remove_if(&1, |_| panic!("dead")).is_none());
-    assert!(by_key.remove_if(&1, |_| panic!("dead")).is_none());
-    assert!(facts.remove_if(&1, |_| panic!("dead")).is_none());
-    let live = [pairs.len_live(), values.len_live(), facts.len_live()];
-    assert_eq!(
-        (live, by_value.len_live(), by_key.len_live()),
-        ([0; 3], 0, 0)
-    );
-    assert_eq!(P::counts(&key).0, 1);
-}
-
 /// A2, A7: Several values are borrowed mutably at once, each under its own key; a key without a value gets none,
 /// any number of times.
 fn several_values_are_changed_at_once<P: Kind>() {
@@ -185,23 +57,6 @@ fn several_values_are_changed_at_once<P: Kind>() {
     let sum: usize = (0..30).map(|n| map[&keys[n]]).sum();
     assert_eq!(sum, (0..30).sum::<usize>() - 1 + 300);
     assert!(keys.iter().all(|key| P::counts(key).0 == 1));
-}
-
-/// H117: The same by content: by any object with it, and by what is equivalent. No key is kept.
-fn several_values_are_found_by_content<P: Kind>() {
-    let words = ["one", "two", "six"].map(|word| new::<P, _>(word.to_owned()));
-    let mut map: WeakHashMap<_, _> = words.iter().zip(1_usize..).collect();
-    let [Some(a), None, Some(b)] = map.get_disjoint_mut(["one", "ten", "six"]) else {
-        panic!("two of them are there");
-    };
-    std::mem::swap(a, b);
-    assert_eq!((map["one"], map["two"], map["six"]), (3, 2, 1));
-    let twin = "two".to_owned();
-    let [two] = map.get_disjoint_mut([&twin]);
-    assert_eq!(two, Some(&mut 2));
-    assert!(words.iter().all(|word| P::counts(word).0 == 1));
-    drop(words);
-    assert_eq!(map.get_disjoint_mut(["one", "two"]), [None, None]);
 }
 
 /// A2, H115: Several weak values are found at once, by each kind of key, and no handle is kept. A dead value is not
@@ -246,24 +101,17 @@ fn several_weak_values_are_found_at_once<P: Kind>() {
     assert_eq!([a, b, c].map(|key| P::counts(&key).0), [1; 3]);
 }
 
-/// A2: Two keys with one value are refused, by identity or by content, and nothing has changed.
-fn the_same_value_twice_is_refused<P: Kind>() {
-    let key = new::<P, usize>(1);
-    let mut map = WeakMap::from([(&key, 10_usize)]);
-    assert!(panics(|| _ = map.get_disjoint_mut([&key, &key.clone()])));
-    assert_eq!((map[&key], map.len(), P::counts(&key).0), (10, 1, 1));
-    let mut map = WeakHashMap::from([(&key, 10_usize)]);
-    assert!(panics(|| _ = map.get_disjoint_mut([&1, &2, &1])));
-    assert_eq!((map[&1], map.len(), P::counts(&key).0), (10, 1, 1));
-}
-
-/// A2: The message of the panic names the place of the call.
+/// A2: Two keys with one value are refused, by identity or by content, at the place of the call; nothing has changed.
 #[test]
-fn the_refusal_names_the_caller() {
+fn the_same_value_twice_is_refused() {
     let key = Strong::new(1_usize);
     let mut map = WeakMap::from([(&key, 10_usize)]);
     let (file, line) = place_of_panic(|| _ = map.get_disjoint_mut([&key, &key]));
     assert_eq!((&*file, line), (file!(), line!() - 1));
+    assert_eq!((map[&key], map.len()), (10, 1));
+    let mut map = WeakHashMap::from([(&key, 10_usize)]);
+    assert!(panics(|| _ = map.get_disjoint_mut([&1, &2, &1])));
+    assert_eq!((map[&1], map.len(), Strong::strong_count(&key)), (10, 1, 1));
 }
 
 /// A16: `extend` clones values behind references, under keys given by value or by reference.
@@ -302,34 +150,6 @@ fn the_types_of_a_map_follow_from_its_items() {
     assert_eq!(copied[&keys[0]], &&texts[0]);
     let collected: WeakHashMap<_, _> = keys.iter().cloned().zip(&texts).collect();
     assert_eq!(collected[&0], &texts[0]);
-}
-
-/// A3: The entry shows its key and value, wherever the key is.
-#[test]
-fn an_inserted_entry_shows_what_it_has() {
-    let mut map = WeakValueMap::new();
-    let entry = map
-        .entry("key".to_owned())
-        .insert_entry(Strong::new(7_usize));
-    let first = format!("{entry:?}");
-    drop(entry);
-    assert_eq!(first, r#"OccupiedEntry { key: "key", value: 7 }"#);
-    let value = Strong::new(7_usize);
-    map.insert("key".to_owned(), &value);
-    let entry = map.entry("key".to_owned()).insert_entry(value.clone());
-    assert_eq!(format!("{entry:?}"), first);
-}
-
-/// A3: As it reads for whoever makes a value that has no other owner.
-#[test]
-fn a_pair_is_entered_by_its_entry() {
-    let key = Strong::new("key");
-    let mut pairs = WeakPairMap::new();
-    let value = pairs.entry(&key).insert_entry(Rc::new(1)).into_value();
-    assert_eq!(pairs.get(&key).as_deref(), Some(&1));
-    let other = pairs.entry(&key).insert_entry(Rc::new(2)).into_value();
-    assert_eq!((Rc::downgrade(&value).strong_count(), *other), (1, 2));
-    assert_eq!(pairs.get(&WeakKey::downgrade(&key)).as_deref(), Some(&2));
 }
 
 /// A2: An entry shows its key, whether it is there or not. A vacant one gives it back, and nothing was inserted.

@@ -17,10 +17,7 @@ use crate::common::{
 use crate::{for_each_kind, heap};
 
 for_each_kind!(
-    a_destructor_reads_its_own_attribute,
-    a_destructor_cannot_insert_its_object,
-    a_weak_handle_made_in_the_destructor_is_dead,
-    a_destructor_may_remove_its_own_entry,
+    a_destructor_uses_the_map_of_its_object,
     an_object_may_own_a_weak_handle_to_itself,
     a_value_that_owned_its_key_is_dropped_without_a_notice,
 );
@@ -33,8 +30,8 @@ for_each_owning!(
 type Weak<P, T> = <<P as Kind>::Strong<T> as WeakKey>::Weak;
 
 /// An object with a map of its own kind, a weak handle to itself, and an action for its drop.
-pub(crate) struct Owner<P: Kind> {
-    pub(crate) map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, OnDrop>>>,
+struct Owner<P: Kind> {
+    map: Rc<RefCell<WeakMap<P::Strong<Owner<P>>, OnDrop>>>,
     me: OnceCell<Weak<P, Owner<P>>>,
     last_deed: fn(&Owner<P>),
     done: Rc<Cell<bool>>,
@@ -48,7 +45,7 @@ impl<P: Kind> Drop for Owner<P> {
 }
 
 /// Makes an owner with an attribute, drops it, and checks that map and memory are as before.
-pub(crate) fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
+fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
     let (map, done) = (Rc::default(), Rc::default());
     let counter = Counter::default();
     let owner = new::<P, _>(Owner {
@@ -67,43 +64,38 @@ pub(crate) fn live_and_die<P: Kind>(last_deed: fn(&Owner<P>)) {
     assert_eq!((map.borrow().len(), counter.get()), (0, 1));
 }
 
-/// C47: In its destructor an object still finds its own attribute, by reference.
-fn a_destructor_reads_its_own_attribute<P: Kind>() {
-    live_and_die::<P>(|owner| {
-        assert!(owner.map.borrow().get(&Addr::of(owner)).is_some());
-        assert!(owner.map.borrow_mut().get_mut(&Addr::of(owner)).is_some());
-        assert_eq!(owner.map.borrow().len(), 1);
-        assert_eq!(owner.map.borrow().len_live(), 0);
-    });
-}
-
-/// C48: In its destructor an object cannot insert itself: there is no strong handle to do it with.
-fn a_destructor_cannot_insert_its_object<P: Kind>() {
-    live_and_die::<P>(|owner| {
-        assert!(owner.me.get().unwrap().upgrade().is_none());
-        assert!(owner.map.borrow().get(owner.me.get().unwrap()).is_none());
-    });
-}
-
-/// C49: A weak handle made in the destructor is dead, then and later.
-fn a_weak_handle_made_in_the_destructor_is_dead<P: Kind>() {
-    live_and_die::<P>(|owner| {
-        let another = owner.me.get().unwrap().clone();
-        assert!(another.is_expired());
-        assert!(another.upgrade().is_none());
-        assert!(owner.map.borrow().iter_weak().next().is_none());
-    });
-}
-
-/// C50: A destructor may remove its own entry: the value is dropped then, and only then. (A map of the standard
-/// library's pointers may have swept it already, at the start of `remove`.)
-fn a_destructor_may_remove_its_own_entry<P: Kind>() {
-    live_and_die::<P>(|owner| {
-        let mut map = owner.map.borrow_mut();
-        assert_eq!(map.remove(&Addr::of(owner)).is_some(), P::NOTIFIES);
-        assert!(map.remove(&Addr::of(owner)).is_none());
-        assert!(map.is_empty());
-    });
+/// C47, C48, C49, C50, C55: A destructor finds its own object's entry by reference, but no strong
+/// handle; weak handles are dead, those made there too; it may remove the entry. (A map of the
+/// standard library's pointers may have swept the entry already, at the start of `remove`.)
+fn a_destructor_uses_the_map_of_its_object<P: Kind>() {
+    let deeds: [fn(&Owner<P>); 4] = [
+        |owner| {
+            assert!(owner.map.borrow().get(&Addr::of(owner)).is_some());
+            assert!(owner.map.borrow_mut().get_mut(&Addr::of(owner)).is_some());
+            assert_eq!(owner.map.borrow().len(), 1);
+            assert_eq!(owner.map.borrow().len_live(), 0);
+        },
+        |owner| {
+            let me = owner.me.get().unwrap();
+            assert!(me.upgrade().is_none() && me.clone().upgrade().is_none());
+            assert!(owner.map.borrow().get(me).is_none());
+            assert!(owner.map.borrow().iter_weak().next().is_none());
+        },
+        |owner| {
+            let mut map = owner.map.borrow_mut();
+            assert_eq!(map.remove(&Addr::of(owner)).is_some(), P::NOTIFIES);
+            assert!(map.remove(&Addr::of(owner)).is_none());
+            assert!(map.is_empty());
+        },
+        |owner| {
+            let (me, mut map) = (Addr::of(owner), owner.map.borrow_mut());
+            assert!(map.contains_key(&me));
+            assert!(map.get_key_value(&me).is_none());
+            assert!(map.remove_entry(&me).is_none());
+            assert!(map.iter().next().is_none() && map.pop().is_none());
+        },
+    ];
+    deeds.into_iter().for_each(live_and_die);
 }
 
 /// C51: An object with a weak handle to itself leaks no memory.

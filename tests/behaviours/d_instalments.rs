@@ -1,23 +1,20 @@
 //! Purges in instalments.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
-use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::WeakSet;
 
 use crate::collections::*;
+use crate::common::Counter;
 use crate::common::instalments::{self, MANY, each_takes_its_share, one_may_take_all};
-use crate::common::{Counter, panics, quiet_panic};
 
 for_each_collection!(kit: none_allocates);
-for_each_collection!(each_takes_its_share, one_may_take_all);
-
-for_each_owning!(it_destroys_what_it_counts);
 for_each_owning!(
-    kit: a_chain_goes_by_instalments,
-    a_destructor_may_panic,
+    each_takes_its_share,
+    one_may_take_all,
+    it_destroys_what_it_counts,
 );
+for_each_owning!(kit: a_chain_goes_by_instalments);
 
 /// 202: Where there never was an entry.
 fn none_allocates(kit: Kit) {
@@ -51,29 +48,4 @@ fn a_chain_goes_by_instalments(kit: Kit<dyn Owning>) {
         assert!(purged == 30.min(MANY + purged - gone) || !kit.notifies);
     }
     assert_eq!((all.counts(), all.purge_some(30)), ((0, 0, 0), 0));
-}
-
-/// 65, 202: A destructor that panics ends the instalment; the next goes on with the rest.
-fn a_destructor_may_panic(kit: Kit<dyn Owning>) {
-    for reclaim in [OnUse, OnRequest] {
-        let counter = Counter::default();
-        let (fuse, ends) = (Rc::new(Cell::new(true)), counted(&counter));
-        let bomb: Ends = Rc::new(move |number| {
-            ends(number);
-            if fuse.take() {
-                quiet_panic();
-            }
-        });
-        let mut lives = kit.lives(2 * MANY);
-        let mut all = kit.of(&lives, &bomb);
-        lives.truncate(MANY);
-        all.set_reclaim(reclaim);
-        assert!(panics(|| while all.purge_some(30) == 0 {}));
-        assert_eq!(counter.get(), 1);
-        while counter.get() < MANY {
-            all.purge_some(30);
-        }
-        assert_eq!(all.counts(), (MANY, MANY, 0));
-        drop(lives);
-    }
 }

@@ -5,8 +5,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use weakly::{Strong, WeakMap, WeakSet};
@@ -133,30 +132,4 @@ fn a_death_under_the_lock_of_the_map_does_not_wait() {
     drop(a);
     waits.or_insert(2);
     assert_eq!((locked.len(), locked.get(&b)), (1, Some(&2)));
-}
-
-/// D74: Nor does one on another thread.
-#[test]
-fn a_death_elsewhere_does_not_wait_for_the_lock_of_the_map() {
-    let map = Mutex::new(WeakMap::<_, usize>::new());
-    let key = Strong::new(1_usize);
-    let mut locked = map.lock().unwrap();
-    locked.insert(&key, 1);
-    thread::spawn(move || drop(key)).join().unwrap();
-    assert_eq!((locked.len(), locked.pending_dead()), (0, 1));
-}
-
-/// D74: Finalizers run on the thread of the death, even if another thread is inside the map.
-#[test]
-fn finalizers_run_on_the_dying_thread() {
-    let runs = Arc::new(AtomicUsize::new(0));
-    let key = Strong::new(1_usize);
-    let map = WeakMap::from([(&key, 1_usize)]);
-    let (here, runs_too) = (thread::current().id(), runs.clone());
-    Strong::finalize(&key, move || {
-        assert_ne!(thread::current().id(), here);
-        runs_too.fetch_add(1, Relaxed);
-    });
-    thread::spawn(move || drop(key)).join().unwrap();
-    assert_eq!((runs.load(Relaxed), map.len()), (1, 0));
 }

@@ -3,96 +3,9 @@
 use std::sync::Barrier;
 use std::thread;
 
-use weakly::{Strong, WeakPairMap, local, reference::StrongRef};
+use weakly::{Strong, WeakPairMap};
 
-use crate::common::pairs::end_in_any_order;
-use crate::common::{Key, Kind, downgrade, is_alive, new, scaled};
-use crate::for_each_kind;
-
-for_each_kind!(
-    a_pair_lives_as_long_as_both,
-    a_half_dead_pair_is_never_shown,
-);
-
-/// Ends keys and values, and compares the maps with what must be left.
-fn check_pairs<K, V>(exact: bool)
-where
-    K: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
-    V: StrongRef<Target = usize> + From<usize> + std::ops::Deref<Target = usize>,
-{
-    let look = |map: &WeakPairMap<K, V>, keys: &[Option<K>], value: &Option<V>| {
-        let mut live = 0;
-        for key in keys.iter().flatten() {
-            assert_eq!(map.get(key).is_some(), value.is_some());
-            live += usize::from(value.is_some());
-        }
-        assert_eq!((map.len_live(), map.iter().count()), (live, live));
-        assert!(!exact || map.len() == live);
-        assert!(
-            !exact || map.len() + map.pending_dead() == 3,
-            "once, though both have died"
-        );
-    };
-    end_in_any_order(look, |mut map| {
-        map.purge();
-        assert_eq!((map.len(), map.pending_dead()), (0, 0));
-    });
-}
-
-/// H114, H118: An entry of a pair map lives as long as both its sides, in whatever order they die, of whatever
-/// kinds of pointer; other entries are not affected; it counts once.
-fn a_pair_lives_as_long_as_both<P: Kind>() {
-    check_pairs::<Key<P>, Key<P>>(P::NOTIFIES);
-    check_pairs::<Key<P>, Strong<usize>>(P::NOTIFIES);
-    check_pairs::<Key<P>, local::Strong<usize>>(P::NOTIFIES);
-    check_pairs::<Key<P>, std::rc::Rc<usize>>(false);
-}
-
-/// H115: A half-dead entry is never shown, whichever half it is: by no lookup, by no iterator.
-fn a_half_dead_pair_is_never_shown<P: Kind>() {
-    for the_key_dies in [true, false] {
-        let [key, value] = [1, 10].map(new::<P, usize>);
-        let (weak_key, weak_value) = (downgrade(&key), downgrade(&value));
-        let map = WeakPairMap::from([(&key, &value)]);
-        let (kept, dies) = if the_key_dies {
-            (value, key)
-        } else {
-            (key, value)
-        };
-        drop(dies);
-        assert!(is_alive(&weak_key) != is_alive(&weak_value));
-        assert!(map.get(&weak_key).is_none() && map.get_key_value(&weak_key).is_none());
-        assert!(!map.contains_key(&weak_key));
-        assert_eq!((map.keys().count(), map.values().count()), (0, 0));
-        assert_eq!(map.iter_weak().count(), 0);
-        assert_eq!((map.iter().count(), (&map).into_iter().count()), (0, 0));
-        assert_eq!((map.len_live(), map.is_empty()), (0, P::NOTIFIES));
-        let changes: [fn(&mut WeakPairMap<Key<P>, Key<P>>); 5] = [
-            |map| assert!(map.pop().is_none()),
-            |map| map.retain(|_, _| panic!("a half-dead entry")),
-            |map| assert!(map.extract_if(|_, _| true).next().is_none()),
-            |map| assert!(map.drain().next().is_none()),
-            |map| map.extend([] as [(Key<P>, Key<P>); 0]),
-        ];
-        for change in changes {
-            let mut again = WeakPairMap::new();
-            again.insert(&kept, &new::<P, usize>(1));
-            again.insert(&new::<P, usize>(1), &kept);
-            change(&mut again);
-            again.purge();
-            assert_eq!((again.len(), again.pending_dead()), (0, 0));
-        }
-        assert_eq!(
-            (map.clone().into_keys().count(), map.into_values().count()),
-            (0, 0)
-        );
-        assert_eq!(
-            P::counts(&kept),
-            (1, 1),
-            "this test's own weak handle is left"
-        );
-    }
-}
+use crate::common::scaled;
 
 /// H115, H118: The sides of a pair die on two threads at once: the entry is counted, and reclaimed, once.
 #[test]

@@ -1,4 +1,4 @@
-//! J. Callbacks and finalizers (items 131–143), for both flavours.
+//! J. Callbacks and finalizers (items 131–143). The scripts of `pointers` state those that no test here names.
 //!
 //! The callbacks are finalizers. A weak handle has none of its own, so here 143 is about a token that dies with
 //! its object: like every dropped token it has no effect.
@@ -17,23 +17,13 @@ use crate::common::{Log, OnDrop, Own, on_a_stack_of, panics, scaled};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
-    a_finalizer_runs_after_the_destructor_and_the_notices,
-    a_finalizer_runs_once,
     finalizers_run_at_every_way_to_the_end,
-    finalizers_run_newest_first,
     a_panicking_finalizer_does_not_stop_the_others,
     finalizers_run_also_if_the_destructor_panics,
     a_finalizer_may_make_and_drop_anything,
-    detach_calls_off_and_finds_nothing_after_death,
-    a_destructor_detaches_its_objects_finalizer,
-    a_destructor_runs_its_objects_finalizer,
-    run_now_runs_at_most_once,
-    dropping_the_token_changes_nothing,
+    a_destructor_uses_its_objects_finalizer,
     captured_state_is_freed_right_after_the_run,
-    a_token_is_for_its_own_registration_only,
-    a_finalizer_may_register_another,
     a_token_that_dies_with_its_object_changes_nothing,
-    registering_and_calling_off_leaves_no_memory,
     a_death_has_two_steps,
     the_second_step_may_panic,
 );
@@ -61,14 +51,6 @@ fn note<F: Own, T>(
 ) -> FinalizerToken<F> {
     let log = log.clone();
     F::finalize(object, move || log.note(event))
-}
-
-/// J131: When a finalizer runs, the payload is dropped, and no weak handle and no map find the object.
-fn a_finalizer_runs_after_the_destructor_and_the_notices<F: Own>() {
-    let (object, log) = logged::<F>();
-    note(&object, &log, "finalizer");
-    drop(object);
-    assert_eq!(log.take(), ["destructor", "finalizer"]);
 }
 
 /// J131: The same, from inside: weak handles of either flavour are dead.
@@ -103,22 +85,6 @@ fn weak_handles_and_entries_are_dead_before_any_finalizer_runs() {
     assert_eq!(ran.get(), Some(&true));
 }
 
-/// J132: Each finalizer runs once; an object with others left is not dead.
-fn a_finalizer_runs_once<F: Own>() {
-    let (object, log) = logged::<F>();
-    let token = note(&object, &log, "run");
-    drop(object.clone());
-    assert_eq!((log.take(), token.is_pending()), (vec![], true));
-    drop(object);
-    assert_eq!(
-        (log.take(), token.is_pending()),
-        (vec!["destructor", "run"], false)
-    );
-    assert!(!token.run_now());
-    drop(token);
-    assert_eq!(log.take(), [""; 0]);
-}
-
 /// J132: However the object ends: into_inner, try_unwrap, make_mut, or a failed construction.
 fn finalizers_run_at_every_way_to_the_end<F: Own>() {
     let ends: [fn(ptr::Strong<usize, F>); 4] = [
@@ -136,16 +102,6 @@ fn finalizers_run_at_every_way_to_the_end<F: Own>() {
         end(object);
         assert_eq!(log.take(), ["run"]);
     }
-}
-
-/// J133: The finalizers of an object run newest first.
-fn finalizers_run_newest_first<F: Own>() {
-    let (object, log) = logged::<F>();
-    for event in ["first", "second", "third"] {
-        note(&object, &log, event);
-    }
-    drop(object);
-    assert_eq!(log.take(), ["destructor", "third", "second", "first"]);
 }
 
 /// J134: A finalizer that panics does not stop the others; the panic surfaces once, where the last handle was
@@ -181,7 +137,7 @@ fn finalizers_run_also_if_the_destructor_panics<F: Own>() {
     assert!(cfg!(miri) || freed > 2048);
 }
 
-/// J135: A finalizer may make and drop objects, weak handles, maps and finalizers.
+/// J135, J142: A finalizer may make and drop objects, weak handles, maps and finalizers.
 fn a_finalizer_may_make_and_drop_anything<F: Own>() {
     let (object, log) = logged::<F>();
     let inner = log.clone();
@@ -197,20 +153,6 @@ fn a_finalizer_may_make_and_drop_anything<F: Own>() {
     });
     drop(object);
     assert_eq!(log.take(), ["destructor", "inner", "outer"]);
-}
-
-/// J136: `detach` before the death cancels the finalizer, once; after the death there is nothing to cancel.
-fn detach_calls_off_and_finds_nothing_after_death<F: Own>() {
-    let (object, log) = logged::<F>();
-    let (called_off, late) = (
-        note(&object, &log, "called off"),
-        note(&object, &log, "late"),
-    );
-    assert!(called_off.detach().is_some() && !called_off.is_pending());
-    assert!(called_off.detach().is_none() && !called_off.run_now());
-    drop(object);
-    assert_eq!(log.take(), ["destructor", "late"]);
-    assert!(late.detach().is_none() && !late.is_pending());
 }
 
 /// An object whose destructor does something with the token of its own finalizer.
@@ -246,14 +188,10 @@ impl<F: Own> Drop for WithToken<F> {
     }
 }
 
-/// J136: In the object's own destructor the finalizer is pending, and can be cancelled.
-fn a_destructor_detaches_its_objects_finalizer<F: Own>() {
+/// J136, J137: In the object's own destructor the finalizer is pending, and can be cancelled, or run early.
+fn a_destructor_uses_its_objects_finalizer<F: Own>() {
     let log = WithToken::<F>::log_of(|token| drop(token.detach().unwrap()));
     assert_eq!(log, ["destructor", "first"]);
-}
-
-/// J137: Or run early.
-fn a_destructor_runs_its_objects_finalizer<F: Own>() {
     let log = WithToken::<F>::log_of(|token| assert!(token.run_now()));
     assert_eq!(log, ["second", "destructor", "first"]);
 }
@@ -281,36 +219,6 @@ fn a_chain_of_finalizers_recurses() {
     assert_eq!(depths, (0, links));
 }
 
-/// J136: The closure that `detach` returns can be run by its owner.
-#[test]
-fn a_detached_finalizer_can_still_be_run() {
-    let (object, log) = logged::<weakly::ptr::Atomic>();
-    let callback = note(&object, &log, "run").detach().unwrap();
-    drop(object);
-    assert_eq!(log.take(), ["destructor"]);
-    callback();
-    assert_eq!(log.take(), ["run"]);
-}
-
-/// J137: `run_now` runs the finalizer, if it is still pending; it does not run again.
-fn run_now_runs_at_most_once<F: Own>() {
-    let (object, log) = logged::<F>();
-    let token = note(&object, &log, "run");
-    assert!(token.run_now());
-    assert!(!token.run_now());
-    assert_eq!(log.take(), ["run"]);
-    drop(object);
-    assert_eq!(log.take(), ["destructor"]);
-}
-
-/// J138: Dropping the token does not cancel it: the finalizer stays registered.
-fn dropping_the_token_changes_nothing<F: Own>() {
-    let (object, log) = logged::<F>();
-    drop(note(&object, &log, "run"));
-    drop(object);
-    assert_eq!(log.take(), ["destructor", "run"]);
-}
-
 /// J139: A finalizer's captures are freed right after it has run, before the next runs; those of a cancelled
 /// one, with it.
 fn captured_state_is_freed_right_after_the_run<F: Own>() {
@@ -330,16 +238,6 @@ fn captured_state_is_freed_right_after_the_run<F: Own>() {
     assert!(tokens.iter().all(|token| !token.is_pending()));
 }
 
-/// J140: A token belongs to its own registration, and to nothing else of the object.
-fn a_token_is_for_its_own_registration_only<F: Own>() {
-    let (object, log) = logged::<F>();
-    let (first, second) = (note(&object, &log, "first"), note(&object, &log, "second"));
-    assert!(second.detach().is_some());
-    assert!(first.is_pending());
-    drop(object);
-    assert_eq!(log.take(), ["destructor", "first"]);
-}
-
 /// J141: A finalizer that owns its own target keeps it alive, as documented; cancelling it breaks the cycle.
 #[test]
 fn a_finalizer_that_owns_its_target_keeps_it_alive() {
@@ -353,20 +251,6 @@ fn a_finalizer_that_owns_its_target_keeps_it_alive() {
     assert_eq!(log.take(), ["destructor"]);
 }
 
-/// J142: A finalizer that a running finalizer registers on another object runs at that object's end.
-fn a_finalizer_may_register_another<F: Own>() {
-    let log = Log::default();
-    let object = ptr::Strong::<usize, F>::new(1);
-    let inner = log.clone();
-    F::finalize(&object, move || {
-        let other = ptr::Strong::<usize, F>::new(2);
-        note(&other, &inner, "registered late");
-        inner.note("outer");
-    });
-    drop(object);
-    assert_eq!(log.take(), ["outer", "registered late"]);
-}
-
 /// J143: An object that owns the token of its own finalizer: the token dies with it, the finalizer runs.
 fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     let (start, log) = (heap::bytes(), Log::default());
@@ -376,19 +260,6 @@ fn a_token_that_dies_with_its_object_changes_nothing<F: Own>() {
     assert_eq!(log.take(), ["run"]);
     drop(log);
     assert_eq!(heap::bytes(), start);
-}
-
-/// J139: Finalizers that were registered and cancelled, or only registered, leak no memory.
-fn registering_and_calling_off_leaves_no_memory<F: Own>() {
-    let (object, log) = logged::<F>();
-    let kept = note(&object, &log, "kept");
-    let before = heap::bytes();
-    for _ in 0..50 {
-        drop(note(&object, &log, "called off").detach());
-    }
-    assert_eq!(heap::bytes(), before);
-    drop((object, kept));
-    assert_eq!(log.take(), ["destructor", "kept"]);
 }
 
 /// 366: From the first step on weak handles fail; the destructor, the notices and the finalizers wait for the second.

@@ -30,7 +30,6 @@ mod g_weak_set;
 mod h_content;
 mod h_interner;
 mod h_of_values;
-mod h_weak_hash_pairs;
 mod h_weak_pairs;
 mod h_weak_values;
 mod i_expired;

@@ -1,20 +1,14 @@
 //! Memory (item 189): what an object takes besides itself while it is watched, and what remains when it is dead
 //! and weak handles or entries are left. Counted by the allocator, for both flavours.
 
-use weakly::{
-    Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap, ptr,
-};
+use weakly::{WeakSet, ptr};
 
 use crate::common::{Own, scaled};
 use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
-    weak_handles_take_nothing,
-    the_first_entry_takes_nothing,
     a_second_entry_takes_a_record_and_others_a_hook,
-    so_do_many_entries_of_one_collection,
     a_weak_handle_beside_an_entry_takes_a_record,
-    a_dead_payload_is_freed_while_weak_handles_remain,
     a_dead_object_keeps_a_small_block_at_most,
 );
 
@@ -41,63 +35,6 @@ fn taken(f: impl FnOnce()) -> isize {
     heap::bytes() - before
 }
 
-/// 189: Weak handles take no memory of their own.
-fn weak_handles_take_nothing<F: Own>() {
-    let objects = objects::<F>();
-    let mut handles = Vec::with_capacity(2 * MANY);
-    let downgrade = || {
-        for object in &objects {
-            let weak = ptr::Strong::downgrade(object);
-            handles.extend([weak.clone(), weak]);
-        }
-    };
-    assert_eq!(taken(downgrade), 0);
-}
-
-/// 189: Nor does an object's first entry, in whatever collection, once that has its table and its queue. An
-/// interner makes the objects itself, and they take what objects take.
-fn the_first_entry_takes_nothing<F: Own>() {
-    /// What all these take in a collection that has capacity, and has had an entry.
-    fn first<F: Own, C>(mut all: C, enter: impl Fn(&mut C, &Key<F>)) -> isize {
-        let objects = objects::<F>();
-        let warm = Key::new(MANY);
-        enter(&mut all, &warm);
-        taken(|| objects.iter().for_each(|object| enter(&mut all, object)))
-    }
-    let others = objects::<F>();
-    let room = MANY + 1;
-    let by_hand = [
-        first(WeakMap::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key, 1_usize);
-        }),
-        first(WeakSet::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key);
-        }),
-        first(WeakValueMap::with_capacity(room), |all, value: &Key<F>| {
-            all.insert(**value, value);
-        }),
-        first(WeakHashMap::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key, 1_usize);
-        }),
-        first(WeakHashSet::with_capacity(room), |all, key: &Key<F>| {
-            all.insert(key);
-        }),
-    ];
-    assert_eq!(by_hand, [0; 5]);
-    // (The first key is its own value.)
-    let pairs = first(WeakPairMap::with_capacity(room), |all, key: &Key<F>| {
-        all.insert(key, others.get(**key).unwrap_or(key));
-    });
-    assert_eq!(pairs, 0);
-    let mut interner = Interner::<Key<F>>::with_capacity(room);
-    let mut interned = Vec::with_capacity(room);
-    interned.push(interner.intern(MANY));
-    let mut object = None;
-    let one = taken(|| object = Some(Key::<F>::new(0)));
-    let all = taken(|| interned.extend((0..MANY).map(|n| interner.intern(n))));
-    assert_eq!(all, one * MANY as isize);
-}
-
 /// 189: An object in several collections has a record, and a hook for each but two.
 fn a_second_entry_takes_a_record_and_others_a_hook<F: Own>() {
     let (objects, warm) = (objects::<F>(), Key::<F>::new(0));
@@ -119,17 +56,6 @@ fn a_second_entry_takes_a_record_and_others_a_hook<F: Own>() {
     }
 }
 
-/// 189: Also one that is the value of many keys.
-fn so_do_many_entries_of_one_collection<F: Own>() {
-    let object = Key::<F>::new(0);
-    let mut map = WeakValueMap::with_capacity(MANY + 2);
-    map.insert(MANY, &object);
-    let second = taken(|| _ = map.insert(MANY + 1, &object));
-    assert_eq!(second, RECORD);
-    let each = taken(|| (0..MANY).for_each(|n| _ = map.insert(n, &object))) / MANY as isize;
-    assert!(each <= HOOK, "{each} bytes for each entry");
-}
-
 /// 189: An object with an entry and weak handles has a record.
 fn a_weak_handle_beside_an_entry_takes_a_record<F: Own>() {
     let object = Key::<F>::new(0);
@@ -141,33 +67,6 @@ fn a_weak_handle_beside_an_entry_takes_a_record<F: Own>() {
     );
     assert_eq!(taken(|| drop(weak.clone())), 0);
     drop((set, weak));
-}
-
-/// 189: Nothing weak keeps a large payload; the rest is freed with the last weak handle or entry.
-fn a_dead_payload_is_freed_while_weak_handles_remain<F: Own>() {
-    let mut map = WeakMap::with_capacity(2);
-    map.insert(&ptr::Strong::<_, F>::new([0; 4096]), ());
-    map.purge();
-    let base = heap::bytes();
-    let left = || heap::bytes() - base;
-
-    let object = ptr::Strong::<_, F>::new([0_u8; 4096]);
-    map.insert(&object, ());
-    assert!(left() > 4096);
-    drop(object);
-    assert!((1..=BLOCK).contains(&left()), "{} for an entry", left());
-    map.purge();
-    assert_eq!(left(), 0);
-
-    let object = ptr::Strong::<_, F>::new([0_u8; 4096]);
-    map.insert(&object, ());
-    let weak = ptr::Strong::downgrade(&object);
-    drop(object);
-    assert!(left() <= BLOCK + RECORD, "{} for both", left());
-    map.purge();
-    assert!(weak.is_expired() && left() > 0);
-    drop(weak);
-    assert_eq!(left(), 0);
 }
 
 /// 189: Of a dead object of whatever size at most 256 bytes remain until the last weak handle is gone.

@@ -19,48 +19,6 @@ fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Bo
     (all, lives)
 }
 
-/// `OnUse` by default; a copy has its original's policy.
-fn a_copy_has_the_same_policy(kit: Kit<dyn Changing>) {
-    let (mut all, lives) = kit.numbered(2);
-    assert_eq!((all.reclaim(), all.clone().reclaim()), (OnUse, OnUse));
-    all.set_reclaim(OnRequest);
-    let mut copy = all.clone();
-    assert_eq!((all.reclaim(), copy.reclaim()), (OnRequest, OnRequest));
-    drop(lives);
-    copy.enter(&kit.life(2), &quietly());
-    all.set_reclaim(OnUse);
-    assert_eq!((all.reclaim(), copy.reclaim()), (OnUse, OnRequest));
-}
-
-/// Whatever is kept, the dead are not found, not shown, and do not count.
-fn the_dead_are_dead_under_either_policy(kit: Kit) {
-    let (mut all, mut lives) = on_request(kit, MANY, &quietly());
-    let dead: Vec<_> = lives.split_off(MANY / 2);
-    let ghosts: Vec<_> = dead.iter().map(ghost).collect();
-    drop(dead);
-    for round in 0..4 {
-        let live: Vec<_> = (0..MANY / 2).collect();
-        assert_eq!((all.numbers(), all.len_live()), (live, MANY / 2));
-        assert!(!kit.notifies || all.len() == MANY / 2);
-        assert!(lives.iter().all(|life| all.contains(life)));
-        assert!(!ghosts.iter().any(|dead| dead.is_in(&all)));
-        assert!(!kit.notifies || all.pending_dead() == MANY - MANY / 2);
-        match round {
-            // An operation that reclaims a few, and one that reclaims all.
-            0 => all.enter_all(&lives, &quietly()),
-            1 => all.shrink_to_fit(),
-            _ => _ = all.purge(),
-        }
-        if round == 1 {
-            assert_eq!((all.len(), all.pending_dead()), (MANY / 2, MANY - MANY / 2));
-        }
-        if round >= 2 {
-            assert_eq!((all.len(), all.pending_dead()), (MANY / 2, 0));
-            return;
-        }
-    }
-}
-
 /// Lives come and go without any request: entries do not accumulate, only what they own does.
 fn the_table_does_not_grow_for_the_dead(kit: Kit) {
     let counter = Counter::default();
@@ -89,76 +47,6 @@ fn the_dead_of_one_name_do_not_pile_up(kit: Kit) {
     assert_eq!((all.len(), all.capacity()), (0, 0));
 }
 
-/// Everything that may reclaim some, or all, except the operations that are meant to drop.
-fn no_other_operation_destroys(kit: Kit<dyn Owning>) {
-    let counter = Counter::default();
-    let ends = counted(&counter);
-    let (mut all, lives) = on_request(kit, MANY, &ends);
-    drop(lives);
-    // In the places of the dead, most of which are still there: at their addresses, with their names.
-    let mut lives = kit.lives(MANY);
-    all.enter_all(&lives, &ends);
-    assert_eq!(counter.get(), 0, "replaced");
-    // More, so that the table grows with dead ones in it.
-    let more: Vec<_> = (MANY..5 * MANY).map(|n| kit.life(n)).collect();
-    all.enter_all(&more, &ends);
-    let ghosts: Vec<_> = more.iter().map(ghost).collect();
-    drop(more);
-    all.reserve(20 * MANY);
-    assert!(all.try_reserve(40 * MANY).is_ok());
-    assert_eq!(counter.get(), 0, "grown");
-    all.shrink_to(10 * MANY);
-    all.shrink_to_fit();
-    assert_eq!((counter.get(), all.len()), (0, MANY), "shrunk");
-
-    let mut removed = 0;
-    let mut step = |change: &mut dyn FnMut(&mut dyn Owning), goes: usize| {
-        lives.retain(|life| all.contains(life));
-        lives.pop();
-        change(&mut *all);
-        removed += goes;
-        assert_eq!(counter.get(), removed, "only what lived");
-    };
-    let dead = |all: &mut dyn Owning| {
-        assert!(
-            !ghosts
-                .iter()
-                .any(|dead| all.leaves(dead.number, &dead.weak))
-        )
-    };
-    step(&mut |all| dead(all), 0);
-    step(&mut |all| drop(all.pop()), 1);
-    step(&mut |all| all.retain(&mut |_| true), 0);
-    step(&mut |all| all.extract_if(&mut |_| false).for_each(drop), 0);
-    step(&mut |all| drop(all.drain_dead()), 0);
-    step(&mut |all| drop(all.drain()), MANY - 7);
-    assert_eq!((all.reclaim(), all.len()), (OnRequest, 0));
-    assert_eq!(all.pending_dead(), 5 * MANY + 6);
-    all.purge();
-    assert_eq!(
-        (counter.get(), all.pending_dead()),
-        (removed + 5 * MANY + 6, 0)
-    );
-}
-
-/// What an operation has kept, what no operation has found yet, and what dies meanwhile.
-fn drain_dead_hands_out_all(kit: Kit<dyn Owning>) {
-    let counter = Counter::default();
-    let (mut all, mut lives) = on_request(kit, 3 * MANY, &counted(&counter));
-    lives.truncate(2 * MANY);
-    all.shrink_to_fit();
-    lives.truncate(MANY);
-    let mut dead = all.drain_dead();
-    let mut numbers: Vec<_> = dead.by_ref().take(MANY).map(|owned| owned.number).collect();
-    assert_eq!(counter.get(), MANY, "as they are handed out");
-    lives.truncate(1);
-    numbers.extend(dead.map(|owned| owned.number));
-    assert_eq!(sorted(numbers), (1..3 * MANY).collect::<Vec<_>>());
-    assert_eq!((all.pending_dead(), all.numbers()), (0, vec![0]));
-    assert_eq!(all.drain_dead().count(), 0);
-    assert_eq!(counter.get(), 3 * MANY - 1);
-}
-
 /// What it has not yielded stays, even if it is forgotten.
 fn drain_dead_may_stop_or_be_forgotten(kit: Kit<dyn Owning>) {
     let counter = Counter::default();
@@ -172,65 +60,6 @@ fn drain_dead_may_stop_or_be_forgotten(kit: Kit<dyn Owning>) {
     assert_eq!((counter.get(), all.pending_dead()), (2, 3 * MANY - 2));
     assert_eq!(all.drain_dead().count(), 3 * MANY - 2);
     assert_eq!(counter.get(), 3 * MANY);
-}
-
-/// `clear`, the end of the collection (by drop or as an iterator), and the end of the policy.
-fn its_end_drops_what_is_kept(kit: Kit<dyn Owning>) {
-    let ways: [fn(Box<dyn Owning>); 6] = [
-        drop,
-        |mut all| {
-            all.clear();
-            assert_eq!(
-                (all.reclaim(), all.len(), all.pending_dead()),
-                (OnRequest, 0, 0)
-            );
-            forget(all);
-        },
-        |all| drop(all.into_iter()),
-        |all| assert_eq!(all.into_iter().count(), MANY),
-        |mut all| {
-            all.purge();
-            all.clear();
-        },
-        |mut all| {
-            all.set_reclaim(OnRequest); // again: no effect
-            assert_eq!(all.pending_dead(), 2 * MANY);
-            all.set_reclaim(OnUse);
-            assert_eq!(all.pending_dead(), 0);
-        },
-    ];
-    for end in ways {
-        let counter = Counter::default();
-        let (mut all, mut lives) = on_request(kit, 3 * MANY, &counted(&counter));
-        lives.truncate(2 * MANY);
-        all.shrink_to_fit();
-        lives.truncate(MANY);
-        if !kit.notifies {
-            all.shrink_to_fit(); // else some are not found
-        }
-        assert_eq!((counter.get(), all.pending_dead()), (0, 2 * MANY));
-        end(all);
-        assert_eq!(counter.get(), 3 * MANY);
-    }
-}
-
-/// What was kept is dropped when the policy ends, and what has died since and sends notices; from then on any operation drops.
-fn on_use_again(kit: Kit<dyn Owning>) {
-    let counter = Counter::default();
-    let ends = counted(&counter);
-    let (mut all, mut lives) = on_request(kit, 4, &ends);
-    lives.pop();
-    all.shrink_to_fit();
-    lives.pop();
-    assert_eq!(counter.get(), 0);
-    all.set_reclaim(OnUse);
-    assert_eq!(
-        (counter.get(), all.pending_dead()),
-        (1 + kit.notified(1), 0)
-    );
-    lives.pop();
-    all.reserve(1_000);
-    assert_eq!(counter.get(), 3);
 }
 
 /// A destructor uses the collection, which is in a `RefCell`, and never runs while that is borrowed.
@@ -347,19 +176,12 @@ fn destructors_may_panic(kit: Kit<dyn Owning>) {
 }
 
 for_each_collection!(
-    kit: the_dead_are_dead_under_either_policy,
-    the_table_does_not_grow_for_the_dead,
+    kit: the_table_does_not_grow_for_the_dead,
     the_dead_of_one_name_do_not_pile_up,
 );
 
-for_each_changing!(kit: a_copy_has_the_same_policy);
-
 for_each_owning!(
-    kit: no_other_operation_destroys,
-    drain_dead_hands_out_all,
-    drain_dead_may_stop_or_be_forgotten,
-    its_end_drops_what_is_kept,
-    on_use_again,
+    kit: drain_dead_may_stop_or_be_forgotten,
     a_destructor_may_use_its_collection_in_a_ref_cell,
     a_chain_goes_with_one_purge,
     destructors_may_panic,

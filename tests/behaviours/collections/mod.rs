@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-pub(crate) use changing::{Changing, Owning, copied};
+pub(crate) use changing::{Changing, Owning};
 pub(crate) use mapping::Mapping;
 
 pub(crate) use crate::common::subject::single::*;
@@ -98,8 +98,4 @@ crate::subjects! {
     for_each_map [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
         [weak_map: Maps, weak_value_map: ValueMaps, weak_pair_map: PairsByKey,
          weak_hash_pair_map: HashPairsByKey, weak_hash_map: HashMaps];
-    for_each_weak_value [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
-        [weak_value_map: ValueMaps, weak_pair_map: PairsByKey];
-    for_each_set [atomic: Atomic, local: Local, std_arc: StdArc, std_rc: StdRc]
-        [weak_set: Sets, weak_hash_set: HashSets];
 }
