@@ -1,4 +1,5 @@
-//! Anchors: values of any ownership as keys. Each test's comment begins with the number of the behaviour it shows, if
+//! Anchors: values of any ownership as keys. The scripts state that an anchor is found wherever its owner moves it, and that
+//! its entries end with it. Each test's comment begins with the number of the behaviour it shows, if
 //! there is one.
 
 mod common;
@@ -10,8 +11,6 @@ mod identity;
 mod maps;
 #[path = "anchor/memory.rs"]
 mod memory;
-#[path = "anchor/ownership.rs"]
-mod ownership;
 #[path = "anchor/script.rs"]
 mod script;
 #[path = "anchor/scripts.rs"]

@@ -2,20 +2,16 @@
 
 use weakly::{WeakMap, WeakPairMap, WeakSet, collections::weak_map::Entry, local, ptr};
 
-use crate::common::{Own, panics, quiet_panic};
+use crate::common::Own;
 use crate::for_each_flavour;
 
 for_each_flavour!(
     every_method_of_a_map_without_keys,
     entries,
-    values_of_dead_anchors_are_not_shown,
     retaining_by_value,
-    retain_that_panics,
     weak_iteration_tells_whose_a_value_is,
     values_are_made_for_weak_handles,
-    a_set,
     pairs,
-    lookups_by_weak_handles,
 );
 
 fn anchors<F: Own>(n: usize) -> Vec<ptr::Anchor<F>> {
@@ -68,19 +64,6 @@ fn entries<F: Own>() {
     assert_eq!(map.len(), 1);
 }
 
-/// 85
-fn values_of_dead_anchors_are_not_shown<F: Own>() {
-    let mut all = anchors::<F>(6);
-    let mut map: WeakMap<_, usize> = all.iter().zip(0..6).collect();
-    all.remove(2);
-    all.remove(0);
-    assert_eq!(sorted(map.values().copied()), [1, 3, 4, 5]);
-    assert_eq!(sorted(map.values_mut().map(|value| *value)), [1, 3, 4, 5]);
-    assert_eq!(map.len(), 4);
-    all.truncate(1);
-    assert_eq!(sorted(map.into_values()), [1]);
-}
-
 /// More have died than the method reclaims before it begins.
 fn retaining_by_value<F: Own>() {
     let mut all = anchors::<F>(48);
@@ -97,23 +80,6 @@ fn retaining_by_value<F: Own>() {
     // A new entry where one was taken out.
     assert_eq!(map.insert(&all[1], 1), None);
     assert_eq!((map.get(&all[1]), map.len()), (Some(&1), 5));
-}
-
-/// Entries that were not visited stay.
-fn retain_that_panics<F: Own>() {
-    let all = anchors::<F>(10);
-    let mut map: WeakMap<_, usize> = all.iter().zip(0..10).collect();
-    let mut visits = 0;
-    assert!(panics(|| map.retain_values(|_| {
-        visits += 1;
-        if visits == 4 {
-            quiet_panic();
-        }
-        false
-    })));
-    assert_eq!((visits, map.len(), map.len_live()), (4, 7, 7));
-    drop(all);
-    assert!(map.is_empty());
 }
 
 /// The handle of an entry identifies its anchor, and finds the entry again.
@@ -160,19 +126,6 @@ fn values_are_made_for_weak_handles<F: Own>() {
     assert!(map.is_empty());
 }
 
-fn a_set<F: Own>() {
-    let mut all = anchors::<F>(3);
-    let mut set = WeakSet::new();
-    assert!(set.insert(&all[0]) && !set.insert(&all[0]));
-    assert!(set.contains(&all[0]) && !set.contains(&all[1]));
-    set.extend(&all);
-    assert_eq!(set.len(), 3);
-    assert!(set.remove(&all[1]) && !set.remove(&all[1]));
-    all.clear();
-    set.purge();
-    assert!(set.is_empty() && set.pending_dead() == 0);
-}
-
 /// 114: From an anchor to an object that nobody here owns: gone with the first of the two.
 fn pairs<F: Own>() {
     let all = anchors::<F>(3);
@@ -191,23 +144,4 @@ fn pairs<F: Own>() {
     drop(all);
     assert!(shows.is_empty());
     assert_eq!(shows.into_values().count(), 0);
-}
-
-/// 180: A dead handle finds nothing, whatever has come to that place.
-fn lookups_by_weak_handles<F: Own>() {
-    let mut map = WeakMap::<_, usize>::new();
-    let anchor = ptr::Anchor::<F>::new();
-    let weak = anchor.downgrade();
-    assert_eq!(map.get(&weak), None);
-    map.insert(&anchor, 1);
-    assert_eq!(map.get(&weak), Some(&1));
-    assert_eq!(map.get_mut(&weak), Some(&mut 1));
-    drop(anchor);
-    assert!(map.get(&weak).is_none() && map.remove(&weak).is_none());
-    for n in 0..50 {
-        let other = ptr::Anchor::<F>::new();
-        map.insert(&other, n);
-        assert!(map.get(&weak).is_none() && map.remove(&weak).is_none());
-        assert_eq!(map.get(&other), Some(&n));
-    }
 }

@@ -1,6 +1,6 @@
 //! What an anchor costs, counted by the allocator.
 
-use weakly::{Anchor, WeakMap, WeakSet, concurrent, ptr};
+use weakly::{WeakMap, WeakSet, ptr};
 
 use crate::common::heap::{allocations, bytes};
 use crate::common::{Own, scaled};
@@ -75,20 +75,6 @@ fn zeros_are_an_unwatched_anchor<F: Own>() {
     // SAFETY: it is not used afterwards.
     unsafe { ManuallyDrop::drop(&mut moved.1) };
     assert!(map.is_empty());
-}
-
-/// The same where threads share the collection.
-#[test]
-fn a_shared_lookup_of_an_unwatched_anchor_allocates_nothing() {
-    let (watched, unwatched) = (Anchor::new(), Anchor::new());
-    let map = concurrent::WeakMap::from_iter([(&watched, 1_usize)]);
-    assert_eq!(map.get(&watched), Some(1));
-    let made = allocations_of(|| {
-        assert!(map.get(&unwatched).is_none() && map.remove(&unwatched).is_none());
-        assert!(!map.contains_key(&unwatched) && !map.remove_if(&unwatched, |_| true));
-    });
-    assert_eq!((made, map.len()), (0, 1));
-    assert_eq!(format!("{unwatched:?}"), "Anchor");
 }
 
 /// 189: 24 bytes, which serve the first entry or all weak handles; a record of 56 bytes for anything more.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use weakly::{
-    Anchor, Attribute, AttributeKey, Attributes, Memo, Reclaim, ReferenceQueue, Strong, concurrent,
+    Anchor, Attribute, AttributeKey, Attributes, Memo, ReferenceQueue, Strong, concurrent,
 };
 
-use crate::common::{Count, panics, quiet_panic};
+use crate::common::Count;
 
 /// What a user of attributes writes: a value of his own, and statics.
 struct Node {
@@ -125,19 +125,6 @@ fn a_dead_weak_handle_finds_nothing() {
     }
 }
 
-#[test]
-fn pairs_of_an_anchor_and_an_object() {
-    let shows = concurrent::WeakPairMap::new();
-    let (button, other) = (Anchor::new(), Anchor::new());
-    let menu = Strong::new("menu");
-    assert!(shows.insert(&button, &menu).is_none() && shows.insert(&other, &menu).is_none());
-    assert_eq!(shows.get(&button).as_deref(), Some(&"menu"));
-    drop(button);
-    assert_eq!(shows.len(), 1);
-    drop(menu);
-    assert!(shows.is_empty() && shows.get(&other).is_none());
-}
-
 /// 172: A result goes with its inputs, whoever owns them.
 #[test]
 fn a_memo_of_anchors() {
@@ -199,21 +186,4 @@ fn a_reference_queue_takes_the_deaths_of_anchors() {
     assert_eq!(count.get(), 0);
     drop(anchor);
     assert_eq!(count.get(), 1);
-}
-
-/// 181: Nothing is kept, and the next one makes the value.
-#[test]
-fn a_maker_that_panics_leaves_the_anchor_usable() {
-    let map = concurrent::WeakMap::<Anchor, usize>::new();
-    let anchor = Anchor::new();
-    assert!(panics(
-        || _ = map.get_or_insert_with(&anchor, |_| quiet_panic())
-    ));
-    assert_eq!((map.len(), map.get(&anchor)), (0, None));
-    assert_eq!(map.get_or_insert_with(&anchor, |_| 1), 1);
-    map.set_reclaim(Reclaim::OnRequest);
-    drop(anchor);
-    assert_eq!((map.len(), map.pending_dead()), (0, 1));
-    map.clear();
-    assert_eq!(map.pending_dead(), 0);
 }

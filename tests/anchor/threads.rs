@@ -1,11 +1,11 @@
 //! Anchors among threads: the first watch from several at once, deaths on other threads, lookups meanwhile.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use weakly::{Anchor, Attribute, ReferenceQueue, WeakMap, concurrent};
+use weakly::{Anchor, Attribute, WeakMap, concurrent};
 
 use crate::common::scaled;
 
@@ -39,25 +39,6 @@ fn small_the_first_watch_from_several_threads() {
         assert_eq!((weak.len(), map.len()), (1, 1));
         drop(anchor);
         assert!(weak.iter().all(|weak| weak.is_expired()) && map.is_empty());
-    }
-}
-
-/// 158: One of them makes the value.
-#[test]
-fn small_one_thread_makes_the_value_of_an_anchor() {
-    for _ in 0..scaled(50, 3) {
-        let (anchor, barrier) = (Anchor::new(), Barrier::new(THREADS));
-        let (map, made) = (concurrent::WeakMap::new(), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    barrier.wait();
-                    let value = map.get_or_insert_with(&anchor, |_| made.fetch_add(1, Relaxed));
-                    assert_eq!(value, 0);
-                });
-            }
-        });
-        assert_eq!((made.load(Relaxed), map.len()), (1, 1));
     }
 }
 
@@ -139,28 +120,4 @@ fn small_a_static_attribute_that_all_threads_use() {
     assert_eq!(NUMBERS.len(), 0);
     NUMBERS.purge();
     assert_eq!(NUMBERS.pending_dead(), 0);
-}
-
-/// Values that die on workers, and are known of on the thread that waits.
-#[test]
-fn small_a_queue_of_anchors_that_die_on_workers() {
-    let queue = ReferenceQueue::new();
-    let values: Vec<Vec<_>> = (0..THREADS)
-        .map(|worker| {
-            let value = |n| {
-                let anchor = Anchor::new();
-                queue.register_anchor(&anchor, worker * 1000 + n);
-                Arc::new(anchor)
-            };
-            (0..scaled(100, 5)).map(value).collect()
-        })
-        .collect();
-    let all: usize = values.iter().map(Vec::len).sum();
-    let received = thread::scope(|scope| {
-        for values in values {
-            scope.spawn(move || drop(values));
-        }
-        (0..all).map(|_| queue.wait()).collect::<HashSet<_>>()
-    });
-    assert_eq!((received.len(), queue.poll()), (all, None));
 }
