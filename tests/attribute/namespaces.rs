@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong, reference::Identify};
+use weakly::{AttributeId, Attributes, Reclaim, Strong, reference::Identify};
 
 use crate::common::{panics, quiet_panic};
 use crate::for_each_pointer;
@@ -34,11 +34,9 @@ for_each_pointer!(
     namespaces_are_independent,
     keys_of_one_name_are_two,
     the_list_is_in_order_of_first_setting,
-    the_end_of_a_namespace_leaves_others_alone,
     attributes_go_with_the_object_in_order,
     attributes_of_the_dead_are_kept_on_request,
     a_replaced_or_removed_value_is_dropped,
-    a_change_concerns_one_attribute,
     a_panic_changes_nothing,
     clear_and_forget_discard_all,
     a_clone_of_the_value_has_none,
@@ -146,32 +144,6 @@ fn the_list_is_in_order_of_first_setting<P: Pointer>() {
     assert_eq!(attributes.list(&object), [label, depth]);
 }
 
-/// 167: All its attributes are dropped, and nothing else.
-fn the_end_of_a_namespace_leaves_others_alone<P: Pointer>() {
-    let (gone, kept) = (Count::default(), Count::default());
-    let all = objects::<P>(100);
-    let [mine, yours] = [&gone, &kept].map(|count| {
-        let attributes = Attributes::new();
-        for object in &all {
-            attributes.insert(object, First, count.doomed());
-            attributes.insert(object, Second, count.doomed());
-        }
-        attributes
-    });
-    drop(mine);
-    assert_eq!((gone.get(), kept.get()), (200, 0));
-    assert!(
-        all.iter()
-            .all(|object| yours.contains_key(object, First) && yours.contains_key(object, Second))
-    );
-    assert_eq!(yours.len_live(), 100);
-    drop(all);
-    assert_eq!(yours.len_live(), 0);
-    yours.purge();
-    assert_eq!((gone.get(), kept.get()), (200, 200));
-    assert_eq!(yours.len(), 0);
-}
-
 /// Records its number when it is dropped.
 fn recording(log: &Arc<Mutex<Vec<usize>>>, number: usize) -> Doomed {
     let log = Arc::clone(log);
@@ -253,23 +225,6 @@ fn a_replaced_or_removed_value_is_dropped<P: Pointer>() {
     assert_eq!(second.get(), 1);
 }
 
-/// 166: The others stay as they were.
-fn a_change_concerns_one_attribute<P: Pointer>() {
-    let (attributes, object) = (Attributes::<P>::new(), P::from(1));
-    attributes.compute(&object, Depth, |old| old.map(|old| old + 1));
-    assert!(attributes.is_empty(), "none of none is none");
-    attributes.insert(&object, Label, "label".into());
-    for turn in 1..4 {
-        let new = attributes.compute(&object, Depth, |old| {
-            assert_eq!(old.copied(), (turn > 1).then_some(turn - 1));
-            Some(turn)
-        });
-        assert_eq!(new, Some(turn));
-    }
-    assert_eq!(attributes.get(&object, Depth), Some(3));
-    assert_eq!(attributes.get(&object, Label).as_deref(), Some("label"));
-}
-
 /// 175: Of a closure.
 fn a_panic_changes_nothing<P: Pointer>() {
     let (attributes, object) = (Attributes::<P>::new(), P::from(1));
@@ -344,26 +299,4 @@ fn an_object_without_attributes_pays_nothing() {
     assert_eq!(Strong::weak_count(&object), one);
     attributes.remove(&object, Label);
     assert_eq!(Strong::weak_count(&object), 0);
-}
-
-/// A key's type can be named without a value of it.
-#[test]
-fn ids_are_those_of_types() {
-    fn name<A: AttributeKey>(_: A) -> &'static str {
-        AttributeId::of::<A>().name()
-    }
-    assert!(name(Depth).ends_with("namespaces::Depth"));
-    assert_eq!(format!("{:?}", AttributeId::of::<Depth>()), name(Depth));
-}
-
-/// Values that are not `Clone` are set, shown and removed.
-#[test]
-fn values_need_not_be_clone() {
-    keys!(Cell: Mutex<usize>);
-    let (attributes, object) = (Attributes::new(), Strong::new(1));
-    attributes.insert(&object, Cell, Mutex::new(1));
-    attributes.insert(&object, Label, String::new());
-    attributes.with(&object, Cell, |cell| *cell.lock().unwrap() = 2);
-    assert!(attributes.remove_if(&object, Cell, |cell| *cell.lock().unwrap() == 2));
-    assert_eq!(attributes.list(&object), [AttributeId::of::<Label>()]);
 }

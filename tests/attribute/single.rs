@@ -5,10 +5,10 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use weakly::local::{self, AttributeKey, Attributes};
-use weakly::reference::{Identify, WeakRef};
-use weakly::{Anchor, AttributeId, Reclaim, Strong};
+use weakly::reference::WeakRef;
+use weakly::{Anchor, Reclaim, Strong};
 
-use crate::common::{Counter, Key, Kind, OnDrop, downgrade, keys, on_a_stack_of, scaled, sized};
+use crate::common::{Counter, Key, Kind, OnDrop, keys, on_a_stack_of, scaled, sized};
 use crate::common::{panics, quiet_panic};
 use crate::for_each_kind;
 
@@ -26,21 +26,11 @@ macro_rules! local_keys {
 
 local_keys!(Visits: Rc<Cell<usize>>, First: OnDrop, Second: OnDrop, Third: OnDrop, Fourth: OnDrop);
 
-/// A key of the same name, declared elsewhere.
-mod elsewhere {
-    crate::keys!(Depth: usize);
-}
-
 for_each_kind!(
     they_are_set_and_read_and_changed,
-    any_handle_of_the_object,
-    namespaces_are_independent,
-    keys_of_one_name_are_two,
-    the_list_is_in_order_of_first_setting,
     attributes_go_with_the_object_in_order,
     attributes_of_the_dead_are_kept_on_request,
     a_value_that_is_made,
-    clear_and_forget_discard_all,
     a_namespace_ends,
     destructors_that_panic,
 );
@@ -81,73 +71,6 @@ fn they_are_set_and_read_and_changed<P: Kind>() {
         (vec![], (1, 0))
     );
     assert_eq!(attributes.remove(&object, Visits), None);
-}
-
-/// 166: By its handle, weakly, or by reference; inside its own destructor as well.
-fn any_handle_of_the_object<P: Kind>() {
-    fn by<P: Kind, Q: ?Sized + Identify<Key<P>>>(object: &Key<P>, name: &Q) {
-        let mut attributes = Attributes::<Key<P>>::new();
-        assert!(attributes.list(name).is_empty() && !attributes.forget(name));
-        attributes.insert(object, Depth, 7);
-        assert_eq!(attributes.get(name, Depth), Some(&7));
-        assert!(attributes.contains_key(name, Depth) && attributes.get_mut(name, Depth).is_some());
-        assert_eq!(attributes.list(name), [AttributeId::of::<Depth>()]);
-        assert_eq!(attributes.remove(name, Depth), Some(7));
-        attributes.insert(object, Depth, 8);
-        assert!(attributes.forget(name) && !attributes.forget(name));
-        assert!(attributes.is_empty());
-    }
-    let object = Key::<P>::from(1);
-    by::<P, _>(&object, &object.clone());
-    by::<P, _>(&object, &downgrade(&object));
-}
-
-/// 166: With the same keys, on the same objects.
-fn namespaces_are_independent<P: Kind>() {
-    let [mut mine, mut yours] = [(); 2].map(|()| Attributes::<Key<P>>::with_capacity(4));
-    let all = keys::<P>(10);
-    for object in &all {
-        mine.insert(object, Depth, **object);
-        yours.insert(object, Label, object.to_string());
-        assert!(yours.get(object, Depth).is_none() && mine.get(object, Label).is_none());
-        yours.insert(object, Depth, 100 + **object);
-    }
-    for object in &all {
-        assert_eq!(mine.get(object, Depth), Some(&**object));
-        assert_eq!(yours.get(object, Depth), Some(&(100 + **object)));
-        assert_eq!((mine.list(object).len(), yours.list(object).len()), (1, 2));
-    }
-    mine.clear();
-    assert_eq!((mine.len(), yours.len()), (0, 10));
-    drop(all);
-    assert_eq!(yours.len_live(), 0);
-    yours.purge();
-    assert_eq!((yours.len(), yours.pending_dead()), (0, 0));
-}
-
-/// 166: Two libraries may declare `Depth` for one namespace, and mean different attributes.
-fn keys_of_one_name_are_two<P: Kind>() {
-    let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
-    attributes.insert(&object, Depth, 1);
-    assert!(!attributes.contains_key(&object, elsewhere::Depth));
-    attributes.insert(&object, elsewhere::Depth, 2);
-    assert_eq!(attributes.get(&object, Depth), Some(&1));
-    assert_eq!(attributes.remove(&object, Depth), Some(1));
-    assert_eq!(attributes.get(&object, elsewhere::Depth), Some(&2));
-}
-
-/// 169: A later value takes the place of the first; an attribute that is removed and set again comes last.
-fn the_list_is_in_order_of_first_setting<P: Kind>() {
-    let (mut attributes, object) = (Attributes::<Key<P>>::new(), Key::<P>::from(1));
-    let [depth, label] = [AttributeId::of::<Depth>(), AttributeId::of::<Label>()];
-    attributes.insert(&object, Depth, 1);
-    attributes.get_or_insert_with(&object, Label, |_| String::new());
-    attributes.insert(&object, Depth, 2);
-    assert_eq!(attributes.list(&object), [depth, label]);
-    attributes.remove(&object, Depth);
-    assert_eq!(attributes.list(&object), [label]);
-    attributes.insert(&object, Depth, 4);
-    assert_eq!(attributes.list(&object), [label, depth]);
 }
 
 /// 169: In the order in which they were first set; whatever drops them together.
@@ -226,36 +149,6 @@ fn a_value_that_is_made<P: Kind>() {
         );
         assert_eq!(attributes.remove(&object, Depth), Some(8));
         attributes.insert(&object, Label, "another".into());
-    }
-}
-
-/// 167: And the namespace stays usable.
-fn clear_and_forget_discard_all<P: Kind>() {
-    let (mut attributes, destroyed) = (Attributes::<Key<P>>::new(), Counter::default());
-    let mut all = keys::<P>(100);
-    for round in 1..3 {
-        for object in &all {
-            assert!(
-                attributes
-                    .insert(object, First, destroyed.witness())
-                    .is_none()
-            );
-            assert!(
-                attributes
-                    .insert(object, Second, destroyed.witness())
-                    .is_none()
-            );
-        }
-        all.truncate(50);
-        if round == 1 {
-            attributes.clear();
-        } else {
-            assert!(all.iter().all(|object| attributes.forget(object)));
-            attributes.purge();
-        }
-        assert_eq!((attributes.len(), attributes.pending_dead()), (0, 0));
-        assert_eq!(destroyed.get(), 200 * round);
-        all.extend(keys::<P>(50));
     }
 }
 
