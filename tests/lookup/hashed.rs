@@ -1,26 +1,20 @@
 //! H117: Lookups and changes with a hash computed beforehand.
 
-use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Barrier};
-use std::thread;
 
 use weakly::{
     Hashed, Interner, Memo, Strong, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakValueMap,
-    concurrent, memo,
-    reference::{StrongRef, WeakKey},
+    concurrent, memo, reference::WeakKey,
 };
 
 use crate::common::wild::{Code, Wild};
-use crate::common::{Count, Kind, new, scaled};
-use crate::for_each_kind;
+use crate::common::{Kind, new, scaled};
+use crate::for_each_shared_kind;
 
-for_each_kind!(
+for_each_shared_kind!(
     a_map_is_searched_by_a_hash,
-    a_set_is_searched_by_a_hash,
-    an_interner_is_searched_by_a_hash,
     each_operation_hashes_once,
     only_live_contents_of_the_hash_are_shown,
 );
@@ -104,61 +98,6 @@ fn a_map_is_searched_by_a_hash<P: Kind>() {
     drop((twin, other));
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
-}
-
-fn a_set_is_searched_by_a_hash<P: Kind>() {
-    let [key, twin] = [1, 1].map(|n| new::<P, _>(number(n)));
-    let mut set = WeakHashSet::new();
-    let one = set.hasher().hash_one(1_usize);
-    HASHED.set(0);
-    assert!(set.get(&Hashed(one, |_: &Wild| true)).is_none());
-    assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
-    assert!(
-        set.get(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&found, &key))
-    );
-    assert!(
-        set.get(&Hashed(one, |_: &Wild| false)).is_none()
-            && set.take(&Hashed(one, |_: &Wild| false)).is_none()
-    );
-    assert!(
-        set.take(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&found, &key))
-    );
-    assert!(set.take(&Hashed(one, |_: &Wild| true)).is_none() && set.is_empty());
-    assert!(set.insert_hashed(one, &twin));
-    assert_eq!(HASHED.get(), 0);
-    assert!(set.contains(&key) && !set.insert(&key));
-    drop(twin);
-    assert!(set.get(&Hashed(one, |_: &Wild| true)).is_none() && set.insert_hashed(one, &key));
-    set.purge();
-    assert_eq!((set.len(), set.len_live()), (1, 1));
-}
-
-fn an_interner_is_searched_by_a_hash<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<Wild>>::new();
-    let one = numbers.hasher().hash_one(1_usize);
-    HASHED.set(0);
-    assert!(numbers.get(&Hashed(one, |_: &Wild| true)).is_none());
-    let made = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
-    let found = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| -> Wild {
-        panic!("it is there")
-    });
-    assert!(is_same(&made, &found));
-    assert!(
-        numbers
-            .get(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&made, &found))
-    );
-    assert!(numbers.get(&Hashed(one, |_: &Wild| false)).is_none());
-    assert_eq!(HASHED.get(), 0);
-    assert!(is_same(&numbers.intern(number(1)), &made));
-    let dead = P::Strong::downgrade(&made);
-    drop((made, found));
-    assert!(numbers.get(&Hashed(one, |_: &Wild| true)).is_none());
-    let anew = numbers.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
-    assert_eq!((numbers.len_live(), P::counts(&anew)), (1, (1, 1)));
-    drop(dead);
 }
 
 /// Checks that each operation hashes one content once, whether the operation hits, misses, inserts or replaces.
@@ -250,16 +189,9 @@ fn each_operation_hashes_once<P: Kind>() {
 }
 
 /// 430: In all collections that threads share.
-fn each_operation_of_shared_collections_hashes_once<K>()
-where
-    K: concurrent::SharedRef
-        + StrongRef<Target = Wild>
-        + weakly::reference::Content
-        + From<Wild>
-        + Borrow<Wild>
-        + Clone,
-{
-    let [key, twin, value] = [1, 1, 7].map(|n| K::from(number(n)));
+#[test]
+fn each_shared_operation_hashes_once() {
+    let [key, twin, value] = [1, 1, 7].map(|n| Strong::new(number(n)));
     let content = number(1);
     let map = concurrent::WeakHashMap::new();
     once!(
@@ -301,7 +233,7 @@ where
         values.get_or_insert_racing(number(1), |_| value.clone()),
         values.remove_entry(&content),
     );
-    let names = concurrent::Interner::<K>::new();
+    let names = concurrent::Interner::<Strong<Wild>>::new();
     once!(
         names.get(&content),
         names.intern(number(1)),
@@ -309,7 +241,7 @@ where
         names.intern(twin.clone()),
         names.get(&content),
     );
-    let names = concurrent::Interner::<K>::new();
+    let names = concurrent::Interner::<Strong<Wild>>::new();
     once!(
         names.intern_with(&content, |_| key.clone()),
         names.intern_with(&twin, |key| key.clone()),
@@ -321,13 +253,6 @@ where
         drop(names.intern_or_make(hash, n, is, number));
         assert_eq!(HASHED.get(), 0);
     }
-}
-
-/// 430
-#[test]
-fn shared_operations_hash_once() {
-    each_operation_of_shared_collections_hashes_once::<Strong<Wild>>();
-    each_operation_of_shared_collections_hashes_once::<Arc<Wild>>();
     let results = Memo::<(Strong<u8>, memo::Value<Wild>), usize>::new();
     let (object, part) = (Strong::new(1), || memo::Value(number(1)));
     once!(
@@ -416,159 +341,34 @@ fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
 
 // === Shared ===
 
-/// Each method finds what its counterpart does, and hashes nothing.
-fn shared_collections_are_searched<K>()
-where
-    K: concurrent::SharedRef
-        + StrongRef<Target = Wild>
-        + weakly::reference::Content
-        + From<Wild>
-        + Clone,
-{
-    let [key, twin] = [1, 1].map(|n| K::from(number(n)));
-    let map = concurrent::WeakHashMap::new();
-    let value = Arc::<usize>::new;
-    let one = map.hasher().hash_one(1_usize);
-    HASHED.set(0);
-    assert_eq!(map.get(&Hashed(one, |_: &Wild| true)), None);
-    _ = map.insert_hashed(one, &key, value(1));
-    assert_eq!(
-        map.get(&Hashed(one, |n: &Wild| n.number == 1)),
-        Some(value(1))
-    );
-    assert_eq!(
-        (
-            map.get(&Hashed(one, |_: &Wild| false)),
-            map.get(&Hashed(!one, |_: &Wild| true))
-        ),
-        (None, None)
-    );
-    assert_eq!(
-        map.with(&Hashed(one, |_: &Wild| true), |value| **value + 1),
-        Some(2)
-    );
-    assert_eq!(
-        map.get_or_insert_with_hashed(one, &twin, |_| panic!("it is there")),
-        value(1)
-    );
-    assert!(
-        map.get_key_value(&Hashed(one, |_: &Wild| true))
-            .is_some_and(|(found, _)| is_same(&found, &key))
-    );
-    _ = map.insert_hashed(one, &twin, value(2));
-    assert!(
-        map.get_key_value(&Hashed(one, |_: &Wild| true))
-            .is_some_and(|(found, _)| is_same(&found, &twin))
-    );
-    assert!(map.remove_entry(&Hashed(one, |_: &Wild| false)).is_none());
-    assert!(
-        map.remove_entry(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|(_, value)| *value == 2)
-    );
-    assert_eq!(
-        map.get_or_insert_with_hashed(one, &key, |_| value(3)),
-        value(3)
-    );
-    assert_eq!(HASHED.get(), 0);
-    assert_eq!((map.get(&twin), map.len()), (Some(value(3)), 1));
-
-    let set = concurrent::WeakHashSet::new();
-    let one = set.hasher().hash_one(1_usize);
-    HASHED.set(0);
-    assert!(set.insert_hashed(one, &key) && !set.insert_hashed(one, &twin));
-    assert!(
-        set.get(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&found, &key))
-    );
-    assert!(
-        set.get(&Hashed(one, |_: &Wild| false)).is_none()
-            && set.take(&Hashed(one, |_: &Wild| false)).is_none()
-    );
-    assert!(
-        set.take(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&found, &key))
-    );
-    assert!(set.insert_hashed(one, &key));
-    assert_eq!(HASHED.get(), 0);
-    assert!(set.contains(&twin));
-
-    let names = concurrent::Interner::<K>::new();
-    let one = names.hasher().hash_one(1_usize);
-    HASHED.set(0);
-    let made = names.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| number(1));
-    let found = names.intern_with(&Hashed(one, |n: &Wild| n.number == 1), |_| -> Wild {
-        panic!("it is there")
-    });
-    assert!(is_same(&made, &found));
-    assert!(
-        names
-            .get(&Hashed(one, |n: &Wild| n.number == 1))
-            .is_some_and(|found| is_same(&made, &found))
-    );
-    assert!(names.get(&Hashed(one, |_: &Wild| false)).is_none());
-    assert_eq!(HASHED.get(), 0);
-    assert!(is_same(&names.intern_with(&twin, K::clone), &made));
-
-    drop((key, made, found));
-    assert!(map.get(&Hashed(one, |_: &Wild| true)).is_none() && map.len_live() == 0);
-    assert!(
-        set.get(&Hashed(one, |_: &Wild| true)).is_none()
-            && names.get(&Hashed(one, |_: &Wild| true)).is_none()
-    );
-    map.purge();
-    names.purge();
-    assert_eq!((map.len(), names.len()), (0, 0));
-}
-
+/// Each method that takes a hash finds what its counterpart does, and hashes nothing.
 #[test]
 fn shared_collections_are_searched_by_a_hash() {
-    shared_collections_are_searched::<Strong<Wild>>();
-    shared_collections_are_searched::<Arc<Wild>>();
-}
-
-/// L157: Threads that look for the same contents by their hash get the same objects, and make a value once.
-#[test]
-fn threads_find_or_make_the_same() {
-    let (threads, words) = (scaled(4, 2), scaled(300, 5));
-    let (names, lengths, barrier) = (
-        concurrent::Interner::<Strong<Wild>>::new(),
+    let [key, twin] = [1, 1].map(|n| Strong::new(number(n)));
+    let (map, set) = (
         concurrent::WeakHashMap::new(),
-        Barrier::new(threads),
+        concurrent::WeakHashSet::new(),
     );
-    let made = Count::default();
-    let found: Vec<Vec<Strong<Wild>>> = thread::scope(|scope| {
-        let intern = || {
-            barrier.wait();
-            let intern = |word: usize| {
-                let name = names.intern_with(
-                    &Hashed(names.hasher().hash_one(word), |n: &Wild| n.number == word),
-                    |_| Wild::new(word),
-                );
-                let hash = lengths.hasher().hash_one(word);
-                assert_eq!(
-                    lengths.get_or_insert_with_hashed(hash, &name, |_| Arc::new(
-                        made.add().min(1) * word
-                    )),
-                    Arc::new(word)
-                );
-                name
-            };
-            (0..words).map(intern).collect()
-        };
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();
-        threads.into_iter().map(|it| it.join().unwrap()).collect()
-    });
-    for word in 0..words {
-        assert!(
-            found
-                .iter()
-                .all(|theirs| Strong::ptr_eq(&theirs[word], &found[0][word]))
-        );
-    }
-    assert_eq!(
-        (names.len(), lengths.len(), made.get()),
-        (words, words, words)
-    );
-    drop(found);
-    assert_eq!((names.len_live(), lengths.len_live()), (0, 0));
+    let names = concurrent::Interner::<Strong<Wild>>::new();
+    let hashes = [
+        map.hasher().hash_one(1_usize),
+        set.hasher().hash_one(1_usize),
+        names.hasher().hash_one(1_usize),
+    ];
+    HASHED.set(0);
+    _ = map.insert_hashed(hashes[0], &key, 1);
+    let there = map.get_or_insert_with_hashed(hashes[0], &twin, |_| panic!("it is there"));
+    assert_eq!(there, 1);
+    _ = map.insert_hashed(hashes[0], &twin, 2);
+    let found = map.get_key_value(&Hashed(hashes[0], |n: &Wild| n.number == 1));
+    assert!(found.is_some_and(|(found, value)| is_same(&found, &twin) && value == 2));
+    assert_eq!(map.get(&Hashed(hashes[0], |_: &Wild| false)), None);
+    assert_eq!(map.get(&Hashed(!hashes[0], |_: &Wild| true)), None);
+    assert!(set.insert_hashed(hashes[1], &key) && !set.insert_hashed(hashes[1], &twin));
+    let query = Hashed(hashes[2], |n: &Wild| n.number == 1);
+    let made = names.intern_with(&query, |_| number(1));
+    let found = names.intern_with(&query, |_| -> Wild { panic!("it is there") });
+    assert_eq!(HASHED.get(), 0);
+    assert!(is_same(&made, &found) && is_same(&names.intern_with(&twin, Strong::clone), &made));
+    assert_eq!((map.get(&key), set.contains(&twin)), (Some(2), true));
 }

@@ -15,11 +15,10 @@ use weakly::{
 use crate::common::random::random;
 use crate::common::wild::{Wild, wilds};
 use crate::common::{Kind, new, panics, quiet_panic, scaled};
-use crate::for_each_kind;
+use crate::for_each_shared_kind;
 
-for_each_kind!(
+for_each_shared_kind!(
     wrong_hashes_lose_nothing,
-    closures_that_lie_lose_nothing,
     closures_that_panic_change_nothing,
     closures_may_drop_the_last_handle,
 );
@@ -54,8 +53,13 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
             key.clone()
         });
         assert_eq!(name.number, key.number);
-        // By its right hash.
+        // By its right hash, and with a lie.
         _ = (map.get(key), set.contains(key), names.get(key));
+        let lie = |_: &Wild| turn % 3 == 0;
+        map.get_mut(&Hashed(hash, lie));
+        set.get(&Hashed(hash, lie));
+        // This panics if the closure denies what was made.
+        panics(|| drop(names.intern_with(&Hashed(hash, lie), |_| key.clone())));
         match choose(MANY) {
             0 => {
                 map.reserve(8 * MANY);
@@ -91,35 +95,6 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
         (0, 0, 0)
     );
     assert_eq!(Rc::strong_count(&value), 1);
-}
-
-/// N181: At random.
-fn closures_that_lie_lose_nothing<P: Kind>() {
-    for seed in 0..scaled(16, 2) as u64 {
-        let (mut map, mut names) = (WeakHashMap::new(), Interner::<Key<P>>::new());
-        let mut objects = wilds::<Key<P>>(0..MANY);
-        let choice = RefCell::new(random(seed));
-        let lie = |_: &Wild| choice.borrow_mut().next().unwrap() % 3 == 0;
-        for turn in 0..2 * MANY {
-            let (key, hash) = (&objects[turn % MANY], turn as u64 % 4);
-            map.entry_hashed(hash, key).or_insert(Rc::new(turn));
-            map.get_mut(&Hashed(hash, &lie));
-            map.get(&Hashed(hash, &lie));
-            if turn % 5 == 0 {
-                map.remove_entry(&Hashed(hash, &lie));
-            }
-            // It panics if the closure denies what was made.
-            let mut made = None;
-            panics(|| made = Some(names.intern_with(&Hashed(hash, &lie), |_| key.clone())));
-            drop(made);
-            objects[(turn * 7) % MANY] = new::<P, _>(Wild::new(turn));
-            assert!(map.len() <= 2 * turn + 1 && names.len() <= 2 * turn + 1);
-        }
-        drop(objects);
-        map.purge();
-        names.purge();
-        assert_eq!((map.len(), names.len()), (0, 0));
-    }
 }
 
 /// N181: Wherever the panic comes.
@@ -258,7 +233,6 @@ where
 #[test]
 fn shared_wrong_hashes_lose_nothing() {
     shared_wrong_hashes::<Strong<Wild>>();
-    shared_wrong_hashes::<Arc<Wild>>();
 }
 
 /// N181, D64: The closure uses the collection that calls it, also to remove or replace what it is asked about; then it

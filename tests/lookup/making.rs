@@ -10,11 +10,10 @@ use weakly::{Hashed, Interner, Strong, concurrent, reference::WeakKey};
 
 use crate::common::wild::Wild;
 use crate::common::{Count, Counter, Kind, OnDrop, new, panics, quiet_panic, scaled};
-use crate::for_each_kind;
+use crate::for_each_shared_kind;
 
-for_each_kind!(
+for_each_shared_kind!(
     a_missing_content_is_made_from_the_query,
-    a_maker_that_panics_or_lies_adds_nothing,
     a_closure_that_is_not_called_is_dropped,
     what_is_made_may_take_the_input,
 );
@@ -84,40 +83,38 @@ fn what_is_made_may_take_the_input<P: Kind>() {
 }
 
 /// H117, N181: And the interner is as before.
-fn a_maker_that_panics_or_lies_adds_nothing<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<Wild>>::new();
-    let kept: Vec<_> = (0..scaled(50, 5))
-        .map(|n| numbers.intern(Wild::new(n)))
-        .collect();
-    let hundred = Wild::new(100);
-    let is = |content: usize| move |there: &Wild| there.number == content;
-    assert!(panics(
-        || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
-    ));
-    assert!(panics(
-        || _ = numbers.intern_with(&hundred, |n| Wild::new(n.number + 1))
-    ));
-    assert!(panics(|| _ = numbers
-        .intern_with(&Hashed(1, is(100)), |_| -> Wild {
-            quiet_panic()
-        })));
-    assert!(panics(
-        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| Wild::new(101))
-    ));
-    assert_eq!(
-        (numbers.len(), numbers.len_live()),
-        (kept.len(), kept.len())
-    );
-    assert!(numbers.get(&hundred).is_none() && numbers.get(&Wild::new(101)).is_none());
-    let made = numbers.intern_with(&hundred, Wild::clone);
-    assert!(
-        numbers
-            .get(&hundred)
-            .is_some_and(|found| is_same(&found, &made))
-    );
-    drop((kept, made));
-    numbers.purge();
-    assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
+#[test]
+fn a_maker_that_panics_or_lies_adds_nothing() {
+    macro_rules! check {
+        ($numbers:expr) => {
+            #[allow(unused_mut, reason = "a shared one is not changed")]
+            let mut numbers = $numbers;
+            let kept = [1, 2, 3].map(|n| numbers.intern(Wild::new(n)));
+            let hundred = Wild::new(100);
+            let hashed = Hashed(1, |there: &Wild| there.number == 100);
+            assert!(panics(
+                || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
+            ));
+            assert!(panics(
+                || _ = numbers.intern_with(&hundred, |_| Wild::new(101))
+            ));
+            assert!(panics(
+                || _ = numbers.intern_with(&hashed, |_| -> Wild { quiet_panic() })
+            ));
+            assert!(panics(
+                || _ = numbers.intern_with(&hashed, |_| Wild::new(101))
+            ));
+            assert_eq!((numbers.len(), numbers.len_live()), (3, 3));
+            assert!(numbers.get(&hundred).is_none() && numbers.get(&Wild::new(101)).is_none());
+            let made = numbers.intern_with(&hundred, Wild::clone);
+            assert!(is_same(&numbers.get(&hundred).unwrap(), &made));
+            drop((kept, made));
+            numbers.purge();
+            assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
+        };
+    }
+    check!(Interner::<Strong<Wild>>::new());
+    check!(concurrent::Interner::<Strong<Wild>>::new());
 }
 
 /// Panics when it is dropped, which is counted.
@@ -190,35 +187,6 @@ fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
 }
 
 // === Shared ===
-
-/// H117, N181
-#[test]
-fn shared_makers_that_panic_or_lie_add_nothing() {
-    let numbers = concurrent::Interner::<Strong<Wild>>::new();
-    let hundred = Wild::new(100);
-    let is = |content: usize| move |there: &Wild| there.number == content;
-    assert!(panics(
-        || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
-    ));
-    assert!(panics(
-        || _ = numbers.intern_with(&hundred, |n| Wild::new(n.number + 1))
-    ));
-    assert!(panics(|| _ = numbers
-        .intern_with(&Hashed(1, is(100)), |_| -> Wild {
-            quiet_panic()
-        })));
-    assert!(panics(
-        || _ = numbers.intern_with(&Hashed(1, is(100)), |_| Wild::new(101))
-    ));
-    assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
-    let arc = Arc::new(Wild::new(100));
-    let made = numbers.intern_with(&arc, |arc| Wild::clone(arc));
-    assert!(
-        numbers
-            .get(&hundred)
-            .is_some_and(|found| is_same(&found, &made))
-    );
-}
 
 /// H117: `make` may intern the same content itself, which then is the one.
 #[test]
