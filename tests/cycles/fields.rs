@@ -7,15 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedL
 use std::marker::PhantomPinned;
 use std::mem::{self, ManuallyDrop};
 use std::num::Wrapping;
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{self, AtomicPtr};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use weakly::{
-    ByIdentity, Interner, Memo, Strong, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap,
-    WeakSet, concurrent,
+    ByIdentity, Memo, Strong, WeakMap, concurrent,
     cycles::{Cycles, Trace},
     impl_trace, local,
 };
@@ -166,43 +164,6 @@ fn weak_handles() {
     drop(arc);
     let purged = Cycles::new().with(&mut map).at_rest().purge();
     assert_eq!(purged.removed, 1);
-}
-
-/// Types that own nothing can be values and fields.
-#[test]
-fn nothing() {
-    fn is_shown<T: Trace>() {}
-    is_shown::<RangeFull>();
-    is_shown::<fn() -> u8>();
-    is_shown::<fn(&str)>();
-    is_shown::<fn(&mut Vec<u8>) -> bool>();
-    is_shown::<fn(u8, u8, u8, u8, u8, u8, u8, u8)>();
-    is_shown::<Option<fn(&'static str)>>();
-    is_shown::<(atomic::AtomicBool, AtomicPtr<u8>)>();
-    is_shown::<(
-        atomic::AtomicU8,
-        atomic::AtomicI8,
-        atomic::AtomicU16,
-        atomic::AtomicI16,
-    )>();
-    is_shown::<(
-        atomic::AtomicU32,
-        atomic::AtomicI32,
-        atomic::AtomicU64,
-        atomic::AtomicI64,
-    )>();
-    is_shown::<(atomic::AtomicUsize, atomic::AtomicIsize)>();
-    type Text = Strong<str>;
-    is_shown::<(WeakSet<Rc<str>>, WeakHashSet<Rc<str>>, Interner<Rc<str>>)>();
-    is_shown::<(
-        WeakPairMap<Rc<str>, Rc<u8>>,
-        WeakHashPairMap<Rc<str>, Rc<u8>>,
-    )>();
-    is_shown::<(concurrent::WeakSet<Text>, concurrent::WeakHashSet<Text>)>();
-    is_shown::<(
-        concurrent::Interner<Text>,
-        concurrent::WeakPairMap<Text, Text>,
-    )>();
 }
 
 /// Checks the same of a collection that is a field of an object, and owns the key.

@@ -19,7 +19,8 @@ fn check_all<F: Family>() {
     }
 }
 
-/// 431
+/// 144, 145, 146, 148, 149, 150, 151, 152, 155, 367, 431: The verdict of a purge, and what a drain hands out, are
+/// those of brute force.
 #[test]
 fn strong() {
     check_all::<Ours>();

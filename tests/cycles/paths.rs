@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use weakly::{
-    Memo, Strong, WeakMap, WeakValueMap, concurrent,
+    Memo, Strong, WeakMap, concurrent,
     cycles::{Cycles, Holders},
     impl_trace, local,
 };
@@ -122,27 +122,6 @@ fn an_object_that_is_not_found() {
     assert_eq!((holders.count(), holders.paths().len()), (None, 0));
     assert_eq!(holders.to_string(), "i32: no strong handle found\n");
     assert_eq!(holders.to_dot(), "digraph holders {\n}\n");
-}
-
-/// The graph has each object once, and each field once.
-#[test]
-fn a_graph() {
-    let target = shared(7);
-    let mut names = WeakValueMap::new();
-    let value = shared(0);
-    names.insert(
-        [Some("a"), None].map(|_| weakly::ByIdentity(target.clone())),
-        &value,
-    );
-    let all = concurrent::WeakMap::new();
-    all.insert(&target, target.clone());
-    let holders = Cycles::new().with(&mut names).with(&all).holders(&target);
-    assert_eq!((holders.count(), holders.paths().len()), (Some(4), 3));
-    let dot = holders.to_dot();
-    assert_eq!(dot.matches("shape=box").count(), 3, "{dot}");
-    assert_eq!(dot.matches("[label=\"Shared\"]").count(), 1, "{dot}");
-    assert_eq!(dot.matches(" -> ").count(), 3, "{dot}");
-    assert!(dot.starts_with("digraph holders {\n") && dot.ends_with("}\n"));
 }
 
 /// Two ways that meet: what they have in common is there once.

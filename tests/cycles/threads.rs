@@ -10,7 +10,7 @@ use weakly::{
     impl_trace,
 };
 
-use crate::tools::{Any, Shared, any, shared};
+use crate::tools::{Shared, shared};
 
 /// Objects that lead to each other in a ring.
 fn ring(length: usize) -> Vec<Strong<Shared>> {
@@ -180,24 +180,4 @@ fn what_is_behind_the_value_of_a_shared_map_is_shared() {
             .flatten()
             .is_some_and(|key| map.contains_key(&key))
     );
-}
-
-/// A lock in the value of a map that threads share: one of them may move out what is in it, so only at rest. In the value of a
-/// map of one owner none can.
-#[test]
-fn locks_in_values() {
-    fn lock() -> (Strong<Shared>, Any) {
-        let key = shared(1);
-        (key.clone(), any(Mutex::new(Some(key))))
-    }
-    let (map, (key, value)) = (concurrent::WeakMap::new(), lock());
-    map.insert(&key, value);
-    drop(key);
-    assert_eq!(map.purge_cycles().removed, 0);
-    assert_eq!(Cycles::new().with(&map).at_rest().purge().removed, 1);
-
-    let (key, value) = lock();
-    let mut map = WeakMap::from([(&key, value)]);
-    drop(key);
-    assert_eq!(map.purge_cycles().removed, 1);
 }
