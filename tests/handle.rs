@@ -152,24 +152,6 @@ fn every_collection_takes_them() {
     #[cfg(weakly_other_handles)]
     others();
     _ = others;
-    is_found::<Title>();
-    is_found::<RcName>();
-    is_found::<LocalTitle>();
-}
-
-/// By identity, and by content.
-fn is_found<K: Named>() {
-    let one = K::from("one");
-    let mut by_identity = WeakMap::from([(&one, 1_usize)]);
-    let mut seen = WeakHashSet::from([&one]);
-    let weak = K::downgrade(&one);
-    assert_eq!((by_identity[&one], by_identity[&weak]), (1, 1));
-    assert!(same(&seen.get("one").unwrap(), &one) && !seen.contains("other"));
-    drop(one);
-    assert!(by_identity.get(&weak).is_none() && seen.get("one").is_none());
-    by_identity.purge();
-    seen.purge();
-    assert_eq!((by_identity.len(), seen.len()), (0, 0));
 }
 
 /// In each collection that threads share.
@@ -248,24 +230,6 @@ fn threads_share_them_if_they_share_what_is_inside() {
     #[cfg(weakly_other_handles)]
     others();
     _ = others;
-    is_found_by_threads::<Title>();
-}
-
-/// By identity, and by content.
-fn is_found_by_threads<K: Named + SharedRef<Weak: 'static>>() {
-    let one = K::from("one");
-    let by_identity = concurrent::WeakMap::<K, usize>::new();
-    let seen = concurrent::WeakHashSet::<K>::new();
-    assert!(by_identity.insert(&one, 1) && seen.insert(&one));
-    let weak = K::downgrade(&one);
-    assert_eq!(
-        (by_identity.get(&one), by_identity.get(&weak)),
-        (Some(1), Some(1))
-    );
-    assert!(same(&seen.get("one").unwrap(), &one) && !seen.contains("other"));
-    drop(one);
-    assert!(by_identity.get(&weak).is_none() && seen.get("one").is_none());
-    assert_eq!((by_identity.len(), seen.len()), (0, 0));
 }
 
 #[test]
