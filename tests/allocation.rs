@@ -257,48 +257,4 @@ mod unwinding {
         }
         assert_eq!(PAYLOADS.get(), 0);
     }
-
-    /// 233: If `make_mut` cannot clone a payload that returns, everything is as before. If the
-    /// queue has no room for the payload, the old object has died, and the clone is there.
-    #[test]
-    fn a_failed_make_mut_of_what_returns_loses_no_clone() {
-        for successes in 0.. {
-            let queue = ReferenceQueue::new();
-            let mut object = Strong::new_returning(Payload::new(7), &queue);
-            let (weak, old) = (Strong::downgrade(&object), Strong::as_ptr(&object));
-            let failed = fails_after(successes, || *Strong::make_mut(&mut object).0 = 8);
-            let is_new = Strong::as_ptr(&object) != old;
-            assert_eq!(
-                (weak.is_expired(), queue.len()),
-                (is_new, usize::from(!failed))
-            );
-            assert_eq!(*object.0, if failed { 7 } else { 8 });
-            assert_eq!(PAYLOADS.get(), 1 + queue.len());
-            drop((object, queue));
-            assert_eq!(PAYLOADS.get(), 0);
-            if !failed {
-                assert!(
-                    successes > 2,
-                    "the object, what the clone allocates, the queue"
-                );
-                break;
-            }
-        }
-    }
-
-    /// If an entry of a shared collection cannot be registered, nothing keeps its key alive.
-    #[test]
-    fn a_failed_shared_registration_changes_nothing() {
-        let mut object = weakly::Strong::new(7);
-        let first = weakly::concurrent::WeakMap::from_iter([(&object, 1)]);
-        for successes in 0..3 {
-            let map = weakly::concurrent::WeakMap::new();
-            assert!(fails_after(successes, || _ = map.insert(&object, 2)));
-            assert_eq!(map.len(), 0);
-            drop(map);
-            assert_eq!(weakly::Strong::weak_count(&object), 1);
-        }
-        drop(first);
-        assert!(weakly::Strong::get_mut(&mut object).is_some());
-    }
 }

@@ -31,7 +31,7 @@ fn beyond(
     (failed, allocations() - before - others.len())
 }
 
-/// A table whose array could not be allocated, or which could not move all of its buckets, still grows: else all further
+/// 593: A table whose array could not be allocated, or which could not move all of its buckets, still grows: else all further
 /// entries would be in long chains.
 #[test]
 fn a_table_grows_after_a_failure() {
@@ -80,7 +80,7 @@ impl Drop for Message {
     }
 }
 
-/// A message for which there is no memory is dropped. All else of that death happens, and the queue goes on.
+/// 593: A message for which there is no memory is dropped. All else of that death happens, and the queue goes on.
 #[test]
 fn a_death_without_memory_for_its_message_is_complete() {
     for nth in 0.. {
@@ -126,32 +126,8 @@ impl Wake for Calls {
     }
 }
 
-/// A finalizer purges, and kills another object of the same collection, for which a call of the waker is owed besides that
-/// of its own object's death. Neither call needs memory.
-#[test]
-fn no_call_of_a_waker_is_lost() {
-    let (set, calls) = (
-        Arc::new(WeakSet::new()),
-        Arc::new(Calls(AtomicUsize::new(0))),
-    );
-    set.set_waker(Some(Waker::from(calls.clone())));
-    let [object, other] = [1, 2].map(Strong::new);
-    set.insert(&object);
-    set.insert(&other);
-    let of_finalizer = (set.clone(), other);
-    let token = Strong::finalize(&object, move || {
-        let (set, other) = of_finalizer;
-        set.purge();
-        drop(other);
-    });
-    assert!(!fails_after(0, || drop(object)));
-    assert!(calls.0.load(SeqCst) > 0 && set.is_empty());
-    drop(token);
-    set.purge();
-    assert_eq!(set.pending_dead(), 0);
-}
-
-/// The same, but the other object has a finalizer, too: the call for the other object is listed. There is no memory for the list:
+/// 590: A finalizer purges, and kills another object of the same collection that has a finalizer, too: the call for the other
+/// object is listed, besides that of its own. There is no memory for the list:
 /// the call comes at once, and the finalizer runs all the same.
 #[test]
 fn a_call_that_cannot_be_listed_comes_at_once() {
@@ -184,7 +160,7 @@ fn a_call_that_cannot_be_listed_comes_at_once() {
     assert_eq!(set.pending_dead(), 0);
 }
 
-/// A look at the many keys of a value that fails halfway leaves no mark at the value: all its entries are found, and go with
+/// 196, 593: A look at the many keys of a value that fails halfway leaves no mark at the value: all its entries are found, and go with
 /// it.
 #[test]
 fn a_look_at_many_keys_leaves_no_mark() {

@@ -1,90 +1,58 @@
 //! What collections that threads share have besides: values that are made, iterators, limits, cycles.
 
-use std::sync::Arc;
-
-use weakly::concurrent::{Interner, KeepAlive, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{KeepAlive, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::keep::Limit;
 use weakly::{Strong, keep};
 
-use crate::common::owned::Owned;
-use crate::common::subject::shared::{Ends, HashMaps, Maps, quietly};
 use crate::single::{Objects, entries};
 use crate::turns::{Entry, Script, World, each_fails_once};
 
 type Object = Strong<usize>;
 
-/// What the maps of the subjects own, so that these are the same maps.
-fn owned(number: usize) -> Arc<Owned<Ends>> {
-    Arc::new(Owned::new(number, &quietly()))
-}
-
 #[derive(Default)]
 struct All {
     objects: Objects,
-    map: Maps<Object>,
+    map: WeakMap<Object, Box<usize>>,
     values: WeakValueMap<usize, Object>,
     pairs: WeakPairMap<Object, Object>,
-    contents: HashMaps<Object>,
-    words: Interner<Strong<str>>,
-    word: Option<Strong<str>>,
 }
 
 impl World for All {
     fn shows(&self) -> Vec<Entry> {
         let map = self.map.iter().map(|(key, value)| {
             assert!(self.map.get(&key).as_ref() == Some(&value));
-            (*key, value.number)
+            (*key, *value)
         });
         let mut all = Vec::from_iter(entries(0, map));
         assert_eq!(self.map.len(), all.len());
-        let values = self.values.iter();
-        all.extend(entries(1, values.map(|(key, value)| (key, *value))));
-        assert_eq!(self.values.len(), self.values.iter().count());
-        let pairs = self.pairs.iter();
-        all.extend(entries(2, pairs.map(|(key, value)| (*key, *value))));
-        let contents = self.contents.iter();
-        all.extend(entries(
-            3,
-            contents.map(|(key, value)| (*key, value.number)),
-        ));
-        all.extend(entries(4, self.words.iter().map(|word| (word.len(), 0))));
+        let values = self.values.iter().map(|(key, value)| (key, *value));
+        all.extend(entries(1, values));
+        let pairs = self.pairs.iter().map(|(key, value)| (*key, *value));
+        all.extend(entries(2, pairs));
         all
     }
 }
 
-/// Single steps, and those that concern several entries.
+/// 593: Single steps, and those that concern several entries.
 #[test]
 fn whatever_changes_them() {
     let mut script = Script::<All>::new();
     script
         .runs(|it| {
             for key in &it.objects.0 {
-                it.map.get_or_insert_with(key, |_| owned(**key));
-            }
-        })
-        .runs(|it| {
-            for value in &it.objects.0 {
-                _ = it.values.get_or_insert_with(**value, |_| value.clone());
+                it.map.get_or_insert_with(key, |_| Box::new(**key));
+                _ = it.values.get_or_insert_with(**key, |_| key.clone());
             }
         })
         .runs(|it| {
             for key in &it.objects.0 {
-                _ = it
-                    .pairs
-                    .get_or_insert_with(key, |_| it.objects.0[**key % 3].clone());
-            }
-        })
-        .runs(|it| {
-            for key in &it.objects.0 {
-                it.contents.compute(key, |_| Some(owned(**key)));
+                let value = &it.objects.0[**key % 3];
+                _ = it.pairs.get_or_insert_with(key, |_| value.clone());
             }
         })
         .runs(|it| assert_eq!(it.map.iter_weak().count(), it.map.len()))
-        .runs(|it| assert_eq!(it.values.iter_weak().count(), it.values.len()))
-        .runs(|it| assert_eq!(it.pairs.iter_weak().count(), it.pairs.len()))
         .runs(|it| assert!(it.pairs.keys_of(&it.objects.0[1]).count() > 1))
-        .runs(|it| it.word = Some(it.words.intern_ref("word")))
-        .runs(|it| _ = it.map.swap(&it.objects.0[0], owned(100)))
+        .runs(|it| _ = it.map.swap(&it.objects.0[0], Box::new(100)))
         .runs(|it| _ = it.map.compute(&it.objects.0[1], |_| None))
         // While this thread reads, what it removes is left to its end.
         .leaks(|it| {
@@ -93,11 +61,6 @@ fn whatever_changes_them() {
                     it.map.remove(key);
                 }
             });
-        })
-        .runs(|it| {
-            for key in &it.objects.0[3..6] {
-                it.map.insert(key, owned(**key));
-            }
         })
         .leaks(|it| {
             it.map.with(&it.objects.0[2], |_| it.map.clear());
@@ -109,13 +72,9 @@ fn whatever_changes_them() {
             assert_eq!(it.map.pending_dead(), 0);
         })
         .runs(|it| _ = it.pairs.remove_value(&it.objects.0[1]))
-        .runs(|it| it.contents.retain(|key, _| **key % 2 == 0))
+        .runs(|it| it.values.retain(|key, _| *key % 2 == 0))
         .never(|it| drop((it.objects.0.pop(), it.objects.0.pop())))
-        .runs(|it| _ = it.map.purge_cycles())
-        .runs(|it| _ = it.values.insert(0, &it.objects.0[1]))
         .runs(|it| it.values.shrink_to_fit())
-        .never(|it| it.word = None)
-        .runs(|it| _ = it.words.intern_ref("another"))
         .never(|it| it.objects.0.clear());
     each_fails_once(&script);
 }
@@ -164,7 +123,7 @@ impl World for Limited {
     }
 }
 
-/// Floors and ceilings.
+/// 593, 214: Floors and ceilings.
 #[test]
 fn limits() {
     let mut script = Script::<Limited>::new();

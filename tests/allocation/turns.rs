@@ -24,7 +24,7 @@ use crate::{asking, unwinds};
 pub(crate) type Entry = (usize, usize, usize);
 
 /// What a script works on. It is made without a failure.
-pub(crate) trait World: Default {
+pub(crate) trait World {
     /// The entries that can be seen. Checks what always holds.
     fn shows(&self) -> Vec<Entry>;
 }
@@ -43,12 +43,19 @@ enum Failure {
 
 type Act<W> = Box<dyn Fn(&mut W) -> bool>;
 
-/// Steps. What has failed runs again, so it must not matter that a part of it was done.
-pub(crate) struct Script<W>(Vec<(Failure, Act<W>)>);
+/// A world, and steps. What has failed runs again, so it must not matter that a part of it was done.
+pub(crate) struct Script<W>(Vec<(Failure, Act<W>)>, Box<dyn Fn() -> W>);
 
 impl<W> Script<W> {
-    pub(crate) fn new() -> Self {
-        Script(Vec::new())
+    pub(crate) fn new() -> Self
+    where
+        W: Default + 'static,
+    {
+        Script::of(W::default)
+    }
+
+    pub(crate) fn of(make: impl Fn() -> W + 'static) -> Self {
+        Script(Vec::new(), Box::new(make))
     }
 
     pub(crate) fn runs(&mut self, act: impl Fn(&mut W) + 'static) -> &mut Self {
@@ -104,7 +111,7 @@ impl<W: World> Plan for Script<W> {
     }
 
     fn begin(&self) -> Box<dyn Stage + '_> {
-        Box::new((W::default(), self))
+        Box::new((self.1(), self))
     }
 }
 
