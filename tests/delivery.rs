@@ -14,8 +14,6 @@ mod queue;
 mod returning;
 #[path = "delivery/script.rs"]
 mod script;
-#[path = "delivery/tasks.rs"]
-mod tasks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

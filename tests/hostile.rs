@@ -2,28 +2,21 @@
 //! left must be usable. Most of it comes at random, in `script.rs`: the code of users panics, or is the script's next
 //! operation, and guards and iterators are forgotten. The fuzzer runs that, too. The other files have what no script asks.
 //!
-//! * `anchors.rs`: anchors that die at the end of a thread, with a message, or while their map ends.
 //! * `contents.rs`: `Hash` and `Eq` change, lie, or kill the object of the lookup.
 //! * `ends.rs`: a collection ends, and all panics that it owns.
-//! * `equal_hashes.rs`: all contents have the same hash.
 //! * `makers.rs`: conversions that an interner calls lie.
 //! * `many_entries.rs`: one object has very many.
 //! * `outcomes.rs`: each call of users' code panics, in turn: what has happened then.
-//! * `pairs.rs`: either side dies, both do, and each in the middle of the other's death.
 //! * `panicking_results.rs`: a destructor panics at the end of an operation that is about to return something.
 //! * `panics.rs`: panics in destructors, finalizers, and in the making of an object.
-//! * `threads.rs`: the deaths come from other threads. Under Miri, with many seeds.
+//! * `threads.rs`: objects die on other threads, or at the end of a thread.
 
-#[path = "hostile/anchors.rs"]
-mod anchors;
 mod common;
 #[path = "hostile/contents.rs"]
 mod contents;
 #[cfg(feature = "std")]
 #[path = "hostile/ends.rs"]
 mod ends;
-#[path = "hostile/equal_hashes.rs"]
-mod equal_hashes;
 #[path = "hostile/makers.rs"]
 mod makers;
 #[path = "hostile/many_entries.rs"]
@@ -31,8 +24,6 @@ mod many_entries;
 #[cfg(feature = "std")]
 #[path = "hostile/outcomes.rs"]
 mod outcomes;
-#[path = "hostile/pairs.rs"]
-mod pairs;
 #[path = "hostile/panicking_results.rs"]
 mod panicking_results;
 #[path = "hostile/panics.rs"]
@@ -93,6 +84,5 @@ mod lists {
         for_each_by_content [atomic: Atomic, std_arc: StdArc, std_rc: StdRc]
             [values: ValueMaps, hash_pairs: HashPairsTwice, hash_map: HashMaps, hash_set: HashSets,
              names: Interners];
-        for_each_that_crosses [atomic: Atomic, std_arc: StdArc] [map: Maps, values: ValueMaps, pairs: PairsTwice];
     }
 }

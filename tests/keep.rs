@@ -8,16 +8,12 @@ mod chains;
 mod common;
 #[path = "keep/floors.rs"]
 mod floors;
-#[path = "keep/handles.rs"]
-mod handles;
 #[path = "keep/hostile.rs"]
 mod hostile;
 #[path = "keep/listeners.rs"]
 mod listeners;
 #[path = "keep/memory.rs"]
 mod memory;
-#[path = "keep/policies.rs"]
-mod policies;
 #[path = "keep/script.rs"]
 mod script;
 #[path = "keep/sieve.rs"]

@@ -7,8 +7,8 @@ use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use common::Kind;
 use common::own::Own;
+use common::{Kind, place_of_panic};
 use weakly::{Strong, WeakMap, assert_dead, leaks::LeakWatch, local, reference::WeakKey, unsize};
 
 for_each_kind! {
@@ -131,31 +131,14 @@ fn an_object_in_its_destructor_counts_as_dead() {
 /// The panic is reported where the assertion is.
 #[test]
 fn the_place_is_that_of_the_assertion() {
-    use std::panic;
-    use std::sync::Mutex;
-    static PLACE: Mutex<Option<(String, u32)>> = Mutex::new(None);
     let object = Strong::new(Window("main"));
     let weak = Strong::downgrade(&object);
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|info| {
-        let text = info.payload().downcast_ref::<String>();
-        if text.is_some_and(|text| text.contains("the place")) {
-            let place = info
-                .location()
-                .map(|place| (place.file().into(), place.line()));
-            *PLACE.lock().unwrap() = place;
-        }
-    }));
-    message_of(|| assert_dead!(weak, "at the place"));
-    let line = line!() - 1;
-    let of_macro = PLACE.lock().unwrap().take();
     let mut watch = LeakWatch::new();
     watch.expect_dead(&object, "the place");
-    message_of(|| watch.check());
-    let of_check = PLACE.lock().unwrap().take();
-    panic::set_hook(hook);
-    assert_eq!(of_macro, Some((file!().into(), line)));
-    assert_eq!(of_check, Some((file!().into(), line + 5)));
+    let (file, line) = (file!().to_owned(), line!());
+    let place = place_of_panic(|| assert_dead!(weak, "at the place"));
+    assert_eq!(place, (file.clone(), line + 1));
+    assert_eq!(place_of_panic(|| watch.check()), (file, line + 3));
 }
 
 /// An entry in a collection is no holder.

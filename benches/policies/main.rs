@@ -15,13 +15,13 @@ macro_rules! of_others {
 of_others! {
     "../report/scale.rs" scale,
     "../report/template.rs" template,
-    "../../tests/common/random.rs" random,
-    "../../tests/keep/policies.rs" policies
+    "../../tests/common/random.rs" random
 }
 
 mod common {
     pub(crate) use super::random;
 }
+mod policies;
 mod pro;
 mod s3;
 

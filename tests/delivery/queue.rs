@@ -1,7 +1,7 @@
 //! The reference queue: deaths that are delivered as messages. The numbers are those of the behaviours.
 
 use std::sync::atomic::{AtomicUsize, Ordering::*};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -53,28 +53,6 @@ fn a_message_comes_after_the_end() {
     drop(object);
     assert!(weak.upgrade().is_none());
     assert_eq!((ended.load(Relaxed), queue.poll()), (1, Some(())));
-}
-
-/// 591: Of a death and a cancellation at once one has the message.
-#[test]
-fn a_death_against_a_cancellation() {
-    let queue = ReferenceQueue::new();
-    for round in 0..scaled(2_000, 20) {
-        let object = Strong::new(round);
-        let ticket = queue.register(&object, round);
-        let together = Barrier::new(2);
-        let message = thread::scope(|scope| {
-            scope.spawn(|| {
-                together.wait();
-                drop(object);
-            });
-            together.wait();
-            ticket.cancel()
-        });
-        let delivered = queue.poll();
-        assert_eq!(message.xor(delivered), Some(round));
-    }
-    assert!(queue.is_empty());
 }
 
 /// 591: A message whose queue has gone is dropped where the object dies, and not before.
@@ -363,32 +341,6 @@ fn a_waker_that_is_set_uses_the_queue() {
     die(8);
     die(9);
     assert!(queue.drain().eq([8, 9]));
-}
-
-/// 591: A destructor that runs when the ticket gives its message back, or when the queue goes, may use what is left.
-#[test]
-fn a_message_cancels_and_registers() {
-    struct Message(Option<(Ticket<Message>, Strong<()>)>, ReferenceQueue<u32>);
-    impl Drop for Message {
-        fn drop(&mut self) {
-            if let Some((ticket, object)) = self.0.take() {
-                drop(ticket.cancel());
-                self.1.register(&object, 1);
-            }
-        }
-    }
-    let numbers = ReferenceQueue::new();
-    let object = Strong::new(());
-    let queue = ReferenceQueue::new();
-    let message = Message(None, numbers.clone());
-    let inner = queue.register(&object, message);
-    let outer = Message(Some((inner, object.clone())), numbers.clone());
-    let other = Strong::new(());
-    let ticket = queue.register(&other, outer);
-    drop(ticket.cancel());
-    drop(object);
-    assert_eq!((numbers.poll(), queue.len()), (Some(1), 0));
-    assert!(queue.poll().is_none());
 }
 
 /// Whether the ticket was pending, and the message.

@@ -15,8 +15,6 @@ use crate::for_each_flavour;
 for_each_flavour! {
     each_handle_knows_where_it_was_made,
     a_raw_pointer_is_a_holder,
-    raw_pointers_are_holders_by_where_they_were_counted,
-    a_downcast_or_initialised_handle_keeps_its_place,
     what_is_taken_out_leaves_no_trace,
     make_mut_makes_a_handle_if_it_makes_an_object,
     conversions_are_places,
@@ -53,53 +51,6 @@ fn a_raw_pointer_is_a_holder<F: Flavour>() {
     assert_eq!(lines!(&back), [made + 8, made + 11]);
     drop(back);
     assert_eq!(lines!(&again), [made + 11]);
-}
-
-#[allow(unsafe_code)]
-fn raw_pointers_are_holders_by_where_they_were_counted<F: Flavour>() {
-    let before = Snapshot::new();
-    let strong = ptr::Strong::<_, F>::new(5);
-    let made = line!() - 1;
-    let raw = ptr::Strong::as_ptr(&strong);
-    // SAFETY: the object lives; each is counted off once.
-    unsafe {
-        ptr::Strong::<_, F>::increment_strong_count(raw);
-        assert_eq!(lines!(&strong), [made, made + 5]);
-        ptr::Strong::<_, F>::decrement_strong_count(raw);
-        assert_eq!(lines!(&strong), [made]);
-        ptr::Strong::<_, F>::increment_strong_count(raw);
-        drop(strong);
-        assert_eq!(before.leaks_of_this_thread().len(), 1);
-        ptr::Strong::<_, F>::decrement_strong_count(raw);
-    }
-    assert_eq!(before.leaks_of_this_thread().len(), 0);
-}
-
-#[allow(unsafe_code)]
-fn a_downcast_or_initialised_handle_keeps_its_place<F: Flavour>() {
-    let before = Snapshot::new();
-    let any = unsize!(ptr::Strong::<_, F>::new(5) => dyn Any);
-    let made = line!() - 1;
-    let any = any.downcast::<u8>().unwrap_err();
-    let number = any.downcast::<i32>().unwrap();
-    assert_eq!(lines!(&number), [made]);
-    let mut text = ptr::Strong::<String, F>::new_uninit();
-    ptr::Strong::get_mut(&mut text)
-        .unwrap()
-        .write("text".into());
-    // SAFETY: written just now.
-    let text = unsafe { text.assume_init() };
-    assert_eq!(lines!(&text), [made + 5]);
-    let mut slice = ptr::Strong::<[u8], F>::new_uninit_slice(1);
-    ptr::Strong::get_mut(&mut slice).unwrap()[0].write(7);
-    // SAFETY: likewise.
-    let slice = unsafe { slice.assume_init() };
-    assert_eq!(lines!(&slice), [made + 12]);
-    let weak = ptr::Strong::downgrade(&slice);
-    let expected = weak.expect("it lives");
-    assert_eq!(lines!(&slice), [made + 12, made + 18]);
-    drop((number, text, slice, expected));
-    assert_eq!(before.leaks_of_this_thread().len(), 0);
 }
 
 fn what_is_taken_out_leaves_no_trace<F: Flavour>() {
@@ -161,21 +112,6 @@ fn conversions_are_places<F: Flavour>() {
     assert_eq!(lines!(&Text::<F>::from(String::from("5"))), [here + 9]);
     assert_eq!(lines!(&Text::<F>::default()), [here + 10]);
     assert_eq!(lines!(&ptr::Strong::<u8, F>::default()), [here + 11]);
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "it leaks")]
-fn a_forgotten_handle_stays_listed() {
-    let before = Snapshot::new();
-    let strong = local::Strong::new(5);
-    std::mem::forget(strong.clone());
-    let forgotten = line!() - 1;
-    assert_eq!(lines!(&strong), [forgotten - 1, forgotten]);
-    drop(strong);
-    let leaks = before.leaks_of_this_thread();
-    assert_eq!(leaks.len(), 1);
-    assert_eq!(leaks[0].holders().len(), 1);
-    assert_eq!(leaks[0].holders()[0].location().line(), forgotten);
 }
 
 #[test]

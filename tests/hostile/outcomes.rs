@@ -3,8 +3,6 @@
 
 use std::borrow::Borrow;
 use std::cell::Cell;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
@@ -14,8 +12,8 @@ use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
 use weakly::{Interner, Memo, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap, concurrent};
 
 use crate::common::subject::{Owned, shared, single};
-use crate::common::wild::{self, Code, Wild, wilds};
-use crate::common::{panics, quiet_panic, scaled};
+use crate::common::wild::{self, Wild, wilds};
+use crate::common::{panics, quiet_panic};
 
 type Kept = Arc<Owned<shared::Ends, Wild>>;
 
@@ -49,134 +47,6 @@ fn at_each_call(mut run: impl FnMut(&dyn Fn(&mut dyn FnMut()) -> bool)) {
         }
     }
     panic!("it makes calls without end");
-}
-
-/// A content and a value, which panic when they are hashed, compared or cloned.
-struct Moody;
-
-fn moody(number: usize) -> Wild {
-    Wild::with(&Moody, number, 0)
-}
-
-impl Code for Moody {
-    fn clone(&self, of: &Wild) -> Wild {
-        call();
-        moody(of.number)
-    }
-
-    fn hash(&self, of: &Wild) -> usize {
-        call();
-        of.number % 4
-    }
-
-    fn eq(&self, one: &Wild, other: &Wild) -> bool {
-        call();
-        one.number == other.number
-    }
-}
-
-#[derive(Default)]
-struct Builder(std::hash::BuildHasherDefault<DefaultHasher>);
-
-impl BuildHasher for Builder {
-    type Hasher = DefaultHasher;
-    fn build_hasher(&self) -> DefaultHasher {
-        call();
-        self.0.build_hasher()
-    }
-}
-
-/// 181: `Hash`, `Eq`, a hasher and the closure of a change, in what threads share: the operation has changed nothing. If a clone
-/// panics that is to be returned, it has changed what it changes.
-#[test]
-fn what_threads_share_by_content() {
-    type Facts = concurrent::WeakHashMap<Strong<Wild>, Wild, Builder>;
-    type Names = concurrent::WeakValueMap<Wild, Strong<Wild>, Builder>;
-    type Act = fn(&Facts, &Names, &Strong<Wild>, &Strong<Wild>);
-    let acts: [(Act, [usize; 2], bool); 7] = [
-        (
-            |facts, _, key, _| _ = facts.insert(key, moody(9)),
-            [1, 0],
-            false,
-        ),
-        (
-            |facts, _, _, _| _ = facts.remove(&moody(2)),
-            [usize::MAX, 0],
-            true,
-        ),
-        (
-            |facts, _, _, _| {
-                _ = facts.remove_if(&moody(2), |_| {
-                    call();
-                    true
-                })
-            },
-            [usize::MAX, 0],
-            false,
-        ),
-        (
-            |facts, _, key, _| {
-                _ = facts.compute(key, |_| {
-                    call();
-                    Some(moody(8))
-                })
-            },
-            [1, 0],
-            true,
-        ),
-        (
-            |facts, _, key, _| {
-                _ = facts.get_or_insert_with(key, |_| {
-                    call();
-                    moody(8)
-                })
-            },
-            [1, 0],
-            true,
-        ),
-        (
-            |_, names, _, value| _ = names.insert(moody(9), value),
-            [0, 1],
-            false,
-        ),
-        (
-            |_, names, _, value| {
-                _ = names.compute(moody(9), |_| {
-                    call();
-                    Some(value.clone())
-                })
-            },
-            [0, 1],
-            false,
-        ),
-    ];
-    for (number, (act, change, clones)) in acts.into_iter().enumerate() {
-        at_each_call(|attempt| {
-            let (facts, names) = (Facts::default(), Names::default());
-            let keys: Vec<_> = (0..5).map(|at| Strong::new(moody(at))).collect();
-            let values = wilds::<Strong<Wild>>(0..5);
-            let [key, value] = [moody(9), Wild::new(9)].map(Strong::new);
-            for at in 0..5 {
-                facts.insert(&keys[at], moody(at));
-                names.insert(moody(at), &values[at]);
-            }
-            let panicked = attempt(&mut || act(&facts, &names, &key, &value));
-            let len = [facts.len(), names.len()];
-            let changed = change.map(|change| change.wrapping_add(5));
-            let expected = if panicked { [5, 5] } else { changed };
-            assert!(
-                len == expected || clones && len == changed,
-                "{number}: {len:?}"
-            );
-            for at in (0..5).filter(|at| *at != 2 || len == [5, 5]) {
-                assert!(facts.contains_key(&moody(at)) && names.contains_key(&moody(at)));
-            }
-            drop((keys, values, key, value));
-            facts.purge();
-            names.purge();
-            assert_eq!((facts.len(), names.len()), (0, 0), "{number}");
-        });
-    }
 }
 
 /// 181: A condition of `retain`: what came before is as it has said, and what it was asked about stays, as do the others.
@@ -387,19 +257,4 @@ handles! {
         }, all.insert(object, 1),
         |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.shrink_to(1), all.clear()],
         all.len() + all.retained_weight(), 3 + 3, all.purge();
-}
-
-/// So that more than one sweep is needed.
-#[test]
-fn many_handles() {
-    let few = scaled(100, 20);
-    at_each_call(|attempt| {
-        let all = concurrent::WeakMap::new();
-        let objects: Vec<_> = (0..few).map(Handle::from).collect();
-        objects.iter().for_each(|object| _ = all.insert(object, 1));
-        drop(objects);
-        attempt(&mut || _ = all.purge());
-        all.purge();
-        assert_eq!((all.len(), all.pending_dead()), (0, 0));
-    });
 }

@@ -1,9 +1,10 @@
 //! Panics in user code.
 
+use crate::common::own::{self, Own};
 use crate::common::subject::single::{Maps, quietly};
 use crate::common::wild::{self, Wild};
 use crate::common::{panics, quiet_panic};
-use weakly::Strong;
+use weakly::{Strong, WeakPairMap};
 
 /// 182: The destructor of a payload panics: the death completes.
 #[test]
@@ -59,4 +60,33 @@ fn two_finalizers_abort() {
         .unwrap();
     assert!(!child.status.success());
     assert_ne!(child.status.code(), Some(101), "not a failed test");
+}
+
+/// 181: A pointer that panics while it replaces another: the entry is as it was, or as it would have been, but
+/// counted once, whichever side dies.
+#[test]
+fn pointers_that_panic() {
+    let mut caught = 0;
+    for patience in 0..4 {
+        for value_dies_first in [false, true] {
+            let [key, old, new] = [1, 2, 3].map(Own::<()>::new);
+            let mut map = WeakPairMap::new();
+            map.insert(&key, &old);
+            own::set_requests_left(Some(patience));
+            caught += usize::from(panics(|| drop(map.insert(&key, &new))));
+            own::set_requests_left(None);
+            assert_eq!((map.len(), map.len_live(), map.pending_dead()), (1, 1, 0));
+            let (first, second) = match value_dies_first {
+                true => ([Some(old), Some(new)], Some(key)),
+                false => ([Some(key), None], None),
+            };
+            drop(first);
+            assert_eq!((map.len(), map.len_live(), map.pending_dead()), (0, 0, 1));
+            drop(second);
+            assert_eq!((map.len(), map.len_live(), map.pending_dead()), (0, 0, 1));
+            map.purge();
+            assert_eq!((map.len(), map.pending_dead()), (0, 0));
+        }
+    }
+    assert!(caught >= 2, "{caught}");
 }

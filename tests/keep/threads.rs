@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, RwLock};
 use std::thread;
 
-use weakly::concurrent::{KeepAlive, WeakMap, WeakValueMap};
+use weakly::concurrent::{KeepAlive, WeakMap};
 use weakly::keep::Limit;
 use weakly::memo::Value;
 use weakly::{Memo, Strong};
@@ -260,76 +260,5 @@ fn generations_of_two_threads() {
             assert_eq!(kept.len(), if stays { 2 } else { 0 });
             kept.clear();
         }
-    }
-}
-
-/// O218: An entry goes though its key lives; but not in the place of a dead entry that was chosen, and freed before the thread
-/// that chose it looked for it, so that the new entry has its address, and the new key that of the dead one. (That thread has to
-/// be stopped between the two steps. With a pause there this was red.)
-#[test]
-fn what_goes_is_not_taken_for_another() {
-    for _ in 0..scaled(100, 1) {
-        // An old entry, by whose end the first thread waits for the second; and two whose objects die then.
-        let map = Arc::new(WeakMap::<Strong<usize>, Doomed>::new());
-        map.set_ceiling(Limit::none().generations(0), |_| 1);
-        let (at_first, goes_on) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-        let (met, go) = (at_first.clone(), goes_on.clone());
-        let first = Strong::new(0);
-        let wait = move || {
-            met.wait();
-            go.wait();
-        };
-        map.insert(&first, Doomed::new(wait));
-        let (signals, all) = (Strong::new(1), Arc::downgrade(&map));
-        // It ends in a drain that has looked already who is inside: until the first thread has chosen the other.
-        let signal = move || {
-            goes_on.wait();
-            let map = all.upgrade().unwrap();
-            while map.retained_weight() != 0 {
-                thread::yield_now();
-            }
-        };
-        map.insert(&signals, Doomed::new(signal));
-        let chosen = Strong::new(2);
-        map.insert(&chosen, Doomed::new(|| ()));
-        let new = thread::scope(|scope| {
-            scope.spawn(|| map.advance());
-            at_first.wait();
-            drop(chosen);
-            drop(signals);
-            map.purge();
-            let new = Strong::new(3);
-            map.insert(&new, Doomed::new(|| ()));
-            new
-        });
-        assert!(map.contains_key(&new));
-        assert_eq!((map.len(), map.retained_weight()), (1, 1));
-    }
-}
-
-/// O212: What leaves the collection is kept no more; but not another object in the place of one that dies meanwhile, with the
-/// address of its payload. (The thread that clears has to be stopped between two steps. With a pause there this was red.)
-#[test]
-fn what_leaves_is_not_taken_for_another() {
-    type Large = Strong<[u8; 4096]>;
-    for _ in 0..scaled(100, 1) {
-        let map = WeakValueMap::<usize, Large>::new();
-        let kept = map.set_keep_alive(Limit::entries(1), |_| 1);
-        let object = Strong::new([0; 4096]);
-        map.insert(0, &object);
-        assert_eq!(kept.shrink_to(0), 1);
-        let start = Barrier::new(2);
-        let new = thread::scope(|scope| {
-            scope.spawn(|| {
-                start.wait();
-                map.clear();
-            });
-            start.wait();
-            drop(object);
-            let new = Strong::new([1; 4096]);
-            kept.keep(&new, 1);
-            new
-        });
-        assert!(kept.contains(&new) && map.is_empty());
     }
 }

@@ -177,23 +177,6 @@ fn a_drain_panics() {
     }
 }
 
-/// 590: The waker may drop the map.
-#[test]
-fn it_drops_the_map() {
-    let keys = insert(3);
-    let token = Arc::new(());
-    let held = token.clone();
-    with_map(|map| {
-        map.set_waker(call(move || {
-            let _held = &held;
-            drop(MAP.take());
-        }));
-    });
-    drop(keys);
-    assert!(MAP.take().is_none());
-    assert_eq!(Arc::strong_count(&token), 1);
-}
-
 /// Panics when it is dropped, unless it is disarmed by a panic.
 struct Bomb;
 
@@ -257,34 +240,6 @@ fn small_a_shared_map_is_purged() {
         map.purge();
         assert_eq!((map.pending_dead(), map.len()), (0, 0));
     }
-}
-
-/// 590: It may panic, and set another.
-#[test]
-fn small_a_shared_map_panics_and_sets() {
-    let map = Shared::default();
-    let keys = [0, 1, 2].map(Strong::new);
-    for key in &keys {
-        map.insert(key, idle());
-    }
-    let [a, b, c] = keys;
-    map.set_waker(call(|| quiet_panic()));
-    assert!(panics(|| drop(a)));
-    assert_eq!(map.pending_dead(), 1);
-    map.purge();
-    let weak = Arc::downgrade(&map);
-    let calls = Calls::new();
-    let other = calls.clone();
-    map.set_waker(call(move || {
-        if let Some(map) = weak.upgrade() {
-            map.set_waker(other.waker());
-            map.purge();
-        }
-    }));
-    drop(b);
-    assert_eq!(calls.take(), 0);
-    drop(c);
-    assert_eq!(calls.take(), 1);
 }
 
 thread_local! {

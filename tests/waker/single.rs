@@ -40,7 +40,7 @@ fn a_drain_that_leaves_something_does_not_arm_it() {
 fn every_drain_arms_it() {
     type Drain<'a> = &'a dyn Fn(&mut Map);
     let other = Strong::new(7);
-    let drains: [(&str, Drain<'_>); 11] = [
+    let drains: [(&str, Drain<'_>); 12] = [
         ("purge", &|map| _ = map.purge()),
         ("purge_some", &|map| assert_eq!(map.purge_some(1), 1)),
         ("insert", &|map| _ = map.insert(&other, 1)),
@@ -54,6 +54,7 @@ fn every_drain_arms_it() {
         ("shrink_to_fit", &|map| map.shrink_to_fit()),
         ("reserve", &|map| map.reserve(1)),
         ("clear", &|map| map.clear()),
+        ("drain", &|map| map.drain().for_each(drop)),
     ];
     for (name, drain) in drains {
         let (calls, (mut map, _keys)) = (Calls::new(), map_of(3));

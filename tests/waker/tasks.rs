@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
 
-use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong, WeakPairMap, WeakValueMap, local};
+use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong, WeakPairMap, local};
 
 use crate::common::scaled;
 use crate::common::subject::{Subject, Upkeep, new_lives, shared, single};
@@ -203,28 +203,6 @@ fn small_memos_and_attributes() {
     attributes.purge();
     assert!(memo.poll_pending(&mut context).is_pending());
     assert!(attributes.poll_pending(&mut context).is_pending());
-}
-
-/// 238: A notice whose entry has gone is not pending: also if no waker was there when that went.
-#[test]
-fn late_notices_are_not_pending() {
-    for is_first_poll in [false, true] {
-        let (task, mut map) = (Calls::new(), WeakValueMap::<usize, _>::new());
-        if !is_first_poll {
-            assert!(!is_ready(&mut map, &task));
-        }
-        // One operation drains 16 notices; that of the first death is the last to be drained, and its entry goes
-        // before.
-        let values: Vec<_> = (0..17_usize).map(Strong::new).collect();
-        map.extend(values.iter().map(|value| (**value, value)));
-        drop(values);
-        task.take();
-        let value = Strong::new(100);
-        map.insert(0, &value);
-        assert!(!is_ready(&mut map, &task));
-        drop(value);
-        assert_eq!(task.take(), 1);
-    }
 }
 
 /// 238: What a thread looks at counts, but no purge destroys it. When the thread leaves, it is destroyed, or kept: then

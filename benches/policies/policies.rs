@@ -138,7 +138,6 @@ impl<const LAPS: bool> Sieve<LAPS> {
     }
 }
 
-#[allow(dead_code, reason = "the simulation of the benches has it")]
 pub(crate) struct Lru {
     size: usize,
     queue: List,
