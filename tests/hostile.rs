@@ -34,9 +34,9 @@ mod script;
 #[path = "hostile/threads.rs"]
 mod threads;
 
+use common::custom::Custom;
 use common::subject::Upkeep;
 use common::subject::single::{Collection, Kit};
-use common::wild::Wild;
 
 /// 63, 64, 181: Whatever the code of users does, each collection finds what it shows.
 #[cfg(feature = "std")]
@@ -65,7 +65,7 @@ fn corpus() {
 }
 
 /// Makes a collection of objects whose code is the test's.
-type Wilds = Kit<dyn Collection<Wild>, Wild>;
+type Customs = Kit<dyn Collection<Custom>, Custom>;
 
 /// Reclaims the dead, and returns what is left.
 fn rest<F: Upkeep + ?Sized>(all: &mut F) -> (usize, usize, usize) {

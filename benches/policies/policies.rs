@@ -8,7 +8,6 @@ pub(crate) trait Policy {
     fn contains(&self, object: usize) -> bool;
     /// Asks for an object. It is in the cache afterwards. Returns which one went instead, if one did.
     fn request(&mut self, object: usize) -> Option<usize>;
-    fn len(&self) -> usize;
 }
 
 /// A doubly linked list of numbers.
@@ -120,10 +119,6 @@ impl<const LAPS: bool> Policy for Sieve<LAPS> {
         self.visited[object] = false;
         gone
     }
-
-    fn len(&self) -> usize {
-        self.queue.len
-    }
 }
 
 impl<const LAPS: bool> Sieve<LAPS> {
@@ -165,10 +160,6 @@ impl Policy for Lru {
         }
         self.queue.push_head(object);
         gone
-    }
-
-    fn len(&self) -> usize {
-        self.queue.len
     }
 }
 

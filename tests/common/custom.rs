@@ -2,13 +2,14 @@
 //! compiled again for each.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::owned::{Content, Ends, Owned};
 use super::quiet_panic;
-use super::subject::Content;
 
 /// When user code runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,28 +22,137 @@ pub enum On {
     Asked,
 }
 
-type Code = dyn Fn(On, &Custom) + Send + Sync;
+/// What the traits of a [`Custom`] do.
+pub trait Code: Sync {
+    fn hash(&self, of: &Custom) -> usize {
+        of.number
+    }
 
-/// Equal are those with equal numbers, and all have the same hash, unless a test decides otherwise.
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
+        one.number == other.number
+    }
+
+    /// Without an end.
+    fn clone(&self, of: &Custom) -> Custom {
+        Custom::new(of.number)
+    }
+
+    fn drop(&self, of: &Custom) {
+        end(of);
+    }
+}
+
+/// As a number.
+struct Plain;
+
+impl Code for Plain {}
+
+/// A closure for each of them. Equal are those with equal numbers, and all have the same hash, unless a test decides otherwise.
+struct Closures;
+
+impl Code for Closures {
+    fn hash(&self, of: &Custom) -> usize {
+        of.runs(On::Hash);
+        of.hash
+    }
+
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
+        called_back(On::Eq, one);
+        one.runs(On::Eq);
+        (one.equal)(&one.number, &other.number)
+    }
+
+    fn clone(&self, of: &Custom) -> Custom {
+        of.runs(On::Clone);
+        Custom {
+            is_original: false,
+            closure: of.closure.clone(),
+            held: of.held.clone(),
+            _memory: Box::new(0),
+            ..*of
+        }
+    }
+
+    fn drop(&self, of: &Custom) {
+        of.runs(On::Drop);
+    }
+}
+
+type Closure = dyn Fn(On, &Custom) + Send + Sync;
+
+/// A number with code of its own.
 pub struct Custom {
     pub number: usize,
+    /// Tells its code which one it is.
+    pub mark: usize,
+    code: &'static dyn Code,
     is_original: bool,
-    hash: u64,
+    hash: usize,
     equal: fn(&usize, &usize) -> bool,
-    code: Option<Arc<Code>>,
+    closure: Option<Arc<Closure>>,
     held: Option<Arc<dyn Any + Send + Sync>>,
     /// If the object is destroyed twice, the allocator and Miri detect the second free.
-    memory: Box<u8>,
+    _memory: Box<u8>,
+}
+
+type End = Box<dyn FnMut(&Custom)>;
+
+thread_local! {
+    /// By marks, of which zero has none. Their objects must die on the thread that made them.
+    static ENDS: RefCell<BTreeMap<usize, End>> = const { RefCell::new(BTreeMap::new()) };
+    static MARKS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Calls what was to be called at the end of this object.
+fn end(of: &Custom) {
+    if of.mark != 0 {
+        let end = ENDS.with_borrow_mut(|ends| ends.remove(&of.mark));
+        if let Some(mut end) = end {
+            end(of);
+        }
+    }
 }
 
 impl Custom {
+    /// A plain number.
+    pub fn new(number: usize) -> Self {
+        Custom::with(&Plain, number, 0)
+    }
+
+    pub fn with(code: &'static dyn Code, number: usize, mark: usize) -> Self {
+        Custom {
+            number,
+            mark,
+            code,
+            is_original: true,
+            hash: 0,
+            equal: usize::eq,
+            closure: None,
+            held: None,
+            _memory: Box::new(0),
+        }
+    }
+
+    /// A plain number that calls this when it is destroyed, on this thread.
+    pub fn ending(number: usize, end: impl FnMut(&Custom) + 'static) -> Self {
+        Custom::new(number).and_ends(end)
+    }
+
+    /// The same, of one that has no mark yet.
+    pub fn and_ends(mut self, end: impl FnMut(&Custom) + 'static) -> Self {
+        MARKS.set(MARKS.get() + 1);
+        self.mark = MARKS.get();
+        ENDS.with_borrow_mut(|ends| ends.insert(self.mark, Box::new(end)));
+        self
+    }
+
     /// Whether this is no clone.
     pub fn is_original(&self) -> bool {
         self.is_original
     }
 
     pub fn hashed(mut self, hash: usize) -> Self {
-        self.hash = hash as u64;
+        self.hash = hash;
         self
     }
 
@@ -53,7 +163,7 @@ impl Custom {
 
     /// Its user code, and that of its clones.
     pub fn code(mut self, code: impl Fn(On, &Custom) + Send + Sync + 'static) -> Self {
-        self.code = Some(Arc::new(code));
+        self.closure = Some(Arc::new(code));
         self
     }
 
@@ -82,31 +192,22 @@ impl Custom {
     }
 
     fn runs(&self, on: On) {
-        if let Some(code) = &self.code {
-            code(on, self);
+        if let Some(closure) = &self.closure {
+            closure(on, self);
         }
     }
 }
 
+/// Its code is closures.
 impl From<usize> for Custom {
     fn from(number: usize) -> Self {
-        Custom {
-            number,
-            is_original: true,
-            hash: 0,
-            equal: usize::eq,
-            code: None,
-            held: None,
-            memory: Box::new(0),
-        }
+        Custom::with(&Closures, number, 0)
     }
 }
 
 impl PartialEq for Custom {
     fn eq(&self, other: &Self) -> bool {
-        called_back(On::Eq, self);
-        self.runs(On::Eq);
-        (self.equal)(&self.number, &other.number)
+        self.code.eq(self, other)
     }
 }
 
@@ -114,27 +215,19 @@ impl Eq for Custom {}
 
 impl Hash for Custom {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.runs(On::Hash);
-        state.write_u64(self.hash);
+        self.code.hash(self).hash(state);
     }
 }
 
 impl Clone for Custom {
     fn clone(&self) -> Self {
-        self.runs(On::Clone);
-        Custom {
-            is_original: false,
-            code: self.code.clone(),
-            held: self.held.clone(),
-            memory: self.memory.clone(),
-            ..*self
-        }
+        self.code.clone(self)
     }
 }
 
 impl Drop for Custom {
     fn drop(&mut self) {
-        self.runs(On::Drop);
+        self.code.drop(self);
     }
 }
 
@@ -148,6 +241,17 @@ impl Content for Custom {
     fn number(&self) -> usize {
         self.number
     }
+}
+
+/// Plain objects.
+pub fn customs<L: From<Custom>>(numbers: impl IntoIterator<Item = usize>) -> Vec<L> {
+    let object = |number| Custom::new(number).into();
+    numbers.into_iter().map(object).collect()
+}
+
+/// What a collection owns of an entry, and what is called when it is dropped.
+pub fn owned<E: Ends>(number: usize, ends: &E) -> Owned<E, Custom> {
+    Owned::new(Custom::new(number), ends)
 }
 
 type Callback = Box<dyn FnMut(On, *const ())>;

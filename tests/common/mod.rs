@@ -20,7 +20,6 @@ pub mod pointers;
 pub mod random;
 pub mod subject;
 pub mod watchdog;
-pub mod wild;
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};

@@ -133,8 +133,8 @@ impl Hasher for Plain {
     fn write(&mut self, _: &[u8]) {
         unreachable!("it is given numbers")
     }
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
+    fn write_usize(&mut self, number: usize) {
+        self.0 = number as u64;
     }
 }
 

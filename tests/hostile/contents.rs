@@ -3,11 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use crate::common::custom::{Code, Custom};
 use crate::common::subject::single::{Collection, Handle, quietly};
-use crate::common::wild::{Code, Wild};
 use crate::common::{panics, quiet_panic, scaled};
 use crate::lists::for_each_by_content;
-use crate::{Wilds, rest};
+use crate::{Customs, rest};
 
 const MANY: usize = scaled(200, 5);
 
@@ -50,12 +50,12 @@ thread_local! {
     static MOODS: RefCell<Vec<Rc<Mood>>> = const { RefCell::new(Vec::new()) };
 }
 
-fn mood(of: &Wild) -> Rc<Mood> {
+fn mood(of: &Custom) -> Rc<Mood> {
     MOODS.with_borrow(|moods| moods[of.mark].clone())
 }
 
 impl Code for Moody {
-    fn hash(&self, of: &Wild) -> usize {
+    fn hash(&self, of: &Custom) -> usize {
         let mood = mood(of);
         let hash = of.number ^ mood.salt.get();
         // When they lie, use few hashes, so that unequal ones collide.
@@ -65,7 +65,7 @@ impl Code for Moody {
         }
     }
 
-    fn eq(&self, one: &Wild, other: &Wild) -> bool {
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
         let mood = mood(one);
         act(&mood.on_eq);
         match mood.roll(2) {
@@ -74,26 +74,26 @@ impl Code for Moody {
         }
     }
 
-    fn clone(&self, of: &Wild) -> Wild {
-        Wild::with(&Moody, of.number, of.mark)
+    fn clone(&self, of: &Custom) -> Custom {
+        Custom::with(&Moody, of.number, of.mark)
     }
 
-    fn drop(&self, of: &Wild) {
+    fn drop(&self, of: &Custom) {
         act(&mood(of).on_drop);
     }
 }
 
-fn moody(kit: Wilds, mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Handle<Wild>> {
+fn moody(kit: Customs, mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Handle<Custom>> {
     let mark = MOODS.with_borrow_mut(|moods| {
         moods.push(mood.clone());
         moods.len() - 1
     });
-    let object = |number| kit.living(Wild::with(&Moody, number, mark));
+    let object = |number| kit.living(Custom::with(&Moody, number, mark));
     numbers.map(object).collect()
 }
 
 /// Its counts are right and it takes new entries, now that all answers are honest and all the objects are dead.
-fn assert_usable(kit: Wilds, all: &mut dyn Collection<Wild>) {
+fn assert_usable(kit: Customs, all: &mut dyn Collection<Custom>) {
     assert_eq!(rest(all), (0, 0, 0));
     let objects = moody(kit, &Rc::default(), 0..MANY);
     for object in &objects {
@@ -106,7 +106,7 @@ fn assert_usable(kit: Wilds, all: &mut dyn Collection<Wild>) {
 }
 
 /// B29: Whatever its hash is by now, its notice finds its entry: growth moves the entries.
-fn hash_that_changes(kit: Wilds) {
+fn hash_that_changes(kit: Customs) {
     let mood = Rc::<Mood>::default();
     let objects = moody(kit, &mood, 0..MANY);
     let mut all = kit.empty();
@@ -125,7 +125,7 @@ fn hash_that_changes(kit: Wilds) {
 
 /// 181: Both at random, while objects come and go. (But the hash stays the same during an operation: an interner
 /// detects a change, and panics.)
-fn hash_and_eq_that_lie(kit: Wilds) {
+fn hash_and_eq_that_lie(kit: Customs) {
     for seed in 0..scaled(16, 1) as u64 {
         let mood = Rc::<Mood>::default();
         mood.dice.set(Some(seed));
@@ -153,8 +153,8 @@ fn hash_and_eq_that_lie(kit: Wilds) {
 
 /// C55, 181: `Eq` drops the last handles of all objects, including the one it compares: that one dies at the end of the
 /// lookup, or during it. Its destructor does nothing, or panics.
-fn eq_that_kills(kit: Wilds) {
-    type Lookup = fn(&mut dyn Collection<Wild>, &Handle<Wild>);
+fn eq_that_kills(kit: Customs) {
+    type Lookup = fn(&mut dyn Collection<Custom>, &Handle<Custom>);
     let lookups: [Lookup; 3] = [
         |all, same| _ = all.has(same),
         |all, same| _ = all.leave(same),
@@ -182,7 +182,7 @@ fn eq_that_kills(kit: Wilds) {
 }
 
 for_each_by_content!(
-    kit<crate::common::wild::Wild>:
+    kit<crate::common::custom::Custom>:
     hash_that_changes,
     hash_and_eq_that_lie,
     eq_that_kills,

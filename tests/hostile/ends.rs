@@ -12,10 +12,10 @@ use weakly::keep::{self, Limit};
 use weakly::memo::Value;
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, ReferenceQueue, Strong, concurrent};
 
+use crate::common::custom::{self, Custom, customs};
 use crate::common::subject::{Owned, Shared, Single, Subject, Upkeep, shared, single};
-use crate::common::wild::{self, Wild, wilds};
 
-type Kept = Arc<Owned<shared::Ends, Wild>>;
+type Kept = Arc<Owned<shared::Ends, Custom>>;
 
 /// Each of its parts panics when it is dropped, with its number.
 #[derive(Default)]
@@ -49,13 +49,13 @@ impl Bombs {
 
     /// What threads share, and drop.
     fn kept(&self, number: usize) -> Kept {
-        Arc::new(wild::owned(number, &self.shared()))
+        Arc::new(custom::owned(number, &self.shared()))
     }
 
     /// An object.
-    fn object(&self) -> Strong<Wild> {
+    fn object(&self) -> Strong<Custom> {
         let bomb = self.bomb();
-        Strong::new(Wild::ending(0, move |_| _ = &bomb))
+        Strong::new(Custom::ending(0, move |_| _ = &bomb))
     }
 
     fn waker(&self) -> Waker {
@@ -97,10 +97,10 @@ impl Wake for Bomb {
 }
 
 /// Ends a collection with six entries, of which three are dead, and kept if that is asked for; and with a waker.
-fn ends<F: Upkeep + Default>(enter: impl Fn(&mut F, &Strong<Wild>, &Bombs), more: &[fn(F)]) {
+fn ends<F: Upkeep + Default>(enter: impl Fn(&mut F, &Strong<Custom>, &Bombs), more: &[fn(F)]) {
     for (way, kept) in (0..6_usize).flat_map(|way| [(way, false), (way, true)]) {
         let bombs = Bombs::default();
-        let mut keys = wilds(0..6);
+        let mut keys = customs(0..6);
         let mut all = F::default();
         keys.iter().for_each(|key| enter(&mut all, key, &bombs));
         all.set_waker(Some(bombs.waker()));
@@ -127,7 +127,7 @@ macro_rules! each_ends {
     ($lists:ident $($name:ident: $all:ident [$($more:expr),*];)*) => {$(
         #[test]
         fn $name() {
-            type All = $lists::$all<Strong<Wild>>;
+            type All = $lists::$all<Strong<Custom>>;
             let ends_of = |bombs: &Bombs| if All::OWNS { bombs.$lists() } else { $lists::quietly() };
             ends::<All>(|all, key, bombs| _ = all.enter(key, &ends_of(bombs)), &[$($more),*]);
         }
@@ -159,7 +159,7 @@ each_ends! {
 
 #[test]
 fn keep_alive() {
-    type Kept = keep::KeepAlive<Strong<Wild>>;
+    type Kept = keep::KeepAlive<Strong<Custom>>;
     let ways: [fn(Kept); 6] = [
         drop,
         |mut kept| kept.clear(),
@@ -205,7 +205,7 @@ fn floor() {
 fn ceiling() {
     let bombs = Bombs::default();
     let map = shared::Maps::new();
-    let keys = wilds::<Strong<Wild>>(0..6);
+    let keys = customs::<Strong<Custom>>(0..6);
     map.set_ceiling(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     map.set_listener(move |_: &_, _: &_, _| _ = &bomb);
@@ -218,13 +218,13 @@ fn ceiling() {
 #[test]
 fn memo() {
     let bombs = Bombs::default();
-    let memo = Memo::<(Strong<Wild>, Value<Wild>), Kept>::new();
-    let keys = wilds::<Strong<Wild>>(0..6);
+    let memo = Memo::<(Strong<Custom>, Value<Custom>), Kept>::new();
+    let keys = customs::<Strong<Custom>>(0..6);
     memo.set_ceiling(Limit::none(), bombs.weight());
     let bomb = bombs.bomb();
     memo.set_listener(move |_: &_, _: &_, _| _ = &bomb);
     keys.iter()
-        .for_each(|key| drop(memo.insert((key, &Wild::new(0)), bombs.kept(0))));
+        .for_each(|key| drop(memo.insert((key, &Custom::new(0)), bombs.kept(0))));
     memo.set_waker(Some(bombs.waker()));
     bombs.ends(|| drop(memo));
 }
@@ -241,7 +241,7 @@ fn attributes() {
     }
     let bombs = Bombs::default();
     let all = Attributes::new();
-    let keys = wilds::<Strong<Wild>>(0..6);
+    let keys = customs::<Strong<Custom>>(0..6);
     for key in &keys {
         all.insert(key, One, bombs.kept(0));
         all.insert(key, Other, bombs.kept(0));
@@ -254,7 +254,7 @@ fn attributes() {
 fn queue() {
     let bombs = Bombs::default();
     let queue = ReferenceQueue::new();
-    let keys = wilds::<Strong<Wild>>(0..6);
+    let keys = customs::<Strong<Custom>>(0..6);
     keys.iter()
         .for_each(|key| drop(queue.register(key, bombs.bomb())));
     drop(keys);

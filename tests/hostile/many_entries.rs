@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::thread;
 
+use crate::common::custom::{self, Custom};
 use crate::common::subject::Owned;
 #[cfg(feature = "std")]
 use crate::common::subject::shared;
 use crate::common::subject::single::{Ends, ValueMaps, quietly};
-use crate::common::wild::{self, Wild};
 use crate::common::{scaled, sized};
 use weakly::Strong;
 
 /// If the time were quadratic, a test would take hours.
 const MANY: usize = sized(1_000_000, 200_000, 150);
 
-fn owned(number: usize) -> Owned<Ends, Wild> {
-    wild::owned(number, &quietly())
+fn owned(number: usize) -> Owned<Ends, Custom> {
+    custom::owned(number, &quietly())
 }
 
 /// 184: The object is the value of very many keys. While its notices are pushed, another thread queries its
@@ -35,7 +35,7 @@ fn a_death_with_very_many_entries_releases_its_lock() {
 
 /// Lets an object die that is the value of very many keys; returns how many queries have been answered meanwhile.
 fn answers_during_a_death() -> usize {
-    let object = Strong::new(Wild::new(0));
+    let object = Strong::new(Custom::new(0));
     let mut map: ValueMaps<_> = (0..MANY).map(|n| (owned(n), &object)).collect();
     assert_eq!(Strong::weak_count(&object), MANY);
     let over = Arc::new(AtomicBool::new(false));
@@ -63,7 +63,7 @@ fn answers_during_a_death() -> usize {
 /// 184: A map that ends while the object lives removes its entries from the object's list, one by one.
 #[test]
 fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
-    let object = Strong::new(Wild::new(0));
+    let object = Strong::new(Custom::new(0));
     let map: ValueMaps<_> = (0..MANY).map(|n| (owned(n), &object)).collect();
     let weak = Strong::downgrade(&object);
     assert_eq!(Strong::weak_count(&object), MANY + 1);
@@ -77,13 +77,13 @@ fn the_end_of_a_map_with_very_many_entries_of_one_object_is_linear() {
 fn all_entries_of_an_object_are_found_when_some_have_gone() {
     for count in scaled(1, 257)..scaled(300, 258) {
         for gone in scaled(0, 1)..scaled(3, 2).min(count) {
-            let object = Strong::new(Wild::new(0));
+            let object = Strong::new(Custom::new(0));
             let mut map: ValueMaps<_> = (0..count).map(|n| (owned(n), &object)).collect();
-            (0..gone).for_each(|n| drop(map.remove(&Wild::new(n))));
+            (0..gone).for_each(|n| drop(map.remove(&Custom::new(n))));
             assert_eq!(map.keys_of(&object).count(), count - gone);
             #[cfg(feature = "std")]
             {
-                let kept = |n| Arc::new(wild::owned(n, &shared::quietly()));
+                let kept = |n| Arc::new(custom::owned(n, &shared::quietly()));
                 let also = shared::ValueMaps::new();
                 (0..count).for_each(|n| drop(also.insert(kept(n), &object)));
                 (0..gone).for_each(|n| drop(also.remove(&kept(n))));

@@ -11,11 +11,11 @@ use weakly::memo::Value;
 use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
 use weakly::{Interner, Memo, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap, concurrent};
 
+use crate::common::custom::{self, Custom, customs};
 use crate::common::subject::{Owned, shared, single};
-use crate::common::wild::{self, Wild, wilds};
 use crate::common::{panics, quiet_panic};
 
-type Kept = Arc<Owned<shared::Ends, Wild>>;
+type Kept = Arc<Owned<shared::Ends, Custom>>;
 
 thread_local! {
     /// How many calls are left before one panics, if one is to.
@@ -52,14 +52,14 @@ fn at_each_call(mut run: impl FnMut(&dyn Fn(&mut dyn FnMut()) -> bool)) {
 /// 181: A condition of `retain`: what came before is as it has said, and what it was asked about stays, as do the others.
 #[test]
 fn a_condition_about_all() {
-    let keys = wilds::<Strong<Wild>>(0..6);
-    let plain = Wild::new(0);
+    let keys = customs::<Strong<Custom>>(0..6);
+    let plain = Custom::new(0);
     at_each_call(|attempt| {
         let (mut own, shared) = (single::Maps::new(), shared::Maps::new());
-        let memo = Memo::<(Strong<Wild>, Value<Wild>), Kept>::new();
+        let memo = Memo::<(Strong<Custom>, Value<Custom>), Kept>::new();
         for key in &keys {
-            own.insert(key, wild::owned(0, &single::quietly()));
-            let kept: Kept = Arc::new(wild::owned(0, &shared::quietly()));
+            own.insert(key, custom::owned(0, &single::quietly()));
+            let kept: Kept = Arc::new(custom::owned(0, &shared::quietly()));
             shared.insert(key, kept.clone());
             memo.insert((key, &plain), kept);
         }

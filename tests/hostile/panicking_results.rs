@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::mem;
 use std::rc::Rc;
 
+use crate::common::custom::{self, Code, Custom};
 use crate::common::subject::Owned;
 use crate::common::subject::single::{Ends, HashPairsTwice, ValueMaps, quietly};
-use crate::common::wild::{self, Code, Wild};
 use crate::common::{panics, quiet_panic};
 use weakly::collections::weak_value_map;
 use weakly::local::Strong;
 
-type Object = Strong<Wild>;
+type Object = Strong<Custom>;
 
 thread_local! {
     /// Dropped by the next comparison. The table then has the last handle to an object.
@@ -22,35 +22,35 @@ thread_local! {
 struct Killing;
 
 impl Code for Killing {
-    fn hash(&self, _: &Wild) -> usize {
+    fn hash(&self, _: &Custom) -> usize {
         0
     }
 
-    fn eq(&self, one: &Wild, other: &Wild) -> bool {
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
         drop(LAST.take());
         one.number == other.number
     }
 }
 
-fn content() -> Wild {
-    Wild::with(&Killing, 0, 0)
+fn content() -> Custom {
+    Custom::with(&Killing, 0, 0)
 }
 
 /// Panics when it is dropped.
-fn armed() -> Wild {
+fn armed() -> Custom {
     content().and_ends(|_| quiet_panic())
 }
 
-fn with(token: &Rc<()>) -> Wild {
+fn with(token: &Rc<()>) -> Custom {
     let token = token.clone();
     content().and_ends(move |_| _ = &token)
 }
 
-fn armed_owned() -> Owned<Ends, Wild> {
+fn armed_owned() -> Owned<Ends, Custom> {
     let end: Ends = Rc::new(|_| {
         quiet_panic();
     });
-    wild::owned(0, &end)
+    custom::owned(0, &end)
 }
 
 /// 182: The value that a place keeps alive, when its key dies in the lookup.
@@ -79,15 +79,15 @@ fn places_of_keys_that_die() {
 }
 
 type Values = ValueMaps<Object>;
-type Occupied<'a> = weak_value_map::OccupiedEntry<'a, Owned<Ends, Wild>, Object>;
+type Occupied<'a> = weak_value_map::OccupiedEntry<'a, Owned<Ends, Custom>, Object>;
 
 /// 182: The value that an operation returns, when a key panics that it removes or does not need.
 #[test]
 fn values_of_owned_keys() {
-    let (token, new) = (Rc::new(()), Strong::new(Wild::new(0)));
-    let quiet = || wild::owned(0, &quietly());
+    let (token, new) = (Rc::new(()), Strong::new(Custom::new(0)));
+    let quiet = || custom::owned(0, &quietly());
     let mut leaks = Vec::new();
-    let mut check = |name, stored: Owned<Ends, Wild>, act: &dyn Fn(&mut Values)| {
+    let mut check = |name, stored: Owned<Ends, Custom>, act: &dyn Fn(&mut Values)| {
         let value = Strong::new(with(&token));
         let mut map = Values::from([(stored, &value)]);
         assert!(panics(|| act(&mut map)), "{name}");
@@ -97,7 +97,7 @@ fn values_of_owned_keys() {
         }
     };
     check("remove", armed_owned(), &|map| {
-        drop(map.remove(&Wild::new(0)));
+        drop(map.remove(&Custom::new(0)));
     });
     check("into_values", armed_owned(), &|map| {
         mem::take(map).into_values().for_each(drop);

@@ -1,17 +1,17 @@
 //! Panics in user code.
 
+use crate::common::custom::{self, Custom};
 use crate::common::own::{self, Own};
 use crate::common::subject::single::{Maps, quietly};
-use crate::common::wild::{self, Wild};
 use crate::common::{panics, quiet_panic};
 use weakly::{Strong, WeakPairMap};
 
 /// 182: The destructor of a payload panics: the death completes.
 #[test]
 fn payload_in_its_death() {
-    let key = Strong::new(Wild::ending(0, |_| quiet_panic()));
+    let key = Strong::new(Custom::ending(0, |_| quiet_panic()));
     let weak = Strong::downgrade(&key);
-    let mut map = Maps::from([(&key, wild::owned(1, &quietly()))]);
+    let mut map = Maps::from([(&key, custom::owned(1, &quietly()))]);
     assert!(panics(|| drop(key)));
     assert!(weak.is_expired());
     assert_eq!(map.len_live(), 0);

@@ -18,8 +18,8 @@ use weakly::keep::Limit;
 use weakly::memo::Value;
 use weakly::{Attributes, Memo, Reclaim, Strong, local};
 
+use crate::common::custom::{Code, Custom};
 use crate::common::subject::{Content, Life, Subject, shared, single};
-use crate::common::wild::{Code, Wild};
 use crate::common::{quiet_panic, unless_panics};
 use ways::{Kept, SharedWays, Ways, abandon, fly, kept};
 
@@ -60,30 +60,30 @@ fn wish() -> bool {
 struct Scripted;
 
 /// A number whose code is the script's.
-fn wild(number: usize) -> Wild {
+fn wild(number: usize) -> Custom {
     let id = MADE.replace(MADE.get() + 1);
     LIVE.with_borrow_mut(|live| live.insert(id));
-    Wild::with(&Scripted, number, id)
+    Custom::with(&Scripted, number, id)
 }
 
 impl Code for Scripted {
-    fn clone(&self, of: &Wild) -> Wild {
+    fn clone(&self, of: &Custom) -> Custom {
         user_code();
         wild(of.number)
     }
 
-    fn drop(&self, of: &Wild) {
+    fn drop(&self, of: &Custom) {
         let lived = LIVE.with_borrow_mut(|live| live.remove(&of.mark));
         assert!(lived, "it was destroyed twice");
         user_code();
     }
 
-    fn eq(&self, one: &Wild, other: &Wild) -> bool {
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
         user_code();
         one.number == other.number
     }
 
-    fn hash(&self, of: &Wild) -> usize {
+    fn hash(&self, of: &Custom) -> usize {
         user_code();
         of.number
     }
@@ -93,7 +93,7 @@ impl Code for Scripted {
 
 /// A collection: whatever is done to it may be in the middle of another operation of it.
 trait Play: Default + 'static {
-    type Life: Life<Wild>;
+    type Life: Life<Custom>;
     /// Whether what it owns may leak if a destructor panics.
     const LEAKS: bool;
     fn play(&self, way: usize, n: usize, life: &Self::Life);
@@ -134,7 +134,7 @@ macro_rules! play {
 }
 
 /// It finds what it shows, each once, and nothing else.
-fn check<F: Subject<Wild>>(all: &F, shown: &[F::Life], lives: &[F::Life]) {
+fn check<F: Subject<Custom>>(all: &F, shown: &[F::Life], lives: &[F::Life]) {
     assert_eq!(shown.len(), all.len_live());
     for (at, one) in shown.iter().enumerate() {
         let same = |other: &F::Life| match F::BY_CONTENT {
@@ -199,7 +199,7 @@ impl<F: SharedWays> Play for Together<F> {
 }
 
 /// A memo, whose plain values have the script's code too.
-struct Asked(Memo<(Strong<Wild>, Value<Wild>), Kept>, Cell<bool>);
+struct Asked(Memo<(Strong<Custom>, Value<Custom>), Kept>, Cell<bool>);
 
 impl Default for Asked {
     fn default() -> Self {
@@ -208,10 +208,10 @@ impl Default for Asked {
 }
 
 impl Play for Asked {
-    type Life = Strong<Wild>;
+    type Life = Strong<Custom>;
     const LEAKS: bool = false;
 
-    fn play(&self, way: usize, n: usize, life: &Strong<Wild>) {
+    fn play(&self, way: usize, n: usize, life: &Strong<Custom>) {
         let Asked(memo, is_bounded) = self;
         let plain = &wild(n % 4);
         let key = (life, plain);
@@ -254,7 +254,7 @@ impl Play for Asked {
         }
     }
 
-    fn check(&self, lives: &[Strong<Wild>]) {
+    fn check(&self, lives: &[Strong<Custom>]) {
         let plain = (0..4).map(wild).collect::<Vec<_>>();
         let found = || {
             let keys = lives
@@ -401,38 +401,38 @@ fn run<P: Play>(choices: Box<dyn Iterator<Item = usize>>) {
 
 /// The library has one source for both: see `for_each_kind!`.
 #[cfg(not(weakly_other_handles))]
-type Std = Arc<Wild>;
+type Std = Arc<Custom>;
 #[cfg(weakly_other_handles)]
-type Std = Rc<Wild>;
+type Std = Rc<Custom>;
 
 type Run = fn(Box<dyn Iterator<Item = usize>>);
 
 /// A script on each collection.
 pub(crate) const ALL: &[Run] = &[
     run::<Asked>,
-    run::<Alone<single::Maps<Strong<Wild>>>>,
-    run::<Alone<single::Maps<Rc<Wild>>>>,
-    run::<Alone<single::Sets<local::Strong<Wild>>>>,
-    run::<Alone<single::HashMaps<Strong<Wild>>>>,
+    run::<Alone<single::Maps<Strong<Custom>>>>,
+    run::<Alone<single::Maps<Rc<Custom>>>>,
+    run::<Alone<single::Sets<local::Strong<Custom>>>>,
+    run::<Alone<single::HashMaps<Strong<Custom>>>>,
     run::<Alone<single::HashMaps<Std>>>,
-    run::<Alone<single::HashSets<local::Strong<Wild>>>>,
+    run::<Alone<single::HashSets<local::Strong<Custom>>>>,
     run::<Alone<single::HashSets<Std>>>,
-    run::<Alone<single::ValueMaps<Strong<Wild>>>>,
+    run::<Alone<single::ValueMaps<Strong<Custom>>>>,
     run::<Alone<single::ValueMaps<Std>>>,
-    run::<Alone<single::PairsTwice<local::Strong<Wild>>>>,
-    run::<Alone<single::HashPairsTwice<Strong<Wild>>>>,
-    run::<Alone<single::Interners<local::Strong<Wild>>>>,
+    run::<Alone<single::PairsTwice<local::Strong<Custom>>>>,
+    run::<Alone<single::HashPairsTwice<Strong<Custom>>>>,
+    run::<Alone<single::Interners<local::Strong<Custom>>>>,
     run::<Alone<single::Interners<Std>>>,
-    run::<Together<shared::Maps<Strong<Wild>>>>,
-    run::<Together<shared::Maps<Arc<Wild>>>>,
-    run::<Together<shared::Sets<Strong<Wild>>>>,
-    run::<Together<shared::HashMaps<Strong<Wild>>>>,
-    run::<Together<shared::HashSets<Arc<Wild>>>>,
-    run::<Together<shared::ValueMaps<Strong<Wild>>>>,
-    run::<Together<shared::PairsTwice<Strong<Wild>>>>,
-    run::<Together<shared::Interners<Strong<Wild>>>>,
-    run::<Together<shared::Interners<Arc<Wild>>>>,
-    run::<Together<Attributes<Strong<Wild>>>>,
+    run::<Together<shared::Maps<Strong<Custom>>>>,
+    run::<Together<shared::Maps<Arc<Custom>>>>,
+    run::<Together<shared::Sets<Strong<Custom>>>>,
+    run::<Together<shared::HashMaps<Strong<Custom>>>>,
+    run::<Together<shared::HashSets<Arc<Custom>>>>,
+    run::<Together<shared::ValueMaps<Strong<Custom>>>>,
+    run::<Together<shared::PairsTwice<Strong<Custom>>>>,
+    run::<Together<shared::Interners<Strong<Custom>>>>,
+    run::<Together<shared::Interners<Arc<Custom>>>>,
+    run::<Together<Attributes<Strong<Custom>>>>,
 ];
 
 /// Runs the script that bytes describe. The first one chooses the collection.

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use crate::common::custom::{Code, Custom};
 use crate::common::scaled;
 use crate::common::subject::single::PairsTwice;
-use crate::common::wild::{Code, Wild};
 use weakly::Strong;
 #[cfg(feature = "std")]
 use weakly::{Anchor, Attribute, ReferenceQueue};
@@ -18,13 +18,13 @@ fn the_end_of_a_map_of_pairs_against_deaths() {
     static ALIVE: AtomicUsize = AtomicUsize::new(0);
     struct Counted;
     impl Code for Counted {
-        fn drop(&self, _: &Wild) {
+        fn drop(&self, _: &Custom) {
             ALIVE.fetch_sub(1, Relaxed);
         }
     }
     for _ in 0..scaled(50, 4) {
         ALIVE.store(8, Relaxed);
-        let object = |number| Strong::new(Wild::with(&Counted, number, 0));
+        let object = |number| Strong::new(Custom::with(&Counted, number, 0));
         let objects = || -> Vec<_> { (0..4).map(object).collect() };
         let (keys, values) = (objects(), objects());
         let watches: Vec<_> = keys.iter().chain(&values).map(Strong::downgrade).collect();

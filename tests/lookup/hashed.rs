@@ -9,7 +9,7 @@ use weakly::{
     concurrent, memo, reference::WeakKey,
 };
 
-use crate::common::wild::{Code, Wild};
+use crate::common::custom::{Code, Custom};
 use crate::common::{Kind, new, scaled};
 use crate::for_each_shared_kind;
 
@@ -28,14 +28,14 @@ thread_local! {
 struct Counting;
 
 impl Code for Counting {
-    fn hash(&self, of: &Wild) -> usize {
+    fn hash(&self, of: &Custom) -> usize {
         HASHED.set(HASHED.get() + 1);
         of.number
     }
 }
 
-fn number(number: usize) -> Wild {
-    Wild::with(&Counting, number, 0)
+fn number(number: usize) -> Custom {
+    Custom::with(&Counting, number, 0)
 }
 
 fn is_same<K: WeakKey>(one: &K, other: &K) -> bool {
@@ -53,39 +53,39 @@ fn a_map_is_searched_by_a_hash<P: Kind>() {
     map.entry_hashed(two, &other).insert_entry(7);
     assert_eq!(
         (
-            map.get(&Hashed(one, |n: &Wild| n.number == 1)),
-            map.get(&Hashed(two, |n: &Wild| n.number == 2))
+            map.get(&Hashed(one, |n: &Custom| n.number == 1)),
+            map.get(&Hashed(two, |n: &Custom| n.number == 2))
         ),
         (Some(&2), Some(&7))
     );
     assert_eq!(
         (
-            map.get(&Hashed(one, |_: &Wild| false)),
-            map.get(&Hashed(two, |n: &Wild| n.number == 1))
+            map.get(&Hashed(one, |_: &Custom| false)),
+            map.get(&Hashed(two, |n: &Custom| n.number == 1))
         ),
         (None, None)
     );
-    *map.get_mut(&Hashed(one, |n: &Wild| *n == *twin)).unwrap() += 1;
-    assert!(map.get_mut(&Hashed(one, |_: &Wild| false)).is_none());
-    let (found, value) = map.get_key_value(&Hashed(one, |_: &Wild| true)).unwrap();
+    *map.get_mut(&Hashed(one, |n: &Custom| *n == *twin)).unwrap() += 1;
+    assert!(map.get_mut(&Hashed(one, |_: &Custom| false)).is_none());
+    let (found, value) = map.get_key_value(&Hashed(one, |_: &Custom| true)).unwrap();
     assert!(is_same(&found, &key) && *value == 3);
     drop(found);
     assert_eq!(HASHED.get(), 0);
     assert_eq!((map.get(&twin), map.get(&other)), (Some(&3), Some(&7)));
     HASHED.set(0);
-    assert!(map.remove_entry(&Hashed(one, |_: &Wild| false)).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Custom| false)).is_none());
     let (found, value) = map
-        .remove_entry(&Hashed(one, |n: &Wild| n.number == 1))
+        .remove_entry(&Hashed(one, |n: &Custom| n.number == 1))
         .unwrap();
     assert!(is_same(&found, &key) && value == 3);
     drop(found);
-    assert!(map.remove_entry(&Hashed(one, |_: &Wild| true)).is_none());
+    assert!(map.remove_entry(&Hashed(one, |_: &Custom| true)).is_none());
     assert_eq!((HASHED.get(), map.len()), (0, 1));
     // The entry lives as long as its key.
     map.entry_hashed(one, &key).or_insert(5);
     drop(key);
     assert_eq!(
-        (map.get(&Hashed(one, |_: &Wild| true)), map.len_live()),
+        (map.get(&Hashed(one, |_: &Custom| true)), map.len_live()),
         (None, 1)
     );
     map.entry_hashed(one, &twin).or_insert(6);
@@ -166,7 +166,7 @@ fn each_operation_hashes_once<P: Kind>() {
         values.remove_entry(&content),
         values.try_insert(number(1), &value).is_ok(),
     );
-    let mut names = Interner::<P::Strong<Wild>>::new();
+    let mut names = Interner::<P::Strong<Custom>>::new();
     once!(
         names.get(&content),
         names.intern(number(1)),
@@ -174,12 +174,12 @@ fn each_operation_hashes_once<P: Kind>() {
         names.intern(twin.clone()),
         names.get(&content),
     );
-    let mut names = Interner::<P::Strong<Wild>>::new();
+    let mut names = Interner::<P::Strong<Custom>>::new();
     once!(
         names.intern_with(&content, |_| key.clone()),
         names.intern_with(&twin, |key| key.clone()),
     );
-    let (is, numbers) = (|n: &usize, there: &Wild| there.number == *n, [1, 2]);
+    let (is, numbers) = (|n: &usize, there: &Custom| there.number == *n, [1, 2]);
     for n in numbers {
         let hash = names.hasher().hash_one(n);
         HASHED.set(0);
@@ -233,7 +233,7 @@ fn each_shared_operation_hashes_once() {
         values.get_or_insert_racing(number(1), |_| value.clone()),
         values.remove_entry(&content),
     );
-    let names = concurrent::Interner::<Strong<Wild>>::new();
+    let names = concurrent::Interner::<Strong<Custom>>::new();
     once!(
         names.get(&content),
         names.intern(number(1)),
@@ -241,19 +241,19 @@ fn each_shared_operation_hashes_once() {
         names.intern(twin.clone()),
         names.get(&content),
     );
-    let names = concurrent::Interner::<Strong<Wild>>::new();
+    let names = concurrent::Interner::<Strong<Custom>>::new();
     once!(
         names.intern_with(&content, |_| key.clone()),
         names.intern_with(&twin, |key| key.clone()),
     );
-    let (is, numbers) = (|n: &usize, there: &Wild| there.number == *n, [1, 2]);
+    let (is, numbers) = (|n: &usize, there: &Custom| there.number == *n, [1, 2]);
     for n in numbers {
         let hash = names.hasher().hash_one(n);
         HASHED.set(0);
         drop(names.intern_or_make(hash, n, is, number));
         assert_eq!(HASHED.get(), 0);
     }
-    let results = Memo::<(Strong<u8>, memo::Value<Wild>), usize>::new();
+    let results = Memo::<(Strong<u8>, memo::Value<Custom>), usize>::new();
     let (object, part) = (Strong::new(1), || memo::Value(number(1)));
     once!(
         results.get((&object, part())),
@@ -272,13 +272,13 @@ fn each_shared_operation_hashes_once() {
 /// Where keys are owned, where values are weak too, and several at once.
 #[test]
 fn all_lookups_take_a_hash() {
-    let (key, value) = (Strong::new(number(1)), Strong::new(Wild::new(7)));
+    let (key, value) = (Strong::new(number(1)), Strong::new(Custom::new(7)));
     macro_rules! check {
         ($map:expr) => {
             #[allow(unused_mut, reason = "a shared one is not changed")]
             let mut map = $map;
             let hash = map.hasher().hash_one(1_usize);
-            let is = |wanted: usize| move |there: &Wild| there.number == wanted;
+            let is = |wanted: usize| move |there: &Custom| there.number == wanted;
             HASHED.set(0);
             assert!(map.contains_key(&Hashed(hash, is(1))));
             assert!(!map.contains_key(&Hashed(hash, is(2))));
@@ -291,14 +291,12 @@ fn all_lookups_take_a_hash() {
     }
     check!(WeakHashPairMap::from([(&key, &value)]));
     check!(WeakValueMap::from([(number(1), &value)]));
-    check!(concurrent::WeakValueMap::<Wild, Strong<Wild>>::from_iter([
-        (number(1), &value)
-    ]));
+    check!(concurrent::WeakValueMap::<Custom, Strong<Custom>>::from_iter([(number(1), &value)]));
 
     let other = Strong::new(number(2));
     let mut map = WeakHashMap::from([(&key, 1_usize), (&other, 2)]);
     let at = [1, 2, 3].map(|n: usize| {
-        Hashed(map.hasher().hash_one(n), move |there: &Wild| {
+        Hashed(map.hasher().hash_one(n), move |there: &Custom| {
             there.number == n
         })
     });
@@ -324,7 +322,7 @@ fn only_live_contents_of_the_hash_are_shown<P: Kind>() {
     drop(dead);
     for hash in [0, 1] {
         let seen = RefCell::new(BTreeSet::new());
-        let is_shown = |n: &Wild| {
+        let is_shown = |n: &Custom| {
             seen.borrow_mut().insert(n.number);
             false
         };
@@ -349,7 +347,7 @@ fn shared_collections_are_searched_by_a_hash() {
         concurrent::WeakHashMap::new(),
         concurrent::WeakHashSet::new(),
     );
-    let names = concurrent::Interner::<Strong<Wild>>::new();
+    let names = concurrent::Interner::<Strong<Custom>>::new();
     let hashes = [
         map.hasher().hash_one(1_usize),
         set.hasher().hash_one(1_usize),
@@ -360,14 +358,14 @@ fn shared_collections_are_searched_by_a_hash() {
     let there = map.get_or_insert_with_hashed(hashes[0], &twin, |_| panic!("it is there"));
     assert_eq!(there, 1);
     _ = map.insert_hashed(hashes[0], &twin, 2);
-    let found = map.get_key_value(&Hashed(hashes[0], |n: &Wild| n.number == 1));
+    let found = map.get_key_value(&Hashed(hashes[0], |n: &Custom| n.number == 1));
     assert!(found.is_some_and(|(found, value)| is_same(&found, &twin) && value == 2));
-    assert_eq!(map.get(&Hashed(hashes[0], |_: &Wild| false)), None);
-    assert_eq!(map.get(&Hashed(!hashes[0], |_: &Wild| true)), None);
+    assert_eq!(map.get(&Hashed(hashes[0], |_: &Custom| false)), None);
+    assert_eq!(map.get(&Hashed(!hashes[0], |_: &Custom| true)), None);
     assert!(set.insert_hashed(hashes[1], &key) && !set.insert_hashed(hashes[1], &twin));
-    let query = Hashed(hashes[2], |n: &Wild| n.number == 1);
+    let query = Hashed(hashes[2], |n: &Custom| n.number == 1);
     let made = names.intern_with(&query, |_| number(1));
-    let found = names.intern_with(&query, |_| -> Wild { panic!("it is there") });
+    let found = names.intern_with(&query, |_| -> Custom { panic!("it is there") });
     assert_eq!(HASHED.get(), 0);
     assert!(is_same(&made, &found) && is_same(&names.intern_with(&twin, Strong::clone), &made));
     assert_eq!((map.get(&key), set.contains(&twin)), (Some(2), true));

@@ -12,8 +12,8 @@ use weakly::{
     reference::{StrongRef, WeakKey},
 };
 
+use crate::common::custom::{Custom, customs};
 use crate::common::random::random;
-use crate::common::wild::{Wild, wilds};
 use crate::common::{Kind, new, panics, quiet_panic, scaled};
 use crate::for_each_shared_kind;
 
@@ -25,7 +25,7 @@ for_each_shared_kind!(
 
 const MANY: usize = scaled(60, 8);
 
-type Key<P> = <P as Kind>::Strong<Wild>;
+type Key<P> = <P as Kind>::Strong<Custom>;
 
 /// N181: Each object is in it under several hashes, most of them wrong, while entries move; all go when it dies.
 fn wrong_hashes_lose_nothing<P: Kind>() {
@@ -34,28 +34,28 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
         WeakHashSet::new(),
         Interner::<Key<P>>::new(),
     );
-    let (value, mut objects) = (Rc::new(0_usize), wilds::<Key<P>>(0..MANY));
+    let (value, mut objects) = (Rc::new(0_usize), customs::<Key<P>>(0..MANY));
     let mut choice = random(7);
     let mut choose = |below: usize| choice.next().unwrap() % below;
     for turn in 0..4 * MANY {
         let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
         map.entry_hashed(hash, key).or_insert(value.clone());
         assert!(
-            map.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+            map.get(&Hashed(hash, |n: &Custom| n.number == key.number))
                 .is_some()
         );
         set.insert_hashed(hash, key);
         assert!(
-            set.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+            set.get(&Hashed(hash, |n: &Custom| n.number == key.number))
                 .is_some()
         );
-        let name = names.intern_with(&Hashed(hash, |n: &Wild| n.number == key.number), |_| {
+        let name = names.intern_with(&Hashed(hash, |n: &Custom| n.number == key.number), |_| {
             key.clone()
         });
         assert_eq!(name.number, key.number);
         // By its right hash, and with a lie.
         _ = (map.get(key), set.contains(key), names.get(key));
-        let lie = |_: &Wild| turn % 3 == 0;
+        let lie = |_: &Custom| turn % 3 == 0;
         map.get_mut(&Hashed(hash, lie));
         set.get(&Hashed(hash, lie));
         // This panics if the closure denies what was made.
@@ -73,11 +73,11 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
             }
             2 => {
                 _ = (
-                    map.remove_entry(&Hashed(hash, |_: &Wild| true)),
-                    set.take(&Hashed(hash, |_: &Wild| true)),
+                    map.remove_entry(&Hashed(hash, |_: &Custom| true)),
+                    set.take(&Hashed(hash, |_: &Custom| true)),
                 )
             }
-            3 => objects[choose(MANY)] = new::<P, _>(Wild::new(choose(MANY))),
+            3 => objects[choose(MANY)] = new::<P, _>(Custom::new(choose(MANY))),
             _ => {}
         }
     }
@@ -99,7 +99,7 @@ fn wrong_hashes_lose_nothing<P: Kind>() {
 
 /// N181: Wherever the panic comes.
 fn closures_that_panic_change_nothing<P: Kind>() {
-    let objects = wilds::<Key<P>>(0..MANY);
+    let objects = customs::<Key<P>>(0..MANY);
     let (mut map, mut set, mut names) = (
         WeakHashMap::new(),
         WeakHashSet::new(),
@@ -108,13 +108,13 @@ fn closures_that_panic_change_nothing<P: Kind>() {
     for key in &objects {
         map.entry_hashed(1, key).or_insert(Rc::new(key.number));
         set.insert_hashed(1, key);
-        _ = names.intern_with(&Hashed(1, |n: &Wild| n.number == key.number), |_| {
+        _ = names.intern_with(&Hashed(1, |n: &Custom| n.number == key.number), |_| {
             key.clone()
         });
     }
     for patience in 0..scaled(5, 2) {
         let left = Cell::new(0);
-        let wear = |_: &Wild| {
+        let wear = |_: &Custom| {
             if left.get() == patience {
                 quiet_panic();
             }
@@ -131,14 +131,14 @@ fn closures_that_panic_change_nothing<P: Kind>() {
         check(&mut || _ = set.get(&Hashed(1, wear)));
         check(&mut || _ = set.take(&Hashed(1, wear)));
         check(&mut || _ = names.get(&Hashed(1, wear)));
-        check(&mut || _ = names.intern_with(&Hashed(1, wear), |_| Wild::new(MANY)));
+        check(&mut || _ = names.intern_with(&Hashed(1, wear), |_| Custom::new(MANY)));
     }
     assert_eq!(
         (map.len_live(), set.len_live(), names.len_live()),
         (MANY, MANY, MANY)
     );
     assert!(objects.iter().all(|key| {
-        map.get(&Hashed(1, |n: &Wild| n.number == key.number))
+        map.get(&Hashed(1, |n: &Custom| n.number == key.number))
             .is_some_and(|value| **value == key.number)
     }));
     assert!(objects.iter().all(|key| P::counts(key).0 == 1));
@@ -152,11 +152,11 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
     let mut map = WeakHashMap::new();
     for is_match in [true, false] {
         for lookup in 0..3 {
-            let object = new::<P, _>(Wild::new(7));
+            let object = new::<P, _>(Custom::new(7));
             let weak = WeakKey::downgrade(&object);
             map.entry_hashed(3, &object).or_insert(Rc::new(1));
             let last = RefCell::new(Some(object));
-            let kill = |n: &Wild| {
+            let kill = |n: &Custom| {
                 drop(last.take());
                 n.number == 7 && is_match
             };
@@ -177,9 +177,9 @@ fn closures_may_drop_the_last_handle<P: Kind>() {
 
 fn shared_wrong_hashes<K>()
 where
-    K: SharedRef + StrongRef<Target = Wild> + weakly::reference::Content + From<Wild> + Clone,
+    K: SharedRef + StrongRef<Target = Custom> + weakly::reference::Content + From<Custom> + Clone,
 {
-    let mut objects = wilds::<K>(0..MANY);
+    let mut objects = customs::<K>(0..MANY);
     let (map, set, names) = (
         concurrent::WeakHashMap::new(),
         concurrent::WeakHashSet::new(),
@@ -190,7 +190,7 @@ where
     for turn in 0..4 * MANY {
         let (key, hash) = (&objects[turn % MANY], choose(1 << 20) as u64 * 0x9e37_79b9);
         let content = K::content(key).number;
-        let is_it = |n: &Wild| n.number == content;
+        let is_it = |n: &Custom| n.number == content;
         if turn % 2 == 0 {
             _ = map.insert_hashed(hash, key, value.clone());
         } else {
@@ -202,7 +202,7 @@ where
         let name = names.intern_with(&Hashed(hash, is_it), |_| key.clone());
         assert_eq!(K::content(&name).number, content);
         _ = (map.get(key), set.contains(key), names.get(key));
-        let lie = |_: &Wild| turn % 3 == 0;
+        let lie = |_: &Custom| turn % 3 == 0;
         _ = (
             map.get(&Hashed(hash, lie)),
             set.get(&Hashed(hash, lie)),
@@ -212,11 +212,11 @@ where
             0 => map.shrink_to_fit(),
             1 => {
                 _ = (
-                    map.remove_entry(&Hashed(hash, |_: &Wild| true)),
-                    set.take(&Hashed(hash, |_: &Wild| true)),
+                    map.remove_entry(&Hashed(hash, |_: &Custom| true)),
+                    set.take(&Hashed(hash, |_: &Custom| true)),
                 )
             }
-            2 => objects[choose(MANY)] = K::from(Wild::new(choose(MANY))),
+            2 => objects[choose(MANY)] = K::from(Custom::new(choose(MANY))),
             _ => {}
         }
     }
@@ -232,26 +232,26 @@ where
 /// N181: In shared collections too.
 #[test]
 fn shared_wrong_hashes_lose_nothing() {
-    shared_wrong_hashes::<Strong<Wild>>();
+    shared_wrong_hashes::<Strong<Custom>>();
 }
 
 /// N181, D64: The closure uses the collection that calls it, also to remove or replace what it is asked about; then it
 /// panics.
 #[test]
 fn closures_may_use_shared_collections() {
-    let objects = wilds::<Strong<Wild>>(0..MANY);
+    let objects = customs::<Strong<Custom>>(0..MANY);
     let map = concurrent::WeakHashMap::new();
     let hash = map.hasher().hash_one(0_usize);
     let acts: [&dyn Fn(usize); 6] = [
-        &|n| _ = map.remove_entry(&Hashed(hash, |there: &Wild| there.number == n)),
+        &|n| _ = map.remove_entry(&Hashed(hash, |there: &Custom| there.number == n)),
         &|n| _ = map.insert_hashed(hash, &objects[n], Arc::new(n + 1)),
         &|n| _ = map.get_or_insert_with_hashed(hash, &objects[n], |_| Arc::new(n)),
         &|_| map.clear(),
         &|_| _ = map.purge(),
         &|n| {
             _ = map
-                .get(&Hashed(hash, |there: &Wild| there.number == n))
-                .is_some_and(|_| map.remove(&Wild::new(0)).is_some())
+                .get(&Hashed(hash, |there: &Custom| there.number == n))
+                .is_some_and(|_| map.remove(&Custom::new(0)).is_some())
         },
     ];
     for (number, act) in acts.into_iter().enumerate() {
@@ -261,7 +261,7 @@ fn closures_may_use_shared_collections() {
                     .iter()
                     .for_each(|key| _ = map.insert_hashed(hash, key, Arc::new(key.number)))
             };
-            let is_it = |n: &Wild| {
+            let is_it = |n: &Custom| {
                 act(n.number);
                 end && n.number == MANY / 2
             };
@@ -277,7 +277,7 @@ fn closures_may_use_shared_collections() {
                 assert!(taken.is_none_or(|(key, _)| end && key.number == MANY / 2));
             }
             fill();
-            let panicking = |n: &Wild| {
+            let panicking = |n: &Custom| {
                 act(n.number);
                 quiet_panic()
             };
@@ -287,7 +287,7 @@ fn closures_may_use_shared_collections() {
             fill();
             assert_eq!((map.len(), map.len_live()), (MANY, MANY));
             assert!(objects.iter().all(|key| {
-                map.get(&Hashed(hash, |n: &Wild| n.number == key.number))
+                map.get(&Hashed(hash, |n: &Custom| n.number == key.number))
                     == Some(Arc::new(key.number))
             }));
         }

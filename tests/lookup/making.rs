@@ -8,7 +8,7 @@ use std::thread;
 
 use weakly::{Hashed, Interner, Strong, concurrent, reference::WeakKey};
 
-use crate::common::wild::Wild;
+use crate::common::custom::Custom;
 use crate::common::{Count, Counter, Kind, OnDrop, new, panics, quiet_panic, scaled};
 use crate::for_each_shared_kind;
 
@@ -89,32 +89,32 @@ fn a_maker_that_panics_or_lies_adds_nothing() {
         ($numbers:expr) => {
             #[allow(unused_mut, reason = "a shared one is not changed")]
             let mut numbers = $numbers;
-            let kept = [1, 2, 3].map(|n| numbers.intern(Wild::new(n)));
-            let hundred = Wild::new(100);
-            let hashed = Hashed(1, |there: &Wild| there.number == 100);
+            let kept = [1, 2, 3].map(|n| numbers.intern(Custom::new(n)));
+            let hundred = Custom::new(100);
+            let hashed = Hashed(1, |there: &Custom| there.number == 100);
             assert!(panics(
-                || _ = numbers.intern_with(&hundred, |_| -> Wild { quiet_panic() })
+                || _ = numbers.intern_with(&hundred, |_| -> Custom { quiet_panic() })
             ));
             assert!(panics(
-                || _ = numbers.intern_with(&hundred, |_| Wild::new(101))
+                || _ = numbers.intern_with(&hundred, |_| Custom::new(101))
             ));
             assert!(panics(
-                || _ = numbers.intern_with(&hashed, |_| -> Wild { quiet_panic() })
+                || _ = numbers.intern_with(&hashed, |_| -> Custom { quiet_panic() })
             ));
             assert!(panics(
-                || _ = numbers.intern_with(&hashed, |_| Wild::new(101))
+                || _ = numbers.intern_with(&hashed, |_| Custom::new(101))
             ));
             assert_eq!((numbers.len(), numbers.len_live()), (3, 3));
-            assert!(numbers.get(&hundred).is_none() && numbers.get(&Wild::new(101)).is_none());
-            let made = numbers.intern_with(&hundred, Wild::clone);
+            assert!(numbers.get(&hundred).is_none() && numbers.get(&Custom::new(101)).is_none());
+            let made = numbers.intern_with(&hundred, Custom::clone);
             assert!(is_same(&numbers.get(&hundred).unwrap(), &made));
             drop((kept, made));
             numbers.purge();
             assert_eq!((numbers.len(), numbers.pending_dead()), (0, 0));
         };
     }
-    check!(Interner::<Strong<Wild>>::new());
-    check!(concurrent::Interner::<Strong<Wild>>::new());
+    check!(Interner::<Strong<Custom>>::new());
+    check!(concurrent::Interner::<Strong<Custom>>::new());
 }
 
 /// Panics when it is dropped, which is counted.
@@ -136,8 +136,8 @@ impl Drop for Bomb {
 
 /// N182: What the closures own is dropped before the handle is returned: if that panics, the handle is not leaked.
 fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
-    let mut numbers = Interner::<P::Strong<Wild>>::new();
-    let seven = || Wild::new(7);
+    let mut numbers = Interner::<P::Strong<Custom>>::new();
+    let seven = || Custom::new(7);
     let handle = numbers.intern(seven());
     let hash = numbers.hasher().hash_one(7_usize);
     let counter = Counter::default();
@@ -154,30 +154,30 @@ fn a_closure_that_is_not_called_is_dropped<P: Kind>() {
         seven()
     };
     assert!(panics(|| drop(
-        numbers.intern_with(&Hashed(hash, |_: &Wild| true), |_| make())
+        numbers.intern_with(&Hashed(hash, |_: &Custom| true), |_| make())
     )));
     // Each owns its bomb, and only looks at it.
     let owned = bomb();
-    let is_match = move |n: &Wild| owned.is_armed() && n.number == 7;
+    let is_match = move |n: &Custom| owned.is_armed() && n.number == 7;
     assert!(panics(|| drop(
         numbers.intern_with(&Hashed(hash, is_match), |_| seven())
     )));
     let owned = bomb();
-    let is_match = move |n: &Wild| owned.is_armed() && n.number == 7;
+    let is_match = move |n: &Custom| owned.is_armed() && n.number == 7;
     assert!(panics(|| drop(numbers.get(&Hashed(hash, is_match)))));
     // A miss: the closure is dropped when it has been asked about what was made.
     let owned = bomb();
-    let is_match = move |n: &Wild| owned.is_armed() && n.number == 9;
+    let is_match = move |n: &Custom| owned.is_armed() && n.number == 9;
     assert!(panics(|| drop(
-        numbers.intern_with(&Hashed(!hash, is_match), |_| Wild::new(9))
+        numbers.intern_with(&Hashed(!hash, is_match), |_| Custom::new(9))
     )));
     let owned = bomb();
-    let is_match = move |_: &usize, n: &Wild| owned.is_armed() && n.number == 9;
+    let is_match = move |_: &usize, n: &Custom| owned.is_armed() && n.number == 9;
     assert!(panics(|| drop(numbers.intern_or_make(
         !hash,
         9,
         is_match,
-        Wild::new
+        Custom::new
     ))));
     assert_eq!((P::counts(&handle), counter.get()), (before, 6));
     assert_eq!(
@@ -213,19 +213,19 @@ fn shared_makers_may_use_the_interner() {
 fn threads_make_the_same() {
     let (threads, words) = (scaled(4, 2), scaled(300, 5));
     let (names, barrier) = (
-        concurrent::Interner::<Arc<Wild>>::new(),
+        concurrent::Interner::<Arc<Custom>>::new(),
         Barrier::new(threads),
     );
     let made = Count::default();
-    let found: Vec<Vec<Arc<Wild>>> = thread::scope(|scope| {
+    let found: Vec<Vec<Arc<Custom>>> = thread::scope(|scope| {
         let intern = || {
             barrier.wait();
-            let make = |word: &Wild| {
+            let make = |word: &Custom| {
                 made.add();
                 word.clone()
             };
             (0..words)
-                .map(|word| names.intern_with(&Wild::new(word), make))
+                .map(|word| names.intern_with(&Custom::new(word), make))
                 .collect()
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(intern)).collect();

@@ -4,7 +4,7 @@ use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong};
 
 use super::ways::{Kept, kept};
 use super::{Play, Together, user_code, wild, wish};
-use crate::common::{forget, subject::Life, wild::Wild};
+use crate::common::{custom::Custom, forget, subject::Life};
 
 struct First;
 struct Second;
@@ -14,14 +14,14 @@ impl AttributeKey for First {
 }
 
 impl AttributeKey for Second {
-    type Value = Wild;
+    type Value = Custom;
 }
 
-impl Play for Together<Attributes<Strong<Wild>>> {
-    type Life = Strong<Wild>;
+impl Play for Together<Attributes<Strong<Custom>>> {
+    type Life = Strong<Custom>;
     const LEAKS: bool = false;
 
-    fn play(&self, way: usize, n: usize, life: &Strong<Wild>) {
+    fn play(&self, way: usize, n: usize, life: &Strong<Custom>) {
         let all = self.0.borrow().clone();
         match way {
             0..3 => _ = all.insert(life, First, kept(n)),
@@ -51,7 +51,7 @@ impl Play for Together<Attributes<Strong<Wild>>> {
         }
     }
 
-    fn check(&self, lives: &[Strong<Wild>]) {
+    fn check(&self, lives: &[Strong<Custom>]) {
         let all = self.0.borrow();
         let shown: Vec<_> = all.keys().collect();
         assert_eq!(shown.len(), all.len_live());

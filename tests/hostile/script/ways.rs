@@ -9,15 +9,15 @@ use weakly::Hashed;
 use weakly::concurrent::SharedRef;
 
 use super::{FLYING, LEAKS, user_code, wild, wish};
+use crate::common::custom::Custom;
 use crate::common::forget;
 use crate::common::subject::{Life, Owned, Shared, Single, shared, single};
-use crate::common::wild::Wild;
 
-pub(super) trait Ways: Single<Wild> + 'static {
+pub(super) trait Ways: Single<Custom> + 'static {
     const WAYS: &'static [fn(&mut Self, &Self::Life)];
 }
 
-pub(super) trait SharedWays: Shared<Wild> + 'static {
+pub(super) trait SharedWays: Shared<Custom> + 'static {
     const WAYS: &'static [fn(&Self, &Self::Life)];
 }
 
@@ -27,7 +27,7 @@ macro_rules! ways {
     };
     (@one $trait:ident [$($mut:ident)?] $lists:ident [$($bounds:tt)*] $face:ident
      |$all:ident, $key:ident| [$($way:expr),* $(,)?]) => {
-        impl<K: Life<Wild> + $($bounds)*> $trait for $lists::$face<K> {
+        impl<K: Life<Custom> + $($bounds)*> $trait for $lists::$face<K> {
             const WAYS: &'static [fn(&$($mut)? Self, &K)] = &[$(|$all, $key| {
                 _ = $key; // not all use it
                 $way;
@@ -37,12 +37,12 @@ macro_rules! ways {
 }
 
 /// What is made for an entry.
-fn owned(number: usize) -> Owned<single::Ends, Wild> {
+fn owned(number: usize) -> Owned<single::Ends, Custom> {
     user_code();
     Owned::new(wild(number), &single::quietly())
 }
 
-fn object<K: From<Wild>>(number: usize) -> K {
+fn object<K: From<Custom>>(number: usize) -> K {
     user_code();
     wild(number).into()
 }
@@ -55,7 +55,7 @@ pub(super) fn abandon<I: Iterator>(mut iter: I) {
 }
 
 /// A hash made beforehand.
-fn hashed<T: Borrow<Wild>>(hash: u64, number: usize) -> Hashed<impl Fn(&T) -> bool> {
+fn hashed<T: Borrow<Custom>>(hash: u64, number: usize) -> Hashed<impl Fn(&T) -> bool> {
     Hashed(hash, move |there: &T| {
         user_code();
         there.borrow().number == number
@@ -169,7 +169,7 @@ ways! {
     ];
 }
 
-pub(super) type Kept = Arc<Owned<shared::Ends, Wild>>;
+pub(super) type Kept = Arc<Owned<shared::Ends, Custom>>;
 
 /// What is made for an entry that threads share.
 pub(super) fn kept(number: usize) -> Kept {
