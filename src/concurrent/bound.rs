@@ -14,16 +14,15 @@
 //! The victims of an admission are evicted when the operation has left the table: see
 //! [`evict`](super::evict).
 
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize};
 use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
 use super::kept::KeptRemains;
 use super::schema::Schema;
 use crate::hash::HashValue;
-use crate::keep::ring::{Outcome, Ring, Told};
-pub(super) use crate::keep::shared::Stamp;
-use crate::keep::shared::{Listener, Round, SharedRing, weight_of};
+use crate::keep::ring::Ring;
+use crate::keep::shared::{Listener, Membership, Published, SharedRing};
 use crate::keep::{Gone, Limit};
 use crate::panics::{FirstPanic, apart};
 use crate::raw::SweepPosition;
@@ -103,26 +102,34 @@ impl<S: Schema> TableContext<S> {
 
     /// Whether the end of an entry is no more than the drop of its node.
     #[inline]
-    pub(super) fn only_drops(&self, fate: &Fate) -> bool {
-        self.bound().is_none() && !fate.is_kept()
+    pub(super) fn only_drops(&self, membership: &Membership) -> bool {
+        self.bound().is_none() && !membership.is_dead()
     }
 
-    /// Ends an entry whose node was at the given place: calls the listener, then keeps the key and
+    /// Notes that the calling thread has unlinked the entry.
+    pub(super) fn leave(&self, entry: &Bounded<'_, S>, why: Gone) {
+        let has_item = entry.membership.end(why);
+        if let Some(bound) = self.bound().filter(|_| has_item) {
+            bound.take_out(entry.addr, entry.watch);
+        }
+    }
+
+    /// Ends an entry whose node was at the given address: calls the listener, then keeps the key and
     /// the value, or destroys them. The listener and the destructors are user code.
     #[cold]
     pub(super) fn end(
         &self,
-        place: usize,
-        (fate, stamp): (Fate, Stamp),
+        addr: usize,
+        membership: &Membership,
         // Destroyed in reverse order: the key first.
         (watch, value, key): (S::Watch, S::Value, S::Key),
     ) {
         let mut panics = FirstPanic::default();
-        if let Some(bound) = self.bound() {
-            panics.catch(|| bound.end(place, (&fate, &stamp), (&key, watch, &value)));
+        if let Some((bound, why)) = self.bound().zip(membership.cause()) {
+            panics.catch(|| bound.end(addr, why, (&key, watch, &value)));
         }
         panics.catch(|| {
-            if fate.is_kept() {
+            if membership.is_dead() && self.kept.is_keeping() {
                 self.kept.put(key, value);
             }
         });
@@ -138,7 +145,7 @@ type Hears<S> =
     dyn Fn(&<S as Schema>::Key, <S as Schema>::Watch, &<S as Schema>::Value, Gone) + Send + Sync;
 
 pub(super) struct Bound<S: Schema> {
-    round: Arc<Round>,
+    published: Arc<Published>,
     pub(super) kind: Kind<S>,
 }
 
@@ -148,59 +155,11 @@ pub(super) enum Kind<S: Schema> {
     Ceiling(Ceiling<S>),
 }
 
-/// The fate of an entry: the removal cause, and whether the key and the value are to be kept at the
-/// end of the entry. Set by the thread that has unlinked the entry.
-pub(crate) struct Fate(AtomicU8);
-
-/// The key and the value are to be kept.
-const KEPT: u8 = 1 << 7;
-/// The removal causes. No thread sets the first cause, a death.
-const GONE: [Gone; 5] = [
-    Gone::Died,
-    Gone::Removed,
-    Gone::Entries,
-    Gone::Weight,
-    Gone::Generation,
-];
-
-impl Fate {
-    #[inline]
-    pub(super) fn new() -> Self {
-        Fate(AtomicU8::new(0))
-    }
-
-    // Relaxed, all: a fate is read at the end of the entry, and the thread that has unlinked the
-    // entry has left before the end (D1, D2 of `raw`).
-
-    pub(super) fn keep(&self) {
-        self.0.fetch_or(KEPT, Relaxed);
-    }
-
-    #[inline]
-    fn is_kept(&self) -> bool {
-        self.0.load(Relaxed) & KEPT != 0
-    }
-
-    fn gone(&self) -> Gone {
-        GONE[usize::from(self.0.load(Relaxed) & !KEPT)]
-    }
-
-    /// Sets the removal cause, unless there is a cause already.
-    #[cold]
-    pub(super) fn set_gone(&self, why: Gone) {
-        if self.gone() == Gone::Died {
-            let why = GONE.iter().position(|gone| *gone == why).unwrap_or(0);
-            self.0.fetch_or(why as u8, Relaxed);
-        }
-    }
-}
-
 /// An entry, as the bound of its table sees the entry.
 pub(super) struct Bounded<'n, S: Schema> {
     /// The address of the node.
-    pub(super) place: usize,
-    pub(super) fate: &'n Fate,
-    pub(super) stamp: &'n Stamp,
+    pub(super) addr: usize,
+    pub(super) membership: &'n Membership,
     pub(super) hash: HashValue,
     pub(super) watch: &'n S::Watch,
     pub(super) value: &'n S::Value,
@@ -212,14 +171,14 @@ pub(super) trait Floor<T>: Send + Sync {
     /// dead.
     fn weigh(&self, watch: &T) -> Option<usize>;
     /// As [`Bound::admit`].
-    fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool;
+    fn admit(&self, watch: &T, membership: &Membership, weight: Option<usize>);
     /// Stops keeping the object of an entry, if the object is alive.
     fn leave(&self, watch: &T);
     /// Releases the victims. The drop of a floor, with its table, releases the victims, too.
     fn evict_victims(&self);
 }
 
-/// The bound of the entries of a table, by the places of their nodes: a node in the ring is not
+/// The bound of the entries of a table, by the addresses of their nodes: a node in the ring is not
 /// freed.
 pub(super) struct Ceiling<S: Schema> {
     pub(super) ring: SharedRing<HashValue>,
@@ -232,7 +191,7 @@ pub(super) struct Ceiling<S: Schema> {
 /// sets no ceiling does not contain their code. (No trait object: the values of a table with a
 /// ceiling may borrow.)
 pub(super) struct Calls<S: Schema> {
-    admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>) -> bool,
+    admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>),
     leave: fn(&Ceiling<S>, usize),
     evict: fn(&TableOf<S>),
     pub(super) shrink: fn(&Ceiling<S>),
@@ -246,9 +205,9 @@ pub(crate) trait HasTable {
 type TableOf<S> = <S as HasTable>::Table;
 
 impl<S: Schema> Bound<S> {
-    pub(super) fn floor(round: &Arc<Round>, floor: impl Floor<S::Watch> + 'static) -> Self {
+    pub(super) fn floor(published: &Arc<Published>, floor: impl Floor<S::Watch> + 'static) -> Self {
         Bound {
-            round: Arc::clone(round),
+            published: Arc::clone(published),
             kind: Kind::Floor(Box::new(floor)),
         }
     }
@@ -259,16 +218,16 @@ impl<S: Schema> Bound<S> {
         weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
         evict: fn(&TableOf<S>),
     ) -> Self {
-        let ring = SharedRing::new(Ring::new(limit));
+        let ring = SharedRing::new(limit);
         Bound {
-            round: Arc::clone(ring.round()),
+            published: Arc::clone(ring.published()),
             kind: Kind::Ceiling(Ceiling {
                 ring,
                 weigh: Box::new(weigh),
                 listener: Listener::new(),
                 calls: Calls {
                     admit: Ceiling::admit,
-                    leave: Ceiling::leave,
+                    leave: |ceiling, addr| _ = ceiling.ring.with(|ring| ring.remove(addr)),
                     evict,
                     shrink: |ceiling| ceiling.ring.shrink_to_fit(),
                 },
@@ -279,7 +238,7 @@ impl<S: Schema> Bound<S> {
     /// Whether the bound has to be told of a hit of the entry.
     #[inline]
     pub(super) fn needs_admission(&self, entry: &Bounded<'_, S>) -> bool {
-        self.round.needs_admission(entry.stamp)
+        self.published.needs_admission(entry.membership)
     }
 
     /// The weight of an entry that is about to be linked, if the weight is known. User code.
@@ -293,21 +252,21 @@ impl<S: Schema> Bound<S> {
     }
 
     /// Notes that the caller has found the entry, or has inserted the entry with the given weight;
-    /// the caller has the entry pinned. Returns whether there are victims.
+    /// the caller has the entry pinned.
     ///
     /// # Panics
     /// If a weight does, after the entry was refused.
-    pub(super) fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
+    pub(super) fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) {
         match &self.kind {
-            Kind::Floor(floor) => floor.admit(entry.watch, entry.stamp, weight),
+            Kind::Floor(floor) => floor.admit(entry.watch, entry.membership, weight),
             Kind::Ceiling(ceiling) => (ceiling.calls.admit)(ceiling, entry, weight),
         }
     }
 
-    /// Whether a thread has to take victims out of the ring.
+    /// Whether there are victims.
     #[inline]
-    pub(super) fn is_leaving(&self) -> bool {
-        self.round.is_leaving()
+    pub(super) fn is_due(&self) -> bool {
+        self.published.is_due()
     }
 
     /// Evicts the victims. The caller has left the table: destructors run here.
@@ -318,23 +277,11 @@ impl<S: Schema> Bound<S> {
         }
     }
 
-    /// Notes that the calling thread has unlinked the entry, because the entry was stale or by a
-    /// removal.
-    pub(super) fn leave(&self, entry: &Bounded<'_, S>, stale: bool) {
-        if !stale {
-            entry.fate.set_gone(Gone::Removed);
-        }
-        self.take_out(entry.place, entry.stamp, entry.watch);
-    }
-
-    /// Takes an entry out of the ring, once: when a thread has unlinked the entry, or else when the
-    /// entry of a dead object, or of a table that ends, is destroyed.
-    fn take_out(&self, place: usize, stamp: &Stamp, watch: &S::Watch) {
-        if stamp.end() {
-            match &self.kind {
-                Kind::Floor(floor) => floor.leave(watch),
-                Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, place),
-            }
+    /// Takes the item of an entry out of the ring.
+    fn take_out(&self, addr: usize, watch: &S::Watch) {
+        match &self.kind {
+            Kind::Floor(floor) => floor.leave(watch),
+            Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, addr),
         }
     }
 
@@ -347,19 +294,16 @@ impl<S: Schema> Bound<S> {
         matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
-    /// Ends an entry whose node was at the given place. Calls the listener here, where destructors
+    /// Ends an entry whose node was at the given address. Calls the listener here, where destructors
     /// run too.
-    fn end(
-        &self,
-        place: usize,
-        (fate, stamp): (&Fate, &Stamp),
-        (key, watch, value): (&S::Key, S::Watch, &S::Value),
-    ) {
-        let was_known = stamp.was_known();
-        self.take_out(place, stamp, &watch);
-        if let (Kind::Ceiling(ceiling), true) = (&self.kind, was_known) {
+    fn end(&self, addr: usize, why: Gone, (key, watch, value): (&S::Key, S::Watch, &S::Value)) {
+        // Also an entry of a live object, if its table ends.
+        if why == Gone::Died {
+            self.take_out(addr, &watch);
+        }
+        if let Kind::Ceiling(ceiling) = &self.kind {
             if let Some(listener) = ceiling.listener.get() {
-                listener(key, watch, value, fate.gone());
+                listener(key, watch, value, why);
             }
         }
     }
@@ -377,35 +321,13 @@ impl<S: Schema> Drop for Ceiling<S> {
 
 impl<S: Schema> Ceiling<S> {
     /// As [`Bound::admit`].
-    fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) -> bool {
-        let (addr, stamp, hash) = (entry.place, entry.stamp, entry.hash);
-        if self.ring.tell(addr, stamp) {
-            return false;
-        }
-        let (weight, panics) = weight_of(weight, || (self.weigh)(entry.value));
-        let due = self.ring.with_room(addr, |ring| {
-            if stamp.set(None) {
-                match ring.tell_or_keep(addr, weight, hash) {
-                    Told::Yes(_) => _ = stamp.set(Some(ring.tell_round())),
-                    Told::No(Outcome::Refused(hash)) => ring.refuse(addr, hash),
-                    Told::No(_) => {}
-                }
-            }
-            ring.is_due()
-        });
-        panics.resume();
-        due
-    }
-
-    /// Makes the entry of a victim a member again, if it fits. Returns whether it did.
-    pub(super) fn keep_on(&self, entry: &Bounded<'_, S>, weight: usize) -> bool {
-        let (addr, hash) = (entry.place, entry.hash);
-        self.ring.with_room(addr, |ring| {
-            entry.stamp.set(None) && ring.take_back(addr, weight, hash)
-        })
-    }
-
-    fn leave(&self, place: usize) {
-        self.ring.with(|ring| ring.remove(place));
+    fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) {
+        let (addr, membership) = (entry.addr, entry.membership);
+        let item = (entry.hash, |_: &HashValue| (self.weigh)(entry.value));
+        let refused = |ring: &mut Ring<HashValue>, _, hash| {
+            ring.refuse(addr, hash);
+            None
+        };
+        (self.ring).admit(addr, membership, weight, item, refused);
     }
 }

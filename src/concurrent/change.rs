@@ -35,7 +35,6 @@ pub(super) enum Upkeep {
 pub(super) struct Change<'c, 't, S: Schema<Watch: Watches>> {
     table: &'t Table<S>,
     pub(super) pin: &'c Pin<'t, S>,
-    eviction: Option<&'c Eviction<'t, S>>,
     /// The reservation whose waiters go on when the thread has left.
     overtaken: &'c Overtaken,
 }
@@ -63,9 +62,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if upkeep == Upkeep::All {
             self.sweep_some();
         }
-        let eviction = (upkeep != Upkeep::Reserving)
-            .then(|| self.eviction())
-            .flatten();
+        let eviction = (upkeep != Upkeep::Reserving).then(|| Eviction(self));
         let (mut result, overtaken) = (None, Overtaken::default());
         // The end of the block drops the pin, and not a call of `drop`: the call would copy the
         // pin.
@@ -77,14 +74,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let change = Change {
                 table: self,
                 pin: &pin,
-                eviction: eviction.as_ref(),
                 overtaken: &overtaken,
             };
             body(&change, &mut result);
         }
-        if let Some(eviction) = eviction {
-            eviction.end();
-        }
+        drop(eviction);
         overtaken.wake();
         result
     }
@@ -146,9 +140,8 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
             panics.catch(|| _ = table.end(old));
         }
         // Also after a panic: otherwise the bound would not know of the new node.
-        if let Some(admission) = table.admission_of(new) {
-            let eviction = self.eviction;
-            panics.catch(|| table.tell(eviction, admission, weight));
+        if table.needs_admission(new) {
+            panics.catch(|| table.admit_entry(new, weight));
         }
         panics.resume();
         Some(old)

@@ -1,11 +1,9 @@
 //! How a table evicts the entries beyond its limit.
 
-use core::cell::Cell;
-use core::mem;
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Bounded, Ceiling, Kind};
+use super::bound::{Bound, Ceiling, Kind};
 use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
@@ -23,48 +21,17 @@ const MOST_IDLE: usize = 16;
 /// The number of members that an eviction passes over because other entries depend on them.
 const MOST_PASSED: usize = 16;
 
-/// A node that was found or inserted, and the bound of its table. The bound has to admit the node.
-pub(super) struct Admission<'g, S: Schema> {
-    bound: &'g Bound<S>,
-    entry: Bounded<'g, S>,
-}
-
-/// The end of an operation that may put an entry beyond the limit, or may unlink an entry. If the
-/// operation panics, the guard evicts all the same: otherwise the victims would stay. A second
-/// panic is dropped.
-pub(super) struct Eviction<'t, S: Schema<Watch: Watches>> {
-    table: &'t Table<S>,
-    /// Whether an entry has to be evicted.
-    due: Cell<bool>,
-}
-
-impl<S: Schema<Watch: Watches>> Eviction<'_, S> {
-    /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
-    /// node, if the weight is known.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn tell(&self, Admission { bound, entry }: Admission<'_, S>, weight: Option<usize>) {
-        let due = bound.admit(&entry, weight);
-        self.due.set(self.due.get() | due);
-    }
-
-    /// Evicts after an operation without a panic. The caller has left the table: destructors run
-    /// here.
-    #[inline]
-    pub(super) fn end(self) {
-        let (table, due) = (self.table, self.due.get());
-        mem::forget(self);
-        if due || table.bound().is_some_and(Bound::is_leaving) {
-            table.evict_victims();
-        }
-    }
-}
+/// The end of an operation that may put an entry beyond the limit, or may unlink an entry: the
+/// guard evicts the victims, also if the operation panics. The operation makes the guard first, and
+/// drops the guard when it has left the table: destructors run then.
+pub(super) struct Eviction<'t, S: Schema<Watch: Watches>>(pub(super) &'t Table<S>);
 
 impl<S: Schema<Watch: Watches>> Drop for Eviction<'_, S> {
+    #[inline]
     fn drop(&mut self) {
-        let mut panics = FirstPanic::default();
-        panics.catch(|| self.table.evict_victims());
-        panics.forget();
+        if self.0.bound().is_some_and(Bound::is_due) {
+            self.0.evict_victims();
+        }
     }
 }
 
@@ -77,40 +44,22 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         bound.weigh(&node.bounded()?)
     }
 
-    /// The admission of a node that was found or inserted, and that the caller has pinned. Usually
-    /// there is none.
+    /// Whether the bound has to [admit](Self::admit_entry) a node that was found or inserted. Usually it
+    /// has not.
     #[inline]
-    pub(super) fn admission_of<'g>(&'g self, node: &'g Node<S>) -> Option<Admission<'g, S>> {
-        let bound = self.bound()?;
-        let entry = node
-            .bounded()
-            .filter(|entry| bound.needs_admission(entry))?;
-        Some(Admission { bound, entry })
+    pub(super) fn needs_admission(&self, node: &Node<S>) -> bool {
+        let bounded = self.bound().zip(node.bounded());
+        bounded.is_some_and(|(bound, entry)| bound.needs_admission(&entry))
     }
 
-    /// Tells the bound of the table of a node that a change has linked. The bound may be younger
-    /// than the change: user code that the change runs may set the bound.
+    /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
+    /// node, if the weight is known. Afterwards, the caller drops an [`Eviction`].
     #[cold]
     #[inline(never)]
-    pub(super) fn tell(
-        &self,
-        eviction: Option<&Eviction<'_, S>>,
-        admission: Admission<'_, S>,
-        weight: Option<usize>,
-    ) {
-        match eviction {
-            Some(eviction) => eviction.tell(admission, weight),
-            None => self.hit(admission).end(),
+    pub(super) fn admit_entry(&self, node: &Node<S>, weight: Option<usize>) {
+        if let Some((bound, entry)) = self.bound().zip(node.bounded()) {
+            bound.admit(&entry, weight);
         }
-    }
-
-    /// Tells the bound of the table of a node that a lookup has found. The caller ends the eviction
-    /// after the caller has left the table.
-    pub(super) fn hit(&self, admission: Admission<'_, S>) -> Eviction<'_, S> {
-        let (table, due) = (self, Cell::new(false));
-        let eviction = Eviction { table, due };
-        eviction.tell(admission, None);
-        eviction
     }
 
     /// Sets the bound of the table. The bound admits the present entries at once.
@@ -124,37 +73,21 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if self.is_new() {
             return;
         }
-        let Some(eviction) = self.eviction() else {
-            return;
-        };
+        let eviction = Eviction(self);
         let mut panics = FirstPanic::default();
         // E1 of `raw::plain`: a change that does not see the bound has linked its entry before.
         panics.catch(|| self.pin().pass_all());
         let reader = self.nodes.read();
         for node in reader.entries() {
             panics.catch(|| {
-                let admission = (!node.is_stale())
-                    .then(|| self.admission_of(node))
-                    .flatten();
-                admission
-                    .into_iter()
-                    .for_each(|admission| eviction.tell(admission, None));
+                if !node.is_stale() && self.needs_admission(node) {
+                    self.admit_entry(node, None);
+                }
             });
         }
         panics.catch(|| drop(reader));
-        panics.catch(|| eviction.end());
+        panics.catch(|| drop(eviction));
         panics.resume();
-    }
-
-    /// Returns the guard for an operation that may put an entry beyond the limit, or may unlink an
-    /// entry: see [`Eviction`]. The operation makes the guard first, so that the guard is dropped
-    /// last.
-    #[inline]
-    pub(super) fn eviction(&self) -> Option<Eviction<'_, S>> {
-        self.bound().map(|_| Eviction {
-            table: self,
-            due: Cell::new(false),
-        })
     }
 
     /// Evicts the entries beyond the limit. The caller has left the table: destructors run here.
@@ -172,57 +105,47 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Unlinks the victims of a ceiling.
     fn unlink_victims(&self) {
         let ceiling = self.known_ceiling();
+        // A nested call leaves the victims to the outer call.
         NestedCall::with(&ceiling.ring, 1, |turn| {
-            if let Some(turn) = turn {
-                self.unlink_in_turn(ceiling, turn);
+            if turn.is_some() {
+                self.unlink_in_turn(ceiling);
             }
         });
     }
 
-    fn unlink_in_turn(&self, ceiling: &Ceiling<S>, turn: &NestedCall) {
-        let (mut more, mut panics) = (true, FirstPanic::default());
+    fn unlink_in_turn(&self, ceiling: &Ceiling<S>) {
+        let mut panics = FirstPanic::default();
         let (mut idle, mut passed) = (0, 0);
-        while more && passed < MOST_PASSED {
-            self.make_room(ceiling, Ring::is_beyond, &mut idle, &mut panics);
-            let pin = self.pin();
-            let Some(going) = ceiling.ring.with(Ring::next_going) else {
-                break;
-            };
+        while passed < MOST_PASSED && ceiling.ring.is_due() {
+            self.destroy_dead(ceiling, Ring::is_beyond, &mut idle, &mut panics);
             // A node that is linked now is not freed before this thread leaves. But the death of
             // the victim may have unlinked the victim's node, and a drain that saw no thread inside
             // may have freed the node, before this thread entered. Then a new node may be at the
-            // same address, with the same hash. The drain takes the victim out of the ring before
-            // it frees the node, and the ring says so (Q5 of the ring): so this thread asks the
-            // ring after it has found a node at the address.
-            let mut answer = None;
-            let mut is_gone = || {
-                let end = || ceiling.ring.with(|ring| ring.end_going(&going));
-                *answer.get_or_insert_with(end)
+            // same address: so this thread asks the ring after it has found a node (S4 of
+            // `keep::shared`).
+            let pin = self.pin();
+            let Some(victim) = ceiling.ring.next_victim() else {
+                break;
             };
-            let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == going.addr;
+            let is_it = |node: &Node<S>| ptr::from_ref(node).addr() == victim.addr;
             // An entry that other entries depend on stays. If it fits, it becomes the newest
             // member, and may go later; otherwise it comes back to the ring with its next hit.
-            let mut kept = false;
-            let mut passes = |node: &Node<S>| {
-                let entry = node.bounded().filter(|entry| entry.watch.has_dependents());
-                if let Some((weight, entry)) = going.chosen.zip(entry.as_ref()) {
-                    kept = ceiling.keep_on(entry, weight);
+            let wanted = |node: &Node<S>| {
+                let Some(entry) = node.bounded() else {
+                    return false;
+                };
+                let is_evicted = ceiling.ring.is_evicted(victim.addr, entry.membership);
+                let passes = is_evicted && entry.watch.has_dependents();
+                if passes && ceiling.ring.take_back(&victim, entry.membership) {
+                    passed += 1;
                 }
-                entry.is_some()
+                is_evicted && !passes
             };
-            let wanted = |node: &Node<S>| is_gone() && !passes(node);
-            let unlinked = self.unlink_if(&pin, going.what, is_it, wanted);
-            is_gone();
-            if let Some(node) = unlinked {
+            if let Some(node) = self.unlink_if(&pin, victim.what, is_it, wanted) {
                 self.count(|counts| &counts.evicted);
-                if let Some(entry) = node.bounded() {
-                    entry.fate.set_gone(going.why);
-                }
-                panics.catch(|| _ = self.end(node));
+                panics.catch(|| _ = self.end_as(node, victim.why));
             }
             panics.catch(|| drop(pin));
-            passed += usize::from(kept);
-            more = turn.is_wanted_again() || going.more || kept;
         }
         panics.resume();
     }
@@ -231,7 +154,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// limit. A dead entry counts until it is destroyed, and otherwise a live entry would be
     /// evicted in its place. Ends when 16 dead entries have made no room: threads are looking at
     /// these entries, or the entries had died before the limit was set.
-    fn make_room(
+    fn destroy_dead(
         &self,
         ceiling: &Ceiling<S>,
         is_beyond: impl Fn(&Ring<HashValue>) -> bool,
@@ -322,7 +245,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         };
         let mut panics = FirstPanic::default();
         let is_beyond = |ring: &Ring<_>| ring.is_above(weight);
-        self.make_room(ceiling, is_beyond, &mut 0, &mut panics);
+        self.destroy_dead(ceiling, is_beyond, &mut 0, &mut panics);
         let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
         panics.catch(|| self.evict_victims());
         panics.resume();

@@ -9,8 +9,8 @@ use super::bound::{Bound, Floor, Weigh};
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{SharedRef, UpgradesOne, WatchesOne};
-use crate::keep::ring::{Going, Outcome, Ring};
-use crate::keep::shared::{Listener, SharedRing, Stamp, weight_of};
+use crate::keep::ring::{Outcome, Ring};
+use crate::keep::shared::{Listener, Membership, SharedRing};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::raw::NestedCall;
@@ -81,7 +81,7 @@ impl<P: SharedRef> KeepAlive<P> {
 
     fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
         KeepAlive(Arc::new(Inner {
-            ring: SharedRing::new(Ring::new(limit)),
+            ring: SharedRing::new(limit),
             weigh,
             listener: Listener::new(),
         }))
@@ -227,40 +227,28 @@ impl<P: SharedRef> Inner<P> {
 
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
+        let outcome = (self.ring).with_room(addr, |ring| ring.keep(addr, weight, object));
+        let is_kept = !matches!(outcome, Outcome::Refused(_));
+        let mut panics = FirstPanic::default();
+        panics.catch(|| drop(outcome));
+        panics.catch(|| self.evict_victims());
+        panics.resume();
+        is_kept
+    }
+
+    /// Evicts objects as the limit requires. A nested call leaves the victims to the outer call.
+    fn evict_victims(&self) {
+        if !self.ring.is_due() {
+            return;
+        }
         NestedCall::with(&self.ring, 1, |turn| {
-            let (kept, going) = self.ring.with_room(addr, |ring| {
-                let kept = ring.keep(addr, weight, object);
-                (kept, turn.and_then(|_| ring.next_to_go()))
-            });
             let mut panics = FirstPanic::default();
-            let is_kept = !matches!(kept, Outcome::Refused(_));
-            panics.catch(|| drop(kept));
-            if let Some(turn) = turn {
-                self.let_go(turn, going, &mut panics);
+            while let Some(victim) = turn.and_then(|_| self.ring.next_victim()) {
+                panics.catch(|| self.tell(&victim.what, victim.why));
+                panics.catch(|| drop(victim));
             }
             panics.resume();
-            is_kept
-        })
-    }
-
-    /// Evicts objects as the limit requires.
-    fn evict_victims(&self) {
-        NestedCall::with(&self.ring, 1, |turn| {
-            let Some(turn) = turn else { return };
-            let mut panics = FirstPanic::default();
-            let first = self.ring.with(Ring::next_to_go);
-            self.let_go(turn, first, &mut panics);
-            panics.resume();
         });
-    }
-
-    fn let_go(&self, turn: &NestedCall, mut going: Option<Going<P>>, panics: &mut FirstPanic) {
-        while let Some(one) = going {
-            let more = one.more;
-            panics.catch(|| self.destroy(one));
-            let again = turn.is_wanted_again() || more;
-            going = again.then(|| self.ring.with(Ring::next_to_go)).flatten();
-        }
     }
 
     /// Calls the listener.
@@ -268,14 +256,6 @@ impl<P: SharedRef> Inner<P> {
         if let Some(listener) = self.listener.get() {
             listener(what, why);
         }
-    }
-
-    /// Drops the strong handle of a victim.
-    fn destroy(&self, going: Going<P>) {
-        let mut panics = FirstPanic::default();
-        panics.catch(|| self.tell(&going.what, going.why));
-        panics.catch(|| drop(going.what));
-        panics.resume();
     }
 }
 
@@ -305,23 +285,21 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
         Some(self.0.0.weigh(&watch.upgrade()?))
     }
 
-    fn admit(&self, watch: &T, stamp: &Stamp, weight: Option<usize>) -> bool {
+    fn admit(&self, watch: &T, membership: &Membership, weight: Option<usize>) {
         let Some(object) = watch.upgrade() else {
-            return false;
+            return;
         };
         let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
-        if inner.ring.tell(addr, stamp) {
-            return false;
-        }
-        let (weight, mut panics) = weight_of(weight, || inner.weigh(&object));
-        let (kept, due) = match weight {
-            Some(weight) => inner.ring.join(addr, weight, object, stamp),
-            // The ring is not told: so the next hit asks for the weight again.
-            None => (Outcome::Refused(object), false),
+        let item = (object, |object: &P| inner.weigh(object));
+        // In this round, an object that is too heavy would be refused again. An object without a
+        // weight is weighed again.
+        let refused = |ring: &mut Ring<P>, weight: Option<usize>, object| {
+            if weight.is_some() {
+                membership.report(ring);
+            }
+            Some(object)
         };
-        panics.catch(|| drop(kept));
-        panics.resume();
-        due
+        (inner.ring).admit(addr, membership, weight, item, refused);
     }
 
     fn leave(&self, watch: &T) {
@@ -346,7 +324,7 @@ impl<S: Schema<Watch: UpgradesOne<Key: SharedRef>>> Table<S> {
         <S::Watch as WatchesOne>::Key: 'static,
     {
         let floor = FloorOf(budget.clone());
-        self.set_bound(Bound::floor(budget.0.ring.round(), floor));
+        self.set_bound(Bound::floor(budget.0.ring.published(), floor));
     }
 }
 

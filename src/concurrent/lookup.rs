@@ -1,5 +1,6 @@
 //! Lookups in a table.
 
+use super::evict::Eviction;
 use super::node::Node;
 use super::schema::{Parts, Schema};
 use super::table::Table;
@@ -43,10 +44,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         };
         let found = show(held, key, value);
         // A separate end: most lookups admit nothing, and then need keep nothing for that.
-        if let Some(admission) = self.admission_of(node) {
-            let eviction = self.hit(admission);
+        if self.needs_admission(node) {
+            let eviction = Eviction(self);
+            self.admit_entry(node, None);
             drop(reader);
-            eviction.end();
+            drop(eviction);
             return Some(found);
         }
         // Not in the destructor of the object of the entry: the destructor may look the entry up

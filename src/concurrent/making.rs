@@ -4,6 +4,7 @@ use std::boxed::Box;
 use std::sync::Arc;
 
 use super::change::Upkeep;
+use super::evict::Eviction;
 use super::inputs::Inputs;
 use super::leader::{Leader, Leads};
 use super::node::{Compare, Node};
@@ -198,11 +199,11 @@ impl<S: Compare> Table<S> {
                 });
             }
             Some(node @ Node::Ready { watch, value, .. }) => {
-                read(watch, value).map(|found| (found, self.admission_of(node)))
+                read(watch, value).map(|found| (found, node))
             }
         };
         // A thread that goes on to make the value sweeps in the end.
-        let Some((found, admission)) = found else {
+        let Some((found, node)) = found else {
             return Err(Absent {
                 reservation: None,
                 visit: Some(reader),
@@ -211,13 +212,14 @@ impl<S: Compare> Table<S> {
         if S::Watch::COUNTED {
             reader.tally(Tally::Hit);
         }
-        match admission {
-            Some(admission) => {
-                let eviction = self.hit(admission);
+        match self.needs_admission(node) {
+            true => {
+                let eviction = Eviction(self);
+                self.admit_entry(node, None);
                 drop(reader);
-                eviction.end();
+                drop(eviction);
             }
-            None => {
+            false => {
                 drop(reader);
                 if sweeps {
                     self.sweep_some();

@@ -3,11 +3,13 @@
 use core::{mem, ptr};
 use std::sync::Arc;
 
-use super::bound::{Bounded, Fate, Stamp, TableContext};
+use super::bound::{Bounded, TableContext};
 use super::schema::{Parts, Schema};
 use super::watch::Watches;
 use crate::flight::Reservation;
 use crate::hash::HashValue;
+use crate::keep::Gone;
+use crate::keep::shared::Membership;
 use crate::ptr::Off;
 use crate::raw::{Entry, Match, Registered};
 
@@ -33,11 +35,8 @@ pub(crate) trait Compare: Schema<Watch: Watches> {
 #[repr(u8, align(8))]
 pub(crate) enum Node<S: Schema> {
     Ready {
-        /// Why the entry ends, and whether its key and value are kept. Set by the thread that
-        /// unlinked the entry.
-        fate: Fate,
-        /// The place of the entry in the ring that bounds the table.
-        stamp: Stamp,
+        /// The state of the entry in the floor or ceiling of the table, and its removal cause.
+        membership: Membership,
         hash: HashValue,
         key: S::Key,
         value: S::Value,
@@ -58,16 +57,14 @@ impl<S: Schema> Node<S> {
     pub(super) fn bounded(&self) -> Option<Bounded<'_, S>> {
         match self {
             Node::Ready {
-                fate,
-                stamp,
+                membership,
                 hash,
                 value,
                 watch,
                 ..
             } => Some(Bounded {
-                place: ptr::from_ref(self).addr(),
-                fate,
-                stamp,
+                addr: ptr::from_ref(self).addr(),
+                membership,
                 hash: *hash,
                 watch,
                 value,
@@ -95,8 +92,7 @@ impl<S: Schema> Node<S> {
     #[inline]
     pub(super) fn new(hash: HashValue, key: S::Key, value: S::Value, watch: S::Watch) -> Self {
         Node::Ready {
-            fate: Fate::new(),
-            stamp: Stamp::new(),
+            membership: Membership::new(),
             hash,
             key,
             value,
@@ -121,12 +117,12 @@ impl<S: Schema> Node<S> {
         self.entry().map(|(_, watch, value)| (watch, value))
     }
 
-    /// Marks a node that the caller has unlinked: the key and the value are to be kept when no
-    /// thread looks at the node any more.
+    /// Notes that an unlinked node was dead: if the table keeps dead entries, the key and the value
+    /// are kept when no thread looks at the node any more.
     #[cold]
     pub(super) fn keep(&self) {
-        if let Node::Ready { fate, .. } = self {
-            fate.keep();
+        if let Node::Ready { membership, .. } = self {
+            membership.end(Gone::Died);
         }
     }
 
@@ -211,19 +207,18 @@ impl<S: Schema> Entry for Node<S> {
 
     #[inline]
     fn only_drops(&self, all: &Self::Context) -> bool {
-        matches!(self, Node::Ready { fate, .. } if all.only_drops(fate))
+        matches!(self, Node::Ready { membership, .. } if all.only_drops(membership))
     }
 
     fn end(self, place: *const Self, all: &Self::Context) {
         match self {
             Node::Ready {
-                fate,
-                stamp,
+                membership,
                 key,
                 value,
                 watch,
                 ..
-            } => all.end(place.addr(), (fate, stamp), (watch, value, key)),
+            } => all.end(place.addr(), &membership, (watch, value, key)),
             Node::Reserved { .. } => {}
         }
     }

@@ -29,6 +29,7 @@ use super::node::Node;
 use super::schema::Schema;
 use super::watch::{Unplaced, Watches};
 use crate::hash::HashValue;
+use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::raw::{Match, RawTable, Tally, Unlinked, Writer};
@@ -213,6 +214,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// T2: ends a node that the current thread has unlinked. Returns whether the node was stale.
     #[inline]
     pub(super) fn end(&self, node: &Node<S>) -> bool {
+        self.end_as(node, Gone::Removed)
+    }
+
+    /// Like [`end`](Self::end), with the removal cause of a live entry.
+    #[inline]
+    pub(super) fn end_as(&self, node: &Node<S>, why: Gone) -> bool {
         let is_keeping = self.is_keeping();
         let mut panics = FirstPanic::default();
         // If one of the questions below panics, the entry may be dead.
@@ -222,15 +229,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             dead = is_stale || is_keeping && node.is_expired();
             stale = is_stale;
         });
-        if is_keeping && dead {
-            node.keep();
-        }
         if node.ready().is_some() {
             self.count(|counts| &counts.ended);
         }
-        if let (Some(bound), Some(entry)) = (self.bound(), node.bounded()) {
+        if let (Some(context), Some(entry)) = (self.nodes.concern(), node.bounded()) {
+            let is_dead = stale || is_keeping && dead;
+            let why = if is_dead { Gone::Died } else { why };
             // The object may die because its entry leaves the bound.
-            panics.catch(|| bound.leave(&entry, stale));
+            panics.catch(|| context.leave(&entry, why));
         }
         node.deregister();
         panics.resume();

@@ -78,7 +78,7 @@ impl<P: StrongRef> KeepAlive<P> {
     /// generations begin to count, all kept objects start in the present generation: O(kept
     /// objects).
     pub fn set_limit(&mut self, limit: Limit) {
-        allocating(|room| self.ring.set_limit(limit, room));
+        allocating(|memory| self.ring.set_limit(limit, memory));
         self.settle();
     }
 
@@ -186,16 +186,10 @@ impl<P: StrongRef> KeepAlive<P> {
     /// Evicts the victims that the limit demands. Destroys the handles only after all victims have
     /// left the ring.
     fn settle(&mut self) {
-        let mut next = || {
-            let going = self.ring.next_to_go()?;
-            Some((going.what, going.more))
+        let Some(first) = self.ring.next_victim() else {
+            return;
         };
-        let Some((first, more)) = next() else { return };
-        let others: Vec<_> = if more {
-            iter::from_fn(|| Some(next()?.0)).collect()
-        } else {
-            Vec::new()
-        };
+        let others: Vec<_> = iter::from_fn(|| self.ring.next_victim()).collect();
         self.shrink();
         let mut all = iter::once(first).chain(others);
         run_all(|| all.next().is_some());

@@ -35,10 +35,6 @@
 //!   ends the membership of an item, but must not destroy the item at once, makes it a *leaving*
 //!   item. A refused item can become a leaving item, too. A leaving item is no member. The ring
 //!   finds a leaving item only to keep it again or to return it as a victim.
-//! * **Q5** The thread that takes a victim of a ceiling has to find the victim's entry, without a
-//!   lock. Until the thread has found the entry, the slot of the victim is [going](self::going), and
-//!   lookups find the slot. So a thread that inserts or removes an entry at the same address
-//!   meanwhile can leave a note in the slot.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -51,11 +47,10 @@ use crate::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
 use crate::panics::run_all;
 use crate::sync::allocating;
 
-mod going;
-mod room;
+mod memory;
 
 #[cfg(feature = "std")]
-pub(crate) use room::{Room, RoomSize};
+pub(crate) use memory::{RingMemory, RingSize};
 
 /// The number of rounds in one revolution of the hand. With more rounds, the policy is closer to
 /// the paper, and more hits are reported.
@@ -64,7 +59,7 @@ const ROUNDS: usize = 8;
 /// `LAST_ROUND` rounds. If an entry had no hit for exactly this long, its next hits are not
 /// reported until the round ends. By then the entry is no longer a member, unless the limit allows
 /// more generations than this.
-const LAST_ROUND: u16 = u16::MAX - 2;
+const LAST_ROUND: u16 = u16::MAX - 17;
 
 /// The members, by the addresses of the objects.
 pub(crate) struct Ring<X> {
@@ -82,8 +77,6 @@ pub(crate) struct Ring<X> {
     /// The leaving items: each is in the index, and in no list except this (Q4).
     leaving: Ends,
     free: u32,
-    /// The number of going slots (Q5). The threads that free them know their indices.
-    going: usize,
     hand: u32,
     /// The member that was kept last, while the object is still a member.
     latest: u32,
@@ -105,7 +98,7 @@ pub(crate) struct Ring<X> {
 }
 
 struct Slot<X> {
-    /// None if the slot is free or going (Q5).
+    /// None if the slot is free.
     kept: Option<X>,
     addr: usize,
     weight: usize,
@@ -118,35 +111,24 @@ struct Slot<X> {
 }
 
 /// A victim, taken out of the ring.
-pub(crate) struct Going<X> {
+pub(crate) struct Victim<X> {
     pub(crate) what: X,
     pub(crate) addr: usize,
     pub(crate) why: Gone,
     /// The weight of the victim, if the victim was a member until now.
-    pub(crate) chosen: Option<usize>,
-    /// The slot of the victim, if the slot is [going](going). The caller frees the slot by
-    /// [`end_going`](Ring::end_going).
-    pub(crate) at: Option<u32>,
-    /// False if there is no further victim: then the caller need not ask again.
-    pub(crate) more: bool,
+    pub(crate) weight: Option<usize>,
 }
 
-/// The outcome of keeping an item.
+/// The outcome of keeping an item. Contains the item that the caller has passed, if the ring has
+/// not taken it.
 pub(crate) enum Outcome<X> {
-    /// The item is a new member.
-    New,
-    /// The object is a member already. Contains the item that the caller has passed.
-    Already(X),
+    /// The object was a member already, and the member was touched.
+    Touched(X),
+    /// The object is a member from now on. A leaving item keeps the item that it had.
+    Joined(Option<X>),
     /// The item is not kept, because it is heavier than the limit, or the limit is 0 entries. If
-    /// the object was a member, it is a [victim](Ring::next_to_go) now.
+    /// [`keep`](Ring::keep) refuses a member, the member is a [victim](Ring::next_victim) now.
     Refused(X),
-}
-
-/// Whether the object was a member already. If so, the member was touched.
-pub(crate) enum Told<X> {
-    /// Contains the item that the caller has passed.
-    Yes(X),
-    No(Outcome<X>),
 }
 
 impl<X> Linked for Slot<X> {
@@ -166,7 +148,6 @@ impl<X> Ring<X> {
             by_age: EMPTY,
             leaving: EMPTY,
             free: NONE,
-            going: 0,
             hand: NONE,
             latest: NONE,
             len: 0,
@@ -224,8 +205,12 @@ impl<X> Ring<X> {
         self.slots[at as usize].gone.is_none()
     }
 
-    /// Returns the slot of an object: the slot of a member, the slot of a [leaving](Self::leaving)
-    /// item, or a going slot.
+    /// Returns whether the ring has an item of the object, also a leaving item.
+    pub(crate) fn has(&self, addr: usize) -> bool {
+        self.find(addr).is_some()
+    }
+
+    /// Returns the slot of an object: the slot of a member or of a [leaving](Self::leaving) item.
     #[inline]
     fn find(&self, addr: usize) -> Option<u32> {
         let is = |at: &u32| self.slots[*at as usize].addr == addr;
@@ -239,39 +224,66 @@ impl<X> Ring<X> {
             self.let_go(addr, self.refusal());
             return Outcome::Refused(what);
         }
-        let found = self.find(addr);
-        if let Some(at) = found.filter(|at| self.is_member(*at)) {
-            self.hit(at);
+        let outcome = self.touch_or_join(addr, Some(weight), what);
+        if let (Outcome::Touched(_), Some(at)) = (&outcome, self.member(addr)) {
             let slot = &mut self.slots[at as usize];
             self.weight = self.weight - slot.weight as u128 + weight as u128;
             slot.weight = weight;
             self.latest = at;
-            return Outcome::Already(what);
         }
-        self.admit(found, addr, weight, what)
+        outcome
     }
 
-    /// [Touches](Self::touch) the object if it is a member; then the weight stays. Otherwise keeps
-    /// the item. An item without a weight is refused.
-    pub(crate) fn tell_or_keep(&mut self, addr: usize, weight: Option<usize>, what: X) -> Told<X> {
+    /// [Touches](Self::touch) the object if it is a member; then the weight stays. Otherwise makes
+    /// the item the newest member. An item without a weight is refused.
+    pub(crate) fn touch_or_join(
+        &mut self,
+        addr: usize,
+        weight: Option<usize>,
+        what: X,
+    ) -> Outcome<X> {
         let found = self.find(addr);
         if let Some(at) = found.filter(|at| self.is_member(*at)) {
             self.hit(at);
-            return Told::Yes(what);
+            return Outcome::Touched(what);
         }
-        Told::No(match weight.filter(|weight| self.fits(*weight)) {
-            Some(weight) => self.admit(found, addr, weight, what),
-            None => Outcome::Refused(what),
-        })
+        let Some(weight) = weight.filter(|weight| self.fits(*weight)) else {
+            return Outcome::Refused(what);
+        };
+        let (at, left) = match found {
+            Some(at) => {
+                self.leaving.unlink(&mut self.slots, at);
+                (at, Some(what))
+            }
+            None => (self.place(addr, what), None),
+        };
+        let slot = &mut self.slots[at as usize];
+        (slot.weight, slot.gone, slot.visited) = (weight, None, false);
+        slot.generation = self.generation;
+        self.len += 1;
+        self.latest = at;
+        self.weight += weight as u128;
+        self.queue.push(&mut self.slots, at);
+        if self.has_ages() {
+            self.by_age.push(&mut self.ages, at);
+        }
+        Outcome::Joined(left)
     }
 
-    /// Makes a victim the newest member of the queue, if it fits. The member that was kept last is
-    /// still spared. Returns whether the object is a member now.
-    pub(crate) fn take_back(&mut self, addr: usize, weight: usize, what: X) -> bool {
+    /// Makes a victim that was a member the newest member of the queue, if it fits. The member that
+    /// was kept last is still spared. Returns whether the object is a member now.
+    #[cfg(feature = "std")]
+    pub(crate) fn take_back(&mut self, victim: &Victim<X>) -> bool
+    where
+        X: Copy,
+    {
         let latest = self.latest;
-        let told = self.tell_or_keep(addr, Some(weight), what);
+        let outcome = match victim.weight {
+            Some(_) => self.touch_or_join(victim.addr, victim.weight, victim.what),
+            None => return false,
+        };
         self.latest = latest;
-        !matches!(told, Told::No(Outcome::Refused(_)))
+        !matches!(outcome, Outcome::Refused(_))
     }
 
     fn fits(&self, weight: usize) -> bool {
@@ -286,30 +298,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes an item a member. `found` is the slot of a leaving item of the object, or a going
-    /// slot.
-    fn admit(&mut self, found: Option<u32>, addr: usize, weight: usize, what: X) -> Outcome<X> {
-        let leaving = match found {
-            Some(at) if self.is_going(at) => {
-                self.give_way(at);
-                None
-            }
-            other => other,
-        };
-        let (at, given) = match leaving {
-            Some(at) => {
-                self.leaving.unlink(&mut self.slots, at);
-                (at, Some(what))
-            }
-            None => (self.place(addr, what), None),
-        };
-        let slot = &mut self.slots[at as usize];
-        slot.weight = weight;
-        self.join(at);
-        given.map_or(Outcome::New, Outcome::Already)
-    }
-
-    /// Makes the item of an absent object a [victim](Self::next_to_go).
+    /// Makes the item of an absent object a [victim](Self::next_victim).
     pub(crate) fn refuse(&mut self, addr: usize, what: X) {
         if self.find(addr).is_none() {
             let at = self.place(addr, what);
@@ -317,22 +306,7 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes the item of a slot the newest member.
-    fn join(&mut self, at: u32) {
-        let slot = &mut self.slots[at as usize];
-        slot.gone = None;
-        slot.generation = self.generation;
-        slot.visited = false;
-        self.len += 1;
-        self.latest = at;
-        self.weight += slot.weight as u128;
-        self.queue.push(&mut self.slots, at);
-        if self.has_ages() {
-            self.by_age.push(&mut self.ages, at);
-        }
-    }
-
-    /// Takes a member out of the queue and the list by age: the opposite of [`join`](Self::join).
+    /// Takes a member out of the queue and the list by age.
     fn part(&mut self, at: u32) {
         let slot = &self.slots[at as usize];
         if self.hand == at {
@@ -351,28 +325,31 @@ impl<X> Ring<X> {
         }
     }
 
+    /// Makes a member a leaving item.
+    fn expel(&mut self, at: u32, why: Gone) {
+        self.part(at);
+        self.leave(at, why);
+    }
+
     fn leave(&mut self, at: u32, why: Gone) {
         self.slots[at as usize].gone = Some(why);
         self.leaving.push(&mut self.slots, at);
     }
 
-    /// Makes a member a [victim](Self::next_to_go).
+    /// Makes a member a [victim](Self::next_victim).
     pub(crate) fn let_go(&mut self, addr: usize, why: Gone) {
         if let Some(at) = self.member(addr) {
-            self.part(at);
-            self.leave(at, why);
+            self.expel(at, why);
             // An entry may still have the number of this round, and would not report its next hit
             // (Q3).
             self.begin_round();
         }
     }
 
-    /// Makes all members [victims](Self::next_to_go).
+    /// Makes all members [victims](Self::next_victim).
     pub(crate) fn let_all_go(&mut self) {
         while self.queue.oldest != NONE {
-            let at = self.queue.oldest;
-            self.part(at);
-            self.leave(at, Gone::Removed);
+            self.expel(self.queue.oldest, Gone::Removed);
         }
         self.begin_round();
     }
@@ -382,7 +359,7 @@ impl<X> Ring<X> {
     fn place(&mut self, addr: usize, what: X) -> u32 {
         // In a ring that threads share, the caller has made room.
         if !self.has_room() {
-            allocating(|room| self.grow(room));
+            allocating(|memory| self.grow(memory));
         }
         let slot = Slot {
             kept: Some(what),
@@ -431,12 +408,9 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes out a member or a leaving item. Notes the removal in the slot of a going item.
+    /// Takes out a member or a leaving item.
     pub(crate) fn remove(&mut self, addr: usize) -> Option<X> {
         let at = self.find(addr)?;
-        if self.is_going(at) {
-            self.slots[at as usize].gone = Some(Gone::Removed);
-        }
         Some(self.take(at, Gone::Removed)?.what)
     }
 
@@ -448,7 +422,7 @@ impl<X> Ring<X> {
         Some(self.take(at, Gone::Removed)?.what)
     }
 
-    /// Begins a generation. Members older than the limit become [victims](Self::next_to_go).
+    /// Begins a generation. Members older than the limit become [victims](Self::next_victim).
     pub(crate) fn advance(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         // A member that was reported in the old generation has to be reported in the new
@@ -490,18 +464,8 @@ impl<X> Ring<X> {
 
     /// Takes the next victim, if there is one: a leaving item, or a member that is too old, or, if
     /// the members are too many or too heavy, the member that SIEVE chooses.
-    pub(crate) fn next_to_go(&mut self) -> Option<Going<X>> {
-        let (at, why) = self.due()?;
-        let going = self.take(at, why)?;
-        Some(Going {
-            more: self.is_due(),
-            ..going
-        })
-    }
-
-    /// Returns the slot of the next victim, and the reason.
-    fn due(&mut self) -> Option<(u32, Gone)> {
-        Some(if self.is_leaving() {
+    pub(crate) fn next_victim(&mut self) -> Option<Victim<X>> {
+        let (at, why) = if self.is_leaving() {
             (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
             (at, Gone::Generation)
@@ -512,7 +476,8 @@ impl<X> Ring<X> {
             (self.victim(spared)?, Gone::Entries)
         } else {
             (self.too_heavy(self.limit.weight?)?, Gone::Weight)
-        })
+        };
+        self.take(at, why)
     }
 
     /// Returns whether the members together weigh more than `weight`.
@@ -530,13 +495,12 @@ impl<X> Ring<X> {
         self.victim(if is_other { self.latest } else { NONE })
     }
 
-    /// Makes members [victims](Self::next_to_go) until the remaining members weigh at most
+    /// Makes members [victims](Self::next_victim) until the remaining members weigh at most
     /// `weight`. Returns the number of victims.
     pub(crate) fn let_go_above(&mut self, weight: usize) -> usize {
         let mut gone = 0;
         while let Some(at) = self.too_heavy(weight) {
-            self.part(at);
-            self.leave(at, Gone::Weight);
+            self.expel(at, Gone::Weight);
             gone += 1;
         }
         self.begin_round();
@@ -588,50 +552,27 @@ impl<X> Ring<X> {
         self.begin_round();
     }
 
-    /// Takes an item out of its slot, and frees the slot.
-    fn take(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
-        let going = self.take_out(at, why)?;
-        self.vacate(at);
-        Some(going)
-    }
-
-    /// Takes an item out of its slot, and the slot out of all lists.
-    fn take_out(&mut self, at: u32, why: Gone) -> Option<Going<X>> {
-        let slot = &mut self.slots[at as usize];
-        let what = slot.kept.take()?;
-        let addr = slot.addr;
-        let chosen = slot.gone.is_none().then_some(slot.weight);
-        let why = slot.gone.unwrap_or(why);
-        if slot.gone.is_some() {
-            self.leaving.unlink(&mut self.slots, at);
-        } else {
-            self.part(at);
+    /// Takes an item out of its slot and out of all lists, and frees the slot. `why` is the reason
+    /// if the item is a member.
+    fn take(&mut self, at: u32, why: Gone) -> Option<Victim<X>> {
+        let gone = self.slots[at as usize].gone;
+        match gone {
+            Some(_) => self.leaving.unlink(&mut self.slots, at),
+            None => self.part(at),
         }
-        self.slots[at as usize].gone = Some(why);
-        Some(Going {
-            what,
-            addr,
-            why,
-            chosen,
-            at: None,
-            more: true,
-        })
-    }
-
-    /// Frees a slot, and takes the slot out of the index.
-    fn vacate(&mut self, at: u32) {
-        self.hide(at);
-        self.slots[at as usize].links.newer = self.free;
-        self.free = at;
-    }
-
-    /// Takes a slot out of the index, if the index has the slot.
-    fn hide(&mut self, at: u32) {
-        let addr = self.slots[at as usize].addr;
-        let found = self.index.find_entry(hash(addr), |there| *there == at);
+        let slot = &mut self.slots[at as usize];
+        let victim = Victim {
+            what: slot.kept.take()?,
+            addr: slot.addr,
+            why: gone.unwrap_or(why),
+            weight: gone.is_none().then_some(slot.weight),
+        };
+        slot.links.newer = mem::replace(&mut self.free, at);
+        let found = (self.index).find_entry(hash(victim.addr), |there| *there == at);
         if let Ok(entry) = found {
             entry.remove();
         }
+        Some(victim)
     }
 }
 

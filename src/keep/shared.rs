@@ -1,161 +1,237 @@
-//! A ring behind a lock, and the notes by which entries of collections avoid the lock.
+//! A ring behind a lock, and the word by which an entry of a collection avoids the lock.
+//!
+//! An entry has one state, its [`Membership`], in one word of its node:
+//!
+//! | state | the ring's item of the entry | the next state |
+//! |---|---|---|
+//! | `NEW` | none: the ring was never told of the entry | `KNOWN`; `ENDED` |
+//! | `KNOWN` | a member; a leaving item; or none, after an eviction or a refusal | a round; `ENDED` |
+//! | a round | a member while the round lasts, or the limit has refused the entry | another round; `KNOWN`; `ENDED` |
+//! | `ENDED` and a removal cause | none, unless the cause is a death | none |
+//!
+//! | transition | by |
+//! |---|---|
+//! | `NEW` to `KNOWN` | the thread that tells the ring of the entry for the first time, under the lock |
+//! | to a round | a thread that reports a hit or a refusal, under the lock |
+//! | to `KNOWN` | a thread that puts the entry into the ring once more, under the lock |
+//! | to `ENDED` | the thread that has unlinked the entry, without the lock |
+//!
+//! A death unlinks an entry without a change of the state: an entry that is destroyed before its
+//! state is `ENDED` has died. The item of a dead entry leaves the ring when the entry is destroyed,
+//! since a dead entry counts until then. All other items leave the ring right after the state is
+//! `ENDED`.
 //!
 //! * **S1** Under the lock, no user code runs, and nothing is destroyed.
-//! * **S2** Each entry has a [`Stamp`]. The stamp changes under the lock, with one exception: the
-//!   thread that unlinks the entry [ends](Stamp::end) the stamp without the lock. Each change is a
-//!   read-modify-write. So one of two things happens first. Either the entry is reported to the
-//!   ring, and then the unlinking thread takes it out of the ring. Or the stamp ends, and then the
-//!   entry is not reported any more.
-//! * **S3** If the stamp of an entry has the number of this round, the entry was reported in this
-//!   round, and is a member (Q3 of [`ring`](super::ring)), or the limit has refused the entry. So a
-//!   hit that finds the present number reports nothing. The number is published under the lock.
+//! * **S2** Each change of the state is a read-modify-write, and nothing follows `ENDED`. So one of
+//!   two things happens first. Either the ring is told of the entry, and then the unlinking thread
+//!   takes the item out of the ring. Or the state is `ENDED`, and then the ring is not told of the
+//!   entry any more.
+//! * **S3** If the state of an entry is this round, the entry was reported in this round, and is a
+//!   member (Q3 of [`ring`](super::ring)), or the limit has refused the entry. So a hit that finds
+//!   the present round reports nothing. The number of the round is published under the lock.
+//! * **S4** A thread that has taken a victim of a ceiling, and has found an entry at the victim's
+//!   address, asks whether the entry [is evicted](SharedRing::is_evicted): whether the ring knows
+//!   the entry, and has no item at its address. A victim that was found again meanwhile has an item.
+//!   Another entry that has got the victim's memory is `NEW`, or has an item, or was evicted, too:
+//!   the ring's item of an entry leaves the ring before the entry's memory is freed.
 
 use core::mem;
 use std::sync::Arc;
 
-use super::limit::Limit;
-use super::ring::{Outcome, Ring, Room, RoomSize, Told};
+use super::limit::{Gone, Limit};
+use super::ring::{Outcome, Ring, RingMemory, RingSize, Victim};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Exclusive, Mutex};
 
-/// The ring does not know the entry.
-const NEVER: u16 = 0;
-/// The ring knows the entry, and no hit was reported.
-const UNTOLD: u16 = u16::MAX - 1;
-/// The entry is unlinked.
-const ENDED: u16 = u16::MAX;
+const NEW: u16 = 0;
+/// The first state after the rounds (see `LAST_ROUND` in [`ring`](super::ring)).
+const KNOWN: u16 = ENDED - 1;
+/// The first of the states of unlinked entries, which are as many as there are causes.
+const ENDED: u16 = u16::MAX - 15;
+const CAUSES: [Gone; 5] = [
+    Gone::Died,
+    Gone::Removed,
+    Gone::Entries,
+    Gone::Weight,
+    Gone::Generation,
+];
 
-/// The note of an entry about its ring: whether the ring knows the entry, and in which round the
-/// entry reported a hit.
-pub(crate) struct Stamp(AtomicU16);
+/// The state of an entry of a collection that may have a floor or a ceiling: see the head of the
+/// file.
+pub(crate) struct Membership(AtomicU16);
 
-impl Stamp {
+impl Membership {
     #[inline]
     pub(crate) fn new() -> Self {
-        Stamp(AtomicU16::new(NEVER))
+        Membership(AtomicU16::new(NEW))
     }
 
-    /// Notes a report in the round `told`. Without a round, notes only that the ring knows the
-    /// entry. Returns false if the entry is unlinked. The caller holds the lock of the ring.
-    pub(crate) fn set(&self, told: Option<u16>) -> bool {
-        let new = told.unwrap_or(UNTOLD);
-        let mut now = NEVER;
+    // Relaxed, all: the lock orders the work that depends on the states before `ENDED`, and the
+    // changes of one state have one order. A removal cause is read when the entry is destroyed, and
+    // the thread that has unlinked the entry has left before that (D1, D2 of `raw`).
+
+    /// Notes that the ring knows the entry, or that a hit was reported in a round. Returns false if
+    /// the entry is unlinked. The caller holds the lock of the ring.
+    fn set(&self, new: u16) -> bool {
+        let mut now = NEW;
         loop {
-            // Relaxed, also below: the lock orders everything that depends on the stamp, and the
-            // changes of one stamp have one order.
             match self.0.compare_exchange(now, new, Relaxed, Relaxed) {
                 Ok(_) => return true,
-                Err(ENDED) => return false,
+                Err(ended) if ended >= ENDED => return false,
                 Err(other) => now = other,
             }
         }
     }
 
-    /// Returns whether the entry was never reported to the ring.
-    pub(crate) fn is_new(&self) -> bool {
-        self.0.load(Relaxed) == NEVER
+    /// Notes a report in this round.
+    pub(crate) fn report<X>(&self, ring: &mut Ring<X>) {
+        self.set(ring.tell_round());
     }
 
-    /// Ends the stamp of an entry that was just unlinked. Returns whether the ring may know the
-    /// entry: then the caller must take the entry out of the ring.
-    pub(crate) fn end(&self) -> bool {
-        !matches!(self.0.swap(ENDED, Relaxed), NEVER | ENDED)
+    fn is_new(&self) -> bool {
+        self.0.load(Relaxed) == NEW
     }
 
-    /// Returns whether the ring may have known the entry, or a removal has unlinked the entry.
-    pub(crate) fn was_known(&self) -> bool {
-        self.0.load(Relaxed) != NEVER
+    /// Ends the state of an unlinked entry. Returns whether the ring may have an item of the entry:
+    /// then the caller must take the item out of the ring.
+    pub(crate) fn end(&self, why: Gone) -> bool {
+        let cause = CAUSES.iter().position(|cause| *cause == why).unwrap_or(0);
+        let known = 1..ENDED;
+        known.contains(&self.0.swap(ENDED + cause as u16, Relaxed)) && why != Gone::Died
+    }
+
+    /// Returns the removal cause of an entry that is about to be destroyed, if a thread has unlinked
+    /// the entry, or the ring knows the entry.
+    pub(crate) fn cause(&self) -> Option<Gone> {
+        match self.0.load(Relaxed) {
+            NEW => None,
+            ended => Some(
+                ended
+                    .checked_sub(ENDED)
+                    .map_or(Gone::Died, |cause| CAUSES[usize::from(cause)]),
+            ),
+        }
+    }
+
+    /// Returns whether a thread has noted that the entry was dead when it was unlinked.
+    #[inline]
+    pub(crate) fn is_dead(&self) -> bool {
+        self.0.load(Relaxed) == ENDED
     }
 }
 
-/// The words that each hit reads, on a cache line of their own.
+/// The words of a ring that each hit reads, on a cache line of their own: the number of the round,
+/// and whether there is a victim.
 #[repr(align(128))]
-pub(crate) struct Round(AtomicU32);
+pub(crate) struct Published(AtomicU32);
 
-/// Set while there is a victim that no thread has taken yet.
-const LEAVING: u32 = 1 << 16;
+const DUE: u32 = 1 << 16;
 
-impl Round {
-    /// Returns whether a hit of the entry has to be reported.
+impl Published {
+    /// Returns whether the ring has to be told of a hit of the entry.
     #[inline]
-    pub(crate) fn needs_admission(&self, stamp: &Stamp) -> bool {
+    pub(crate) fn needs_admission(&self, entry: &Membership) -> bool {
         // Relaxed, both: a thread that misses a new round reports the next hit.
-        self.0.load(Relaxed) as u16 != stamp.0.load(Relaxed)
+        self.0.load(Relaxed) as u16 != entry.0.load(Relaxed)
     }
 
-    /// Returns whether there are victims to take.
+    /// Returns whether there is a victim.
     #[inline]
-    pub(crate) fn is_leaving(&self) -> bool {
-        // Relaxed: the thread that makes an item leave reads its own store, and takes the victim
-        // afterwards.
-        self.0.load(Relaxed) & LEAVING != 0
+    pub(crate) fn is_due(&self) -> bool {
+        // Relaxed: a thread that makes an item a victim reads its own store, or the store of a
+        // thread that has looked at the ring later.
+        self.0.load(Relaxed) & DUE != 0
     }
 }
 
 /// A ring that threads share.
 pub(crate) struct SharedRing<X> {
     ring: Mutex<Ring<X>>,
-    round: Arc<Round>,
+    published: Arc<Published>,
 }
 
 impl<X> SharedRing<X> {
-    pub(crate) fn new(ring: Ring<X>) -> Self {
+    pub(crate) fn new(limit: Limit) -> Self {
+        let ring = Ring::new(limit);
         SharedRing {
-            round: Arc::new(Round(AtomicU32::new(ring.round().into()))),
+            published: Arc::new(Published(AtomicU32::new(ring.round().into()))),
             ring: Mutex::new(ring),
         }
     }
 
-    pub(crate) fn round(&self) -> &Arc<Round> {
-        &self.round
+    pub(crate) fn published(&self) -> &Arc<Published> {
+        &self.published
     }
 
-    /// Reports a hit of an entry; returns whether the entry is a member (S3). Returns false without
-    /// the lock for a new entry: its object is most likely new, too, and [`join`](Self::join) finds
-    /// out.
-    pub(crate) fn tell(&self, addr: usize, stamp: &Stamp) -> bool {
-        if stamp.is_new() {
-            return false;
-        }
-        self.with(|ring| {
-            let there = ring.touch(addr);
-            if there {
-                stamp.set(Some(ring.tell_round()));
-            }
-            there
-        })
-    }
-
-    /// Keeps an item for an entry, or [reports](Self::tell) a hit if the object is a member
-    /// already. Returns the item if the entry is unlinked (S2). Also returns whether there is a
-    /// victim.
-    pub(crate) fn join(
+    /// Notes a hit or an insertion of an entry, and keeps its item. `refused` gets an item that does
+    /// not fit, or, without a weight, the item whose `weigh` has panicked; an item that it returns is
+    /// dropped under no lock.
+    ///
+    /// # Panics
+    /// If `weigh` or the drop of an item does, after both.
+    pub(crate) fn admit(
         &self,
         addr: usize,
-        weight: usize,
-        what: X,
-        stamp: &Stamp,
-    ) -> (Outcome<X>, bool) {
-        self.with_room(addr, |ring| {
-            let outcome = if stamp.set(None) {
-                match ring.tell_or_keep(addr, Some(weight), what) {
-                    Told::Yes(what) => {
-                        stamp.set(Some(ring.tell_round()));
-                        Outcome::Already(what)
-                    }
-                    Told::No(refused @ Outcome::Refused(_)) => {
-                        // In this round, the item would be refused again.
-                        stamp.set(Some(ring.tell_round()));
-                        refused
-                    }
-                    Told::No(outcome) => outcome,
+        entry: &Membership,
+        weight: Option<usize>,
+        (what, weigh): (X, impl FnOnce(&X) -> usize),
+        refused: impl FnOnce(&mut Ring<X>, Option<usize>, X) -> Option<X>,
+    ) {
+        // The object of a new entry is most likely new, too: so the ring is asked only once.
+        let reports = |ring: &mut Ring<X>| {
+            let is_member = ring.touch(addr);
+            is_member.then(|| entry.report(ring)).is_some()
+        };
+        if !entry.is_new() && self.with(reports) {
+            return;
+        }
+        let (mut weight, mut panics) = (weight, FirstPanic::default());
+        if weight.is_none() {
+            panics.catch(|| weight = Some(weigh(&what)));
+        }
+        let left = self.with_room(addr, |ring| {
+            if !entry.set(KNOWN) {
+                return Some(what);
+            }
+            match ring.touch_or_join(addr, weight, what) {
+                Outcome::Touched(what) => {
+                    entry.report(ring);
+                    Some(what)
                 }
-            } else {
-                Outcome::Already(what)
-            };
-            (outcome, ring.is_due())
+                Outcome::Joined(left) => left,
+                Outcome::Refused(what) => refused(ring, weight, what),
+            }
+        });
+        panics.catch(|| drop(left));
+        panics.resume();
+    }
+
+    /// Whether the entry was evicted, and is not a member again (S4).
+    pub(crate) fn is_evicted(&self, addr: usize, entry: &Membership) -> bool {
+        self.with(|ring| !entry.is_new() && !ring.has(addr))
+    }
+
+    /// Makes the entry of a victim a member again, if it fits. Returns whether it did.
+    pub(crate) fn take_back(&self, victim: &Victim<X>, entry: &Membership) -> bool
+    where
+        X: Copy,
+    {
+        self.with_room(victim.addr, |ring| {
+            entry.set(KNOWN) && ring.take_back(victim)
         })
+    }
+
+    /// Returns whether there is a victim.
+    pub(crate) fn is_due(&self) -> bool {
+        self.published.is_due()
+    }
+
+    /// Takes the next victim, if there is one.
+    pub(crate) fn next_victim(&self) -> Option<Victim<X>> {
+        self.published
+            .is_due()
+            .then(|| self.with(Ring::next_victim))?
     }
 
     /// Runs a closure under the lock (S1). Afterwards, the ring shrinks if it is sparse.
@@ -175,55 +251,39 @@ impl<X> SharedRing<X> {
     }
 
     #[inline]
-    fn shrink(&self, size: Option<RoomSize>) {
-        if let Some(mut room) = size.and_then(Room::try_allocate) {
-            self.ring.lock().move_into(&mut room);
+    fn shrink(&self, size: Option<RingSize>) {
+        if let Some(mut memory) = size.and_then(RingMemory::try_allocate) {
+            self.ring.lock().move_into(&mut memory);
         }
     }
 
     /// Runs a closure under the lock, with room for an object that may be absent.
     pub(crate) fn with_room<R>(&self, addr: usize, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         self.ring.with_room(
-            |ring, room| ring.make_room_for(addr, room),
+            |ring, memory| ring.make_room_for(addr, memory),
             |ring, _| self.publish(ring, run),
         )
     }
 
-    /// Sets another limit. The members beyond the limit become [victims](Ring::next_to_go).
+    /// Sets another limit. The members beyond the limit become [victims](Ring::next_victim).
     pub(crate) fn set_limit(&self, limit: Limit) {
         self.ring.with_room(
-            |ring, room| self.publish(ring, |ring| ring.set_limit(limit, room)),
+            |ring, memory| self.publish(ring, |ring| ring.set_limit(limit, memory)),
             |_, _| (),
         );
     }
 
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
-        let shown = |ring: &Ring<X>| {
-            let leaving = if ring.is_leaving() { LEAVING } else { 0 };
-            u32::from(ring.round()) | leaving
-        };
+        let shown = |ring: &Ring<X>| u32::from(ring.round()) | if ring.is_due() { DUE } else { 0 };
         let before = shown(ring);
         let result = run(ring);
         let now = shown(ring);
         if now != before {
             // Relaxed: the store is under the lock, and S3 needs no more.
-            self.round.0.store(now, Relaxed);
+            self.published.0.store(now, Relaxed);
         }
         result
     }
-}
-
-/// Returns the known weight, or else calls the user's `weigh`; `None` if the call panics. The
-/// caller resumes the panic after telling the ring.
-pub(crate) fn weight_of(
-    known: Option<usize>,
-    weigh: impl FnOnce() -> usize,
-) -> (Option<usize>, FirstPanic) {
-    let (mut weight, mut panics) = (known, FirstPanic::default());
-    if known.is_none() {
-        panics.catch(|| weight = Some(weigh()));
-    }
-    (weight, panics)
 }
 
 /// A listener: a closure that is called for each eviction. `F` is the unsized type of the closure.

@@ -15,8 +15,6 @@ const DEEP: usize = 16;
 /// A call of the current thread for a subject, until [`with`](Self::with) returns.
 pub(crate) struct NestedCall {
     subject: *const (),
-    /// Whether a nested call for the subject was refused.
-    refused: Cell<bool>,
     /// How many entries of the subject the thread has killed during the turn, less those
     /// [taken](Self::take_killed) off.
     killed: Cell<usize>,
@@ -38,8 +36,7 @@ crate::sync::thread_local! {
 
 impl NestedCall {
     /// Calls `run` with a turn for the subject. If the thread has `most` turns for the subject
-    /// already, calls `run` without a turn, and the `most` turns note the refusal. O(turns of the
-    /// thread).
+    /// already, calls `run` without a turn. O(turns of the thread).
     #[inline]
     pub(crate) fn with<S, R>(
         subject: *const S,
@@ -53,22 +50,17 @@ impl NestedCall {
         run(listed.as_ref().map(|listed| listed.0))
     }
 
-    /// Whether there are `most` turns for the same subject. If so, they note the refusal.
+    /// Whether there are `most` turns for the same subject.
     #[cold]
     fn is_refused(&self, turns: Turns, most: usize) -> bool {
-        let same = || turns.iter().filter(|turn| turn.subject == self.subject);
-        let refused = same().count() >= most;
-        if refused {
-            same().for_each(|turn| turn.refused.set(true));
-        }
-        refused
+        let is_same = |turn: &&NestedCall| turn.subject == self.subject;
+        turns.iter().filter(is_same).count() >= most
     }
 
     #[inline]
     fn about<S>(subject: *const S) -> Self {
         NestedCall {
             subject: subject.cast(),
-            refused: Cell::new(false),
             killed: Cell::new(0),
             outer: Cell::new(ptr::null()),
         }
@@ -79,11 +71,6 @@ impl NestedCall {
         self.outer.set(turns.innermost);
         Turns::set(self, turns.count + 1);
         Listed(self)
-    }
-
-    /// Whether a nested call was refused since the last call of this method.
-    pub(crate) fn is_wanted_again(&self) -> bool {
-        self.refused.replace(false)
     }
 
     /// Notes that the current thread has killed an entry of a subject.
@@ -205,14 +192,12 @@ mod tests {
     #[test]
     fn a_turn_ends_by_a_panic_and_subjects_are_apart() {
         let (one, other) = (1_u8, 2_u8);
-        let inner = |outer: &NestedCall| {
+        let inner = || {
             assert!(NestedCall::with(&other, 1, |turn| turn.is_some()));
-            assert!(!outer.is_wanted_again());
             assert!(NestedCall::with(&one, 1, |turn| turn.is_none()));
-            assert!(outer.is_wanted_again() && !outer.is_wanted_again());
             std::panic::resume_unwind(Box::new(()));
         };
-        let unwinds = || NestedCall::with(&one, 1, |turn| inner(turn.unwrap()));
+        let unwinds = || NestedCall::with(&one, 1, |turn| turn.map(|_| inner()));
         assert!(std::panic::catch_unwind(unwinds).is_err());
         assert_eq!(subjects(), []);
     }

@@ -17,7 +17,7 @@ use crate::sync::{Memory, missing_in, move_table};
 const FEW: usize = 16;
 
 /// Memory for a ring, or memory that a ring has used before.
-pub(crate) struct Room<X> {
+pub(crate) struct RingMemory<X> {
     slots: Vec<Slot<X>>,
     ages: Vec<Links>,
     index: HashTable<u32>,
@@ -25,23 +25,23 @@ pub(crate) struct Room<X> {
 
 /// The capacities of new memory, in elements. Zero if the present memory is large enough.
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) struct RoomSize {
+pub(crate) struct RingSize {
     slots: usize,
     ages: usize,
     index: usize,
 }
 
-impl<X> Default for Room<X> {
+impl<X> Default for RingMemory<X> {
     fn default() -> Self {
-        Self::allocate(RoomSize::default())
+        Self::allocate(RingSize::default())
     }
 }
 
-impl<X> Memory for Room<X> {
-    type Size = RoomSize;
+impl<X> Memory for RingMemory<X> {
+    type Size = RingSize;
 
-    fn allocate(size: RoomSize) -> Self {
-        Room {
+    fn allocate(size: RingSize) -> Self {
+        RingMemory {
             slots: Vec::with_capacity(size.slots),
             ages: Vec::with_capacity(size.ages),
             index: HashTable::with_capacity(size.index),
@@ -49,18 +49,18 @@ impl<X> Memory for Room<X> {
     }
 }
 
-impl<X> Room<X> {
+impl<X> RingMemory<X> {
     /// Allocates memory that can be done without.
-    pub(crate) fn try_allocate(size: RoomSize) -> Option<Self> {
-        let mut room = Room::default();
-        room.slots.try_reserve_exact(size.slots).ok()?;
-        room.ages.try_reserve_exact(size.ages).ok()?;
+    pub(crate) fn try_allocate(size: RingSize) -> Option<Self> {
+        let mut memory = RingMemory::default();
+        memory.slots.try_reserve_exact(size.slots).ok()?;
+        memory.ages.try_reserve_exact(size.ages).ok()?;
         let hash = |_: &u32| unreachable!("there is nothing to move");
-        room.index.try_reserve(size.index, hash).ok()?;
-        Some(room)
+        memory.index.try_reserve(size.index, hash).ok()?;
+        Some(memory)
     }
 
-    fn suffices(&self, size: RoomSize) -> bool {
+    fn suffices(&self, size: RingSize) -> bool {
         self.slots.capacity() >= size.slots
             && self.ages.capacity() >= size.ages
             && self.index.capacity() >= size.index
@@ -74,13 +74,11 @@ impl<X> Ring<X> {
     pub(crate) fn make_room_for(
         &mut self,
         addr: usize,
-        room: &mut Option<Room<X>>,
-    ) -> Result<(), RoomSize> {
-        // The object of a going slot is kept again in a new slot.
-        let has_slot = |at| !self.is_going(at);
-        match self.has_room() || self.find(addr).is_some_and(has_slot) {
+        memory: &mut Option<RingMemory<X>>,
+    ) -> Result<(), RingSize> {
+        match self.has_room() || self.has(addr) {
             true => Ok(()),
-            false => self.grow(room),
+            false => self.grow(memory),
         }
     }
 
@@ -93,11 +91,11 @@ impl<X> Ring<X> {
     }
 
     /// Returns the size of the memory for one more object.
-    fn missing(&self) -> RoomSize {
+    fn missing(&self) -> RingSize {
         let len = self.slots.len();
-        let mut size = RoomSize {
+        let mut size = RingSize {
             index: missing_in(&self.index),
-            ..RoomSize::default()
+            ..RingSize::default()
         };
         if self.free == NONE && len == self.slots.capacity() {
             // One slot more than the limit allows: a new member arrives before the victim leaves.
@@ -114,26 +112,26 @@ impl<X> Ring<X> {
     }
 
     #[cold]
-    pub(super) fn grow(&mut self, room: &mut Option<Room<X>>) -> Result<(), RoomSize> {
+    pub(super) fn grow(&mut self, memory: &mut Option<RingMemory<X>>) -> Result<(), RingSize> {
         let size = self.missing();
-        if size == RoomSize::default() {
+        if size == RingSize::default() {
             return Ok(());
         }
-        let room = room
+        let memory = memory
             .as_mut()
-            .filter(|room| room.suffices(size))
+            .filter(|memory| memory.suffices(size))
             .ok_or(size)?;
         if size.slots != 0 {
-            room.slots.append(&mut self.slots);
-            mem::swap(&mut room.slots, &mut self.slots);
+            memory.slots.append(&mut self.slots);
+            mem::swap(&mut memory.slots, &mut self.slots);
         }
         if size.ages != 0 {
-            room.ages.append(&mut self.ages);
-            mem::swap(&mut room.ages, &mut self.ages);
+            memory.ages.append(&mut self.ages);
+            mem::swap(&mut memory.ages, &mut self.ages);
         }
         if size.index != 0 {
             let slots = &self.slots;
-            move_table(&mut self.index, &mut room.index, |at| {
+            move_table(&mut self.index, &mut memory.index, |at| {
                 hash(slots[*at as usize].addr)
             });
         }
@@ -141,34 +139,34 @@ impl<X> Ring<X> {
     }
 
     /// Returns the size of memory for twice as many items as there are, if three of four slots are
-    /// free, and no slot is going.
+    /// free.
     #[inline]
-    pub(crate) fn sparse(&self) -> Option<RoomSize> {
+    pub(crate) fn sparse(&self) -> Option<RingSize> {
         let (items, slots) = (self.index.len(), self.slots.capacity());
-        let is_sparse = slots > FEW && items < slots / 4 && self.going == 0;
+        let is_sparse = slots > FEW && items < slots / 4;
         is_sparse.then(|| self.size_for(2 * items))
     }
 
     /// Returns the size of memory for the present items, if there is more memory.
-    pub(crate) fn fitting(&self) -> Option<RoomSize> {
+    pub(crate) fn fitting(&self) -> Option<RingSize> {
         let items = self.index.len();
         (items < self.slots.capacity()).then(|| self.size_for(items))
     }
 
-    fn size_for(&self, items: usize) -> RoomSize {
-        RoomSize {
+    fn size_for(&self, items: usize) -> RingSize {
+        RingSize {
             slots: items,
             ages: if self.has_ages() { items } else { 0 },
             index: items,
         }
     }
 
-    /// Moves all items into `room`, unless `room` is too small or not smaller, or slots are going.
-    /// Then `room` has the memory that the ring has left. O(items).
-    pub(crate) fn move_into(&mut self, room: &mut Room<X>) {
-        let is_smaller = room.slots.capacity() < self.slots.capacity();
-        let suffices = room.suffices(self.size_for(self.index.len()));
-        if self.going != 0 || !is_smaller || !suffices {
+    /// Moves all items into `memory`, unless `memory` is too small or not smaller.
+    /// Then `memory` has the memory that the ring has left. O(items).
+    pub(crate) fn move_into(&mut self, memory: &mut RingMemory<X>) {
+        let is_smaller = memory.slots.capacity() < self.slots.capacity();
+        let suffices = memory.suffices(self.size_for(self.index.len()));
+        if !is_smaller || !suffices {
             return;
         }
         let [mut queue, mut leaving, mut by_age] = [EMPTY; 3];
@@ -176,16 +174,16 @@ impl<X> Ring<X> {
             let mut next = from.oldest;
             while next != NONE {
                 let slot = &mut self.slots[next as usize];
-                let at = room.slots.len() as u32;
+                let at = memory.slots.len() as u32;
                 next = slot.links.newer;
                 // The old slot has the new index from now on.
                 slot.links.newer = at;
                 let kept = slot.kept.take();
-                room.slots.push(Slot { kept, ..*slot });
-                to.push(&mut room.slots, at);
-                let slots = &room.slots;
+                memory.slots.push(Slot { kept, ..*slot });
+                to.push(&mut memory.slots, at);
+                let slots = &memory.slots;
                 let rehash = |at: &u32| hash(slots[*at as usize].addr);
-                (room.index).insert_unique(hash(slots[at as usize].addr), at, rehash);
+                (memory.index).insert_unique(hash(slots[at as usize].addr), at, rehash);
             }
         }
         let moved = |at: u32| match self.slots.get(at as usize) {
@@ -193,48 +191,48 @@ impl<X> Ring<X> {
             None => NONE,
         };
         if self.has_ages() {
-            room.ages.resize(room.slots.len(), UNLINKED);
+            memory.ages.resize(memory.slots.len(), UNLINKED);
             let mut next = self.by_age.oldest;
             while next != NONE {
-                by_age.push(&mut room.ages, moved(next));
+                by_age.push(&mut memory.ages, moved(next));
                 next = self.ages[next as usize].newer;
             }
         }
         (self.hand, self.latest) = (moved(self.hand), moved(self.latest));
         (self.queue, self.leaving, self.by_age) = (queue, leaving, by_age);
         self.free = NONE;
-        mem::swap(&mut self.slots, &mut room.slots);
-        mem::swap(&mut self.ages, &mut room.ages);
-        mem::swap(&mut self.index, &mut room.index);
+        mem::swap(&mut self.slots, &mut memory.slots);
+        mem::swap(&mut self.ages, &mut memory.ages);
+        mem::swap(&mut self.index, &mut memory.index);
     }
 
     /// Moves the items into memory of the given size, if there is any.
     #[cold]
-    pub(crate) fn shrink(&mut self, size: RoomSize) {
-        if let Some(mut room) = Room::try_allocate(size) {
-            self.move_into(&mut room);
+    pub(crate) fn shrink(&mut self, size: RingSize) {
+        if let Some(mut memory) = RingMemory::try_allocate(size) {
+            self.move_into(&mut memory);
         }
     }
 
-    /// Sets another limit. The members beyond the limit become [victims](Self::next_to_go). If
+    /// Sets another limit. The members beyond the limit become [victims](Self::next_victim). If
     /// memory is missing, returns its size as the error, and changes nothing.
     pub(crate) fn set_limit(
         &mut self,
         limit: Limit,
-        room: &mut Option<Room<X>>,
-    ) -> Result<(), RoomSize> {
+        memory: &mut Option<RingMemory<X>>,
+    ) -> Result<(), RingSize> {
         let (had_ages, has_ages) = (self.has_ages(), limit.generations != u32::MAX);
         let mut ages = Vec::new();
         if has_ages && !had_ages {
-            let size = RoomSize {
+            let size = RingSize {
                 ages: self.slots.capacity(),
-                ..RoomSize::default()
+                ..RingSize::default()
             };
-            let room = room
+            let memory = memory
                 .as_mut()
-                .filter(|room| room.suffices(size))
+                .filter(|memory| memory.suffices(size))
                 .ok_or(size)?;
-            ages = mem::take(&mut room.ages);
+            ages = mem::take(&mut memory.ages);
         }
         self.limit = limit;
         // An object that was refused may fit now.
@@ -244,7 +242,7 @@ impl<X> Ring<X> {
         }
         self.by_age = EMPTY;
         let freed = mem::replace(&mut self.ages, ages);
-        room.get_or_insert_with(Room::default).ages = freed;
+        memory.get_or_insert_with(RingMemory::default).ages = freed;
         if has_ages {
             self.ages.resize(self.slots.len(), UNLINKED);
             // The order of the last touches is not known: all members get the present generation.
