@@ -13,6 +13,33 @@
 //!              └─► the next array, while entries move there           └─► more buckets, for more entries
 //! ```
 //!
+//! The files, in the order of reading. The table:
+//!
+//! | file | contents |
+//! |---|---|
+//! | [`entry`], [`unlinked`] | an entry; an entry between its making and its insertion |
+//! | [`bucket`] | a cache line of entries under one lock, and the chain behind it |
+//! | [`array`] | an array of buckets, and the move of its entries to the next array |
+//! | [`table`] | the operations of readers and writers |
+//! | [`guards`] | the guards of threads that are inside |
+//! | [`change`] | insertion and removal, where comparisons are user code |
+//! | [`plain`] | insertion and removal by address, in one search under the lock of the bucket |
+//! | [`reserve`] | the two visits of a thread that makes a value |
+//! | [`resize`], [`sweep`] | growth and shrinking; walks that unlink stale entries |
+//!
+//! The reclamation of unlinked objects:
+//!
+//! | file | contents |
+//! |---|---|
+//! | [`domain`] | which threads are inside, and when an unlinked object is destroyed |
+//! | [`rest`] | the part of a domain that is allocated when the first thread comes |
+//! | [`participants`], [`directory`] | what a thread has at a table; all participants of a table |
+//! | [`retired`], [`bag`], [`batch`] | an unlinked object; those of one thread; one look for many |
+//! | [`deferred`] | unlinked objects that a thread inside may still look at |
+//! | [`parked`], [`end`] | memory that a thread uses again; the end of entries, arrays and the table |
+//! | [`dead`], [`reap`] | how deaths unlink entries; how operations destroy these entries |
+//! | [`nested`] | destructors that call the table again |
+//!
 //! * **R1** An entry is linked in one slot of the chain that is *current* for its hash. Arrays form
 //!   a list, and the current chain is in the first array whose home bucket for the hash has not
 //!   moved. An entry never changes its slot within a chain, and an unlinked entry is never linked
@@ -85,13 +112,11 @@ mod unlinked;
 
 pub(crate) use array::by_hashes;
 pub(crate) use change::Put;
-pub(crate) use entry::Entry;
-pub(crate) use entry::Registered;
+pub(crate) use entry::{Entry, Registered};
 pub(crate) use nested::NestedCall;
 pub(crate) use participants::Tally;
 pub(crate) use plain::{NotPlain, Plain};
 pub(crate) use reap::{Due, Place, Taken};
 pub(crate) use sweep::SweepPosition;
-pub(crate) use table::Match;
-pub(crate) use table::{Located, RawTable, Reader, Writer};
+pub(crate) use table::{Located, Match, RawTable, Reader, Writer};
 pub(crate) use unlinked::Unlinked;
