@@ -30,8 +30,8 @@ struct Inside<D> {
 
 /// The wakers of the waiting tasks. Each operation is O(1).
 struct Tasks {
-    places: Vec<State>,
-    /// The first free place.
+    seats: Vec<Seat>,
+    /// The first free seat.
     free: usize,
     /// The number of the wakers.
     waiting: usize,
@@ -39,18 +39,18 @@ struct Tasks {
     round: u64,
 }
 
-enum State {
+enum Seat {
     Waits(Waker),
-    /// A free place, and the next free place.
+    /// A free seat, and the next free seat.
     Free(usize),
 }
 
-/// The end of the list of free places.
+/// The end of the list of free seats.
 const NONE: usize = usize::MAX;
 
-/// The place of a waiting task, until all tasks are woken.
+/// The seat of a waiting task, until all tasks are woken.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SeatNumber {
     round: u64,
     at: usize,
 }
@@ -63,33 +63,33 @@ pub(crate) enum Sleepers {
 }
 
 /// The wakers of woken tasks, which the caller has to call.
-pub(crate) struct Woken(vec::IntoIter<State>);
+pub(crate) struct Woken(vec::IntoIter<Seat>);
 
 impl Tasks {
     /// The waker of a task, if the task has not been woken.
-    fn get(&mut self, place: Option<Place>) -> Option<&mut State> {
-        let place = place.filter(|place| place.round == self.round)?;
-        self.places.get_mut(place.at)
+    fn get(&mut self, seat: Option<SeatNumber>) -> Option<&mut Seat> {
+        let seat = seat.filter(|seat| seat.round == self.round)?;
+        self.seats.get_mut(seat.at)
     }
 
     /// Adds a waker, for which there is room.
-    fn add(&mut self, waker: Waker) -> Place {
-        let (at, new) = (self.free, State::Waits(waker));
+    fn add(&mut self, waker: Waker) -> SeatNumber {
+        let (at, new) = (self.free, Seat::Waits(waker));
         self.waiting += 1;
-        let at = match self.places.get_mut(at) {
-            Some(place) => {
-                if let State::Free(next) = mem::replace(place, new) {
+        let at = match self.seats.get_mut(at) {
+            Some(seat) => {
+                if let Seat::Free(next) = mem::replace(seat, new) {
                     self.free = next;
                 }
                 at
             }
             None => {
-                self.places.push(new);
-                self.places.len() - 1
+                self.seats.push(new);
+                self.seats.len() - 1
             }
         };
         let round = self.round;
-        Place { round, at }
+        SeatNumber { round, at }
     }
 }
 
@@ -100,7 +100,7 @@ impl<D> Waits<D> {
                 data,
                 sleepers: 0,
                 tasks: Tasks {
-                    places: Vec::new(),
+                    seats: Vec::new(),
                     free: NONE,
                     waiting: 0,
                     round: 0,
@@ -159,29 +159,29 @@ impl<D> Waits<D> {
         (over, inside.tasks.round != round)
     }
 
-    /// Leaves the waker of a task, in the place that the task has, or in a new place, unless
+    /// Leaves the waker of a task, in the seat that the task has, or in a new seat, unless
     /// `is_over`. Returns whether it is over. The task calls [`leave`](Self::leave) in the end.
     pub(crate) fn enter(
         &self,
-        place: &mut Option<Place>,
+        seat: &mut Option<SeatNumber>,
         waker: &Waker,
         is_over: impl Fn(&mut D) -> bool,
     ) -> bool {
-        let (known, mut waker) = (*place, Some(waker.clone()));
+        let (known, mut waker) = (*seat, Some(waker.clone()));
         let over = self.inside.with_room(
             |Inside { data, tasks, .. }, memory| match tasks.free != NONE
                 || tasks.get(known).is_some()
                 || is_over(data)
             {
                 true => Ok(()),
-                false => make_room(&mut tasks.places, 1, memory),
+                false => make_room(&mut tasks.seats, 1, memory),
             },
             |Inside { data, tasks, .. }, _| {
                 let over = is_over(data);
                 if let Some(new) = waker.take_if(|_| !over) {
                     match tasks.get(known) {
-                        Some(State::Waits(there)) => waker = Some(mem::replace(there, new)),
-                        _ => *place = Some(tasks.add(new)),
+                        Some(Seat::Waits(there)) => waker = Some(mem::replace(there, new)),
+                        _ => *seat = Some(tasks.add(new)),
                     }
                 }
                 over
@@ -193,15 +193,13 @@ impl<D> Waits<D> {
 
     /// Takes the waker of a task out, unless the task has been woken; returns whether it has. (Then
     /// all other tasks have been woken, too: no wakeup is lost.)
-    pub(crate) fn leave(&self, place: Place) -> bool {
+    pub(crate) fn leave(&self, seat: SeatNumber) -> bool {
         let mut inside = self.inside.lock();
         let tasks = &mut inside.tasks;
-        let free = State::Free(tasks.free);
-        let gone = tasks
-            .get(Some(place))
-            .map(|there| mem::replace(there, free));
+        let free = Seat::Free(tasks.free);
+        let gone = tasks.get(Some(seat)).map(|there| mem::replace(there, free));
         if gone.is_some() {
-            tasks.free = place.at;
+            tasks.free = seat.at;
             tasks.waiting -= 1;
         }
         drop(inside);
@@ -219,7 +217,7 @@ impl<D> Waits<D> {
         let (sleepers, tasks) = (inside.sleepers, &mut inside.tasks);
         let waiting = (sleepers, tasks.waiting);
         (tasks.free, tasks.waiting, tasks.round) = (NONE, 0, tasks.round + 1);
-        let woken = Woken(mem::take(&mut tasks.places).into_iter());
+        let woken = Woken(mem::take(&mut tasks.seats).into_iter());
         let changed = change(&mut inside.data, waiting);
         drop(inside);
         match which {
@@ -243,9 +241,9 @@ impl Iterator for Woken {
     type Item = Waker;
 
     fn next(&mut self) -> Option<Waker> {
-        self.0.find_map(|place| match place {
-            State::Waits(waker) => Some(waker),
-            State::Free(_) => None,
+        self.0.find_map(|seat| match seat {
+            Seat::Waits(waker) => Some(waker),
+            Seat::Free(_) => None,
         })
     }
 }
@@ -254,22 +252,22 @@ impl Iterator for Woken {
 mod tests {
     use super::*;
 
-    /// A task that goes takes its own waker out, also if another task has the place by now.
+    /// A task that goes takes its own waker out, also if another task has the seat by now.
     #[test]
-    fn a_place_is_that_of_a_round() {
+    fn a_seat_is_that_of_a_round() {
         let (waits, noop) = (Waits::new(()), Waker::noop());
-        let mut places = [None; 3];
-        let enter = |place: &mut Option<Place>| assert!(!waits.enter(place, noop, |()| false));
-        places[..2].iter_mut().for_each(enter);
+        let mut seats = [None; 3];
+        let enter = |seat: &mut Option<SeatNumber>| assert!(!waits.enter(seat, noop, |()| false));
+        seats[..2].iter_mut().for_each(enter);
         let ((), woken) = waits.wake(Sleepers::All, |(), _| ());
         assert_eq!(woken.count(), 2);
-        enter(&mut places[2]);
-        places[..2]
+        enter(&mut seats[2]);
+        seats[..2]
             .iter()
             .flatten()
-            .for_each(|place| assert!(waits.leave(*place)));
+            .for_each(|seat| assert!(waits.leave(*seat)));
         assert!(waits.is_any());
-        enter(&mut places[2]);
+        enter(&mut seats[2]);
         let ((), woken) = waits.wake(Sleepers::All, |(), _| ());
         assert_eq!((woken.count(), waits.is_any()), (1, false));
     }

@@ -16,7 +16,7 @@ use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::raw::NestedCall;
-use crate::raw::{Due, Entry, Place, Taken};
+use crate::raw::{DeadList, Due, Entry, Taken};
 use crate::upkeep::Reclaim;
 
 /// The number of entries that an operation takes from a list of dead entries, at most.
@@ -37,8 +37,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     #[inline(never)]
     fn look_around(&self, nth: usize) {
         let mut panics = FirstPanic::default();
-        if let Some(place) = self.nodes.next_due(nth) {
-            panics.catch(|| self.drain_next(place));
+        if let Some(list) = self.nodes.next_due(nth) {
+            panics.catch(|| self.drain_next(list));
         }
         if let Some(bag) = self
             .nodes
@@ -177,12 +177,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if let Some(nth) = due.around {
             self.look_around(nth);
         }
-        let place = due.place?;
+        let list = due.list?;
         if self.ends_run_users() {
-            self.drain_next(place);
+            self.drain_next(list);
             return None;
         }
-        self.nodes.take_dead(place, CHUNK)
+        self.nodes.take_dead(list, CHUNK)
     }
 
     /// Destroys or retires the dead entries that a change has taken, while the thread is outside.
@@ -207,17 +207,17 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     }
 
     #[cold]
-    fn drain_next(&self, place: Place) {
+    fn drain_next(&self, list: DeadList) {
         if !NestedCall::is_deep() {
-            self.in_turn(|_| self.drain(place, CHUNK, &mut 0));
+            self.in_turn(|_| self.drain(list, CHUNK, &mut 0));
         }
     }
 
-    /// Takes some dead entries from a place, adds their number to `drained`, and destroys the
+    /// Takes some dead entries from a list, adds their number to `drained`, and destroys the
     /// entries.
     #[inline]
-    fn drain(&self, place: Place, most: usize, drained: &mut usize) {
-        if let Some(taken) = self.nodes.take_dead(place, most) {
+    fn drain(&self, list: DeadList, most: usize, drained: &mut usize) {
+        if let Some(taken) = self.nodes.take_dead(list, most) {
             *drained += taken.len();
             self.destroy_taken(taken);
         }

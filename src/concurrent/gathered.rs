@@ -25,7 +25,7 @@ pub(crate) struct Gathered {
 }
 
 /// Memory for a [`Gathered`].
-type Room = (Vec<AnyWatch>, HashTable<usize>);
+type GatheredMemory = (Vec<AnyWatch>, HashTable<usize>);
 
 impl Gathered {
     /// Whether there is a watch on an object. O(1).
@@ -64,7 +64,7 @@ impl Gathered {
     }
 
     /// Makes room for a further watch. The error is the capacity that is missing.
-    pub(crate) fn make_room(&mut self, room: &mut Room) -> Result<(), (usize, usize)> {
+    pub(crate) fn make_room(&mut self, room: &mut GatheredMemory) -> Result<(), (usize, usize)> {
         make_room(&mut self.watches, 1, &mut room.0).map_err(|len| (len, 0))?;
         let (len, places) = (self.watches.len(), self.places.len());
         if len < FEW || len < self.places.capacity() {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::graph::Edge;
 use super::reservation::{Reservation, WaitError};
-use crate::waits::Place;
+use crate::waits::SeatNumber;
 
 impl Reservation {
     /// Blocks the thread until the reservation is complete, or until a point in time. While the
@@ -37,7 +37,7 @@ impl Drop for Heir {
 /// lives.
 pub(crate) struct Wait<'r> {
     reservation: &'r Arc<Reservation>,
-    place: Option<Place>,
+    seat: Option<SeatNumber>,
     edge: Option<Edge>,
 }
 
@@ -45,7 +45,7 @@ impl<'r> Wait<'r> {
     pub(crate) fn new(reservation: &'r Arc<Reservation>) -> Self {
         Wait {
             reservation,
-            place: None,
+            seat: None,
             edge: None,
         }
     }
@@ -57,7 +57,7 @@ impl Future for Wait<'_> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), WaitError>> {
         let this = self.get_mut();
         let waits = &this.reservation.0;
-        if waits.enter(&mut this.place, context.waker(), |state| state.complete) {
+        if waits.enter(&mut this.seat, context.waker(), |state| state.complete) {
             return Poll::Ready(Ok(()));
         }
         Edge::renew_of_wait(&mut this.edge, this.reservation)?;
@@ -67,8 +67,8 @@ impl Future for Wait<'_> {
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        let place = self.place.take();
-        if place.is_some_and(|place| self.reservation.0.leave(place)) {
+        let seat = self.seat.take();
+        if seat.is_some_and(|seat| self.reservation.0.leave(seat)) {
             self.reservation.disinherit();
         }
     }

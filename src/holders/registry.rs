@@ -76,7 +76,7 @@ impl Handle {
 }
 
 /// Memory for a shard with one more object and one more handle.
-type Room = (HashTable<Object>, HashTable<Handle>);
+type ShardMemory = (HashTable<Object>, HashTable<Handle>);
 
 impl Shard {
     const fn new() -> Self {
@@ -86,7 +86,7 @@ impl Shard {
         }
     }
 
-    fn make_room(&mut self, (objects, handles): &mut Room) -> Result<(), (usize, usize)> {
+    fn make_room(&mut self, (objects, handles): &mut ShardMemory) -> Result<(), (usize, usize)> {
         let missing = (missing_in(&self.objects), missing_in(&self.handles));
         if objects.capacity() < missing.0 || handles.capacity() < missing.1 {
             return Err(missing);

@@ -50,7 +50,7 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
 impl<F: Flavour> RecordRef<F> {
     /// Does the same as for an [object](ObjectRef::hashes_with), but in any order.
     fn hashes_with(self, recipient: Recipient<F>, into: &mut Vec<u32>) {
-        let mut place = Place::new(self);
+        let mut cursor = Cursor::new(self);
         loop {
             // Not under the gate, since this allocates.
             into.reserve(BATCH + 2);
@@ -59,9 +59,9 @@ impl<F: Flavour> RecordRef<F> {
                 return;
             };
             // All registrations may be hooks: the first two may have ended.
-            if place.hook.is_none() && gate.count() as usize > BATCH {
+            if cursor.hook.is_none() && gate.count() as usize > BATCH {
                 drop(gate);
-                place.make();
+                cursor.make();
                 continue;
             }
             // There is room for all hashes that are found before the gate is given back.
@@ -70,7 +70,7 @@ impl<F: Flavour> RecordRef<F> {
                     into.push(hash);
                 }
             };
-            let mut next = match place.take(&gate) {
+            let mut next = match cursor.take(&gate) {
                 Some(next) => next,
                 None => {
                     for slot in [RecordSlot::First, RecordSlot::Second] {
@@ -93,7 +93,7 @@ impl<F: Flavour> RecordRef<F> {
             if next.is_none() {
                 return;
             }
-            place.mark(&gate, last);
+            cursor.mark(&gate, last);
             if gate.pause() {
                 sync::give_way();
             }
@@ -104,15 +104,15 @@ impl<F: Flavour> RecordRef<F> {
 /// The place in the list of a record's hooks up to which a thread has looked. A hook of the
 /// thread's own marks the place while other threads have the gate. The mark is not a registration;
 /// the object lives meanwhile, so no death finds the mark.
-struct Place<F: Flavour> {
+struct Cursor<F: Flavour> {
     record: RecordRef<F>,
     hook: Option<HookRef<F>>,
     is_linked: bool,
 }
 
-impl<F: Flavour> Place<F> {
+impl<F: Flavour> Cursor<F> {
     fn new(record: RecordRef<F>) -> Self {
-        Place {
+        Cursor {
             record,
             hook: None,
             is_linked: false,
@@ -141,7 +141,7 @@ impl<F: Flavour> Place<F> {
     }
 }
 
-impl<F: Flavour> Drop for Place<F> {
+impl<F: Flavour> Drop for Cursor<F> {
     fn drop(&mut self) {
         if self.is_linked {
             // An allocation has failed.

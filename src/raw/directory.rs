@@ -98,19 +98,19 @@ struct Size {
 
 /// A directory that is allocated before the lock is taken.
 #[derive(Default)]
-struct Room(Option<Box<Directory>>);
+struct NewDirectory(Option<Box<Directory>>);
 
-impl Room {
+impl NewDirectory {
     fn size(&self) -> Option<Size> {
         self.0.as_ref().map(|room| room.size())
     }
 }
 
-impl Memory for Room {
+impl Memory for NewDirectory {
     type Size = Size;
 
     fn allocate(size: Size) -> Self {
-        Room(Some(Box::new(Directory {
+        NewDirectory(Some(Box::new(Directory {
             slots: nulls(size.slots),
             // At least half of the slots are free.
             all: nulls(size.slots / 2),
@@ -262,7 +262,7 @@ impl Participants {
         // returns.
         let mut new = Some(Box::new(Participant::new(number)));
         let last = last.with_room(
-            |last, room: &mut Room| match Self::wanted(last, number) {
+            |last, room: &mut NewDirectory| match Self::wanted(last, number) {
                 Some(wanted) if room.size() != Some(wanted) => Err(wanted),
                 _ => Ok(()),
             },
@@ -285,7 +285,7 @@ impl Participants {
     }
 
     fn last<'d>(last: &mut Last) -> Option<&'d Directory> {
-        // SAFETY: made by `Room::allocate`. The caller has a reference to the table, and uses the
+        // SAFETY: made by `NewDirectory::allocate`. The caller has a reference to the table, and uses the
         // directory no longer than that reference. Directories last as long as the table.
         unsafe { last.get_mut().as_ref() }
     }
@@ -388,7 +388,7 @@ impl Drop for Participants {
             last.each(|one| participants.push(one));
         }
         while !next.is_null() {
-            // SAFETY: made by `Room::allocate`, and no thread reads it any more.
+            // SAFETY: made by `NewDirectory::allocate`, and no thread reads it any more.
             next = unsafe { Box::from_raw(next) }.older;
         }
         for participant in participants {

@@ -116,7 +116,7 @@ pub(crate) use entry::{Entry, Registered};
 pub(crate) use nested::NestedCall;
 pub(crate) use participants::Tally;
 pub(crate) use plain::{NotPlain, Plain};
-pub(crate) use reap::{Due, Place, Taken};
+pub(crate) use reap::{DeadList, Due, Taken};
 pub(crate) use sweep::SweepPosition;
 pub(crate) use table::{Located, Match, RawTable, Reader, Writer};
 pub(crate) use unlinked::Unlinked;

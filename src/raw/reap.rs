@@ -39,9 +39,9 @@ const INTERVAL: usize = 16;
 /// list. So the word of the full lists does not change where threads take what they kill.
 const GATHERED: usize = if cfg!(weakly_loom) { 1 } else { 8 };
 
-/// A place from which a thread [takes](RawTable::take_dead) dead entries.
+/// A list from which a thread [takes](RawTable::take_dead) dead entries.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum DeadList {
     /// A full list.
     Full,
     /// The list of a stripe.
@@ -54,8 +54,8 @@ pub(crate) struct Due {
     /// If the change also looks at the [next](RawTable::next_due) list and the
     /// [next](RawTable::next_idle_bag) bag: their number.
     pub(crate) around: Option<usize>,
-    /// The place from which the change takes up to 16 dead entries.
-    pub(crate) place: Option<Place>,
+    /// The list from which the change takes up to 16 dead entries.
+    pub(crate) list: Option<DeadList>,
 }
 
 impl<N: Entry> RawTable<N> {
@@ -91,18 +91,18 @@ impl<N: Entry> RawTable<N> {
     #[inline(always)]
     fn due_now(&self, participant: &Participant) -> Option<Due> {
         let (core, nth) = (self.core()?, participant.changes());
-        let place = if core.is_any_full() {
-            Some(Place::Full)
+        let list = if core.is_any_full() {
+            Some(DeadList::Full)
         } else {
             let (own, waiting) = core.own_due(participant.number);
-            (waiting != 0).then_some(Place::Stripe(own))
+            (waiting != 0).then_some(DeadList::Stripe(own))
         };
-        if place.is_some() {
+        if list.is_some() {
             // Before the taking, since an allocation may fail.
             participant.begin_parking();
         }
         let around = (nth % INTERVAL == 0).then_some(nth / INTERVAL);
-        Some(Due { around, place })
+        Some(Due { around, list })
     }
 
     /// Begins a change of the calling thread, and returns the upkeep that the change does first.
@@ -120,23 +120,23 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Returns all lists.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = Place> + use<N> {
+    pub(crate) fn lists(&self) -> impl Iterator<Item = DeadList> + use<N> {
         let stripes = self.core().map_or(0, CoreRef::stripes);
-        (0..stripes).map(Place::Stripe)
+        (0..stripes).map(DeadList::Stripe)
     }
 
     /// Returns a list with entries.
-    pub(crate) fn any_due(&self) -> Option<Place> {
-        self.core()?.any_due().map(Place::Stripe)
+    pub(crate) fn any_due(&self) -> Option<DeadList> {
+        self.core()?.any_due().map(DeadList::Stripe)
     }
 
     /// Returns the next list of other threads with entries, list `nth` first, unless its thread may
     /// take the entries itself. Adds stripes if there are too few for the threads.
-    pub(crate) fn next_due(&self, nth: usize) -> Option<Place> {
+    pub(crate) fn next_due(&self, nth: usize) -> Option<DeadList> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());
         let at = core.next_due(nth)?;
-        (core.is_idle(at) || !self.waits()).then_some(Place::Stripe(at))
+        (core.is_idle(at) || !self.waits()).then_some(DeadList::Stripe(at))
     }
 
     /// Whether a thread leaves its dead entries in its list until there are enough for one look at
@@ -251,16 +251,16 @@ pub(crate) struct Taken<'t, N: Entry> {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Takes entries from a place: 16 of a full list, or the newest of a stripe's list, at most
+    /// Takes entries from a list: 16 of a full list, or the newest of a stripe's list, at most
     /// `most`.
     #[inline(always)]
-    pub(crate) fn take_dead(&self, place: Place, most: usize) -> Option<Taken<'_, N>> {
+    pub(crate) fn take_dead(&self, list: DeadList, most: usize) -> Option<Taken<'_, N>> {
         // SAFETY: the list is of entries of this table.
         let below = |entry| unsafe { dead::next::<N>(entry) };
         let core = self.core()?;
-        let (first, count) = match place {
-            Place::Full => core.take_full(below),
-            Place::Stripe(stripe) => core.take(stripe, most, below),
+        let (first, count) = match list {
+            DeadList::Full => core.take_full(below),
+            DeadList::Stripe(stripe) => core.take(stripe, most, below),
         };
         (count != 0).then_some(Taken {
             table: self,

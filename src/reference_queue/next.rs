@@ -6,7 +6,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 use super::messages::ReferenceQueue;
-use crate::waits::Place;
+use crate::waits::SeatNumber;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
@@ -38,7 +38,7 @@ impl<M> ReferenceQueue<M> {
     pub fn next(&self) -> Next<'_, M> {
         Next {
             queue: self,
-            place: None,
+            seat: None,
         }
     }
 }
@@ -47,14 +47,14 @@ impl<M> ReferenceQueue<M> {
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Next<'a, M> {
     queue: &'a ReferenceQueue<M>,
-    /// The future's place among the waiters.
-    place: Option<Place>,
+    /// The future's seat among the waiters.
+    seat: Option<SeatNumber>,
 }
 
 impl<M> Next<'_, M> {
     fn leave(&mut self) {
-        if let Some(place) = self.place.take() {
-            self.queue.shared.waiters.leave(place);
+        if let Some(seat) = self.seat.take() {
+            self.queue.shared.waiters.leave(seat);
         }
     }
 }
@@ -66,7 +66,7 @@ impl<M> Future for Next<'_, M> {
         let this = &mut *self;
         let waiters = &this.queue.shared.waiters;
         let message = this.queue.poll().or_else(|| {
-            waiters.enter(&mut this.place, context.waker());
+            waiters.enter(&mut this.seat, context.waker());
             // M2
             this.queue.poll()
         });

@@ -23,7 +23,7 @@ use std::vec::Vec;
 use crate::panics::{FirstPanic, wake_all};
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicUsize, make_room, store_load};
-use crate::waits::{Place, Sleepers, Waits};
+use crate::waits::{SeatNumber, Sleepers, Waits};
 
 /// The initial room for wakers. A task that is polled with a new waker each time leaves a waker at
 /// each poll. When the room is full, all wakers are called, and the tasks that still wait come back
@@ -185,17 +185,17 @@ impl Waiters {
 
     /// Registers a future to be woken by the next message. The caller looks for a message
     /// afterwards, and calls [`leave`](Self::leave) before the future is dropped. The future keeps
-    /// its place.
-    pub(super) fn enter(&self, place: &mut Option<Place>, waker: &Waker) {
-        self.list.enter(place, waker, |_| {
+    /// its seat.
+    pub(super) fn enter(&self, seat: &mut Option<SeatNumber>, waker: &Waker) {
+        self.list.enter(seat, waker, |_| {
             self.announce();
             false
         });
     }
 
     /// Removes a future's waker, if the future has not been woken.
-    pub(super) fn leave(&self, place: Place) {
-        _ = self.list.leave(place);
+    pub(super) fn leave(&self, seat: SeatNumber) {
+        _ = self.list.leave(seat);
     }
 }
 

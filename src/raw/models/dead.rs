@@ -6,7 +6,7 @@ use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
 use super::super::batch::CROWD;
-use super::super::{Entry, Place, Put, RawTable, Registered};
+use super::super::{DeadList, Entry, Put, RawTable, Registered};
 use super::{end_in_place, spawn};
 use crate::Strong;
 use crate::panics::FirstPanic;
@@ -203,7 +203,7 @@ impl Table {
     pub(super) fn drain(&self) -> usize {
         let mut count = 0;
         for stripe in 0..self.raw.core().map_or(0, CoreRef::stripes) {
-            let place = Place::Stripe(stripe);
+            let place = DeadList::Stripe(stripe);
             if let Some(taken) = self.raw.take_dead(place, usize::MAX) {
                 taken.each(|node| {
                     node.live.check();

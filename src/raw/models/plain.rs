@@ -15,7 +15,7 @@ use crate::sync::models;
 /// An identity map: the key is the hash of the object's address.
 impl Table {
     fn plain(&self) -> Option<Plain<'_, Node>> {
-        let take = |due: Due| self.raw.take_dead(due.place?, usize::MAX);
+        let take = |due: Due| self.raw.take_dead(due.list?, usize::MAX);
         self.raw.plain(take, |taken| self.raw.gather_or_reap(taken))
     }
 

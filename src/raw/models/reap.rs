@@ -1,7 +1,7 @@
 //! Models of an operation that reaps dead entries first, while other threads may look at the
 //! entries.
 
-use super::super::Place;
+use super::super::DeadList;
 use super::dead::{Table, model, with};
 use crate::sync::models;
 
@@ -16,7 +16,7 @@ pub(super) fn look_twice(table: &Table, key: u64) {
 
 /// Takes one dead entry, and reaps it, as a change does first; then removes a key.
 pub(super) fn reap_and_remove(table: &Table, key: u64) {
-    let taken = (0..2).find_map(|stripe| table.raw.take_dead(Place::Stripe(stripe), 1));
+    let taken = (0..2).find_map(|stripe| table.raw.take_dead(DeadList::Stripe(stripe), 1));
     if let Some(taken) = taken {
         table.raw.gather_or_reap(taken);
     }
