@@ -8,6 +8,7 @@ use crate::for_each_kind;
 
 for_each_kind!(
     an_inserted_entry_keeps_its_weak_value,
+    retain_asks_about_live_keys_only,
     several_values_are_changed_at_once,
     several_weak_values_are_found_at_once,
     extend_clones_values_behind_references,
@@ -34,6 +35,19 @@ fn an_inserted_entry_keeps_its_weak_value<P: Kind>() {
     assert!(map.get("key").is_none(), "its last handle was the entry's");
     map.purge();
     assert_eq!((map.len(), map.pending_dead()), (0, 0));
+}
+
+/// A6: `retain_values` shows no value of a key that has died meanwhile.
+fn retain_asks_about_live_keys_only<P: Kind>() {
+    let mut keys = [0, 1, 2].map(|n| Some(new::<P, usize>(n)));
+    let mut map: WeakMap<_, _> = keys.iter().flatten().map(|key| (key, ())).collect();
+    let mut asked = 0;
+    map.retain_values(|()| {
+        keys.fill(None);
+        asked += 1;
+        true
+    });
+    assert_eq!((asked, map.len_live()), (1, 0));
 }
 
 /// A2, A7: Several values are borrowed mutably at once, each under its own key; a key without a value gets none,
