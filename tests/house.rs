@@ -1,17 +1,16 @@
 //! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle, and no
 //! file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands
-//! for. And each public type says whether it is covariant. And comments and documents name their
-//! subjects.
+//! for. And each public type says whether it is covariant.
 
 // This only reads files; it runs no code of the library.
 #![cfg(not(miri))]
 
+#[path = "house/columns.rs"]
+mod columns;
 #[path = "house/guide.rs"]
 mod guide;
 #[path = "house/programs.rs"]
 mod programs;
-#[path = "house/prose.rs"]
-mod prose;
 #[path = "house/scanner.rs"]
 mod scanner;
 

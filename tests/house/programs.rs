@@ -16,7 +16,7 @@ const FOLDERS: [&str; 7] = [
 ];
 
 /// Scripts that take hours, or show something to a reader.
-const BY_HAND: [&str; 4] = ["run", "deep", "mutants", "coverage"];
+const BY_HAND: [&str; 5] = ["run", "deep", "mutants", "coverage", "prose"];
 
 /// A kind of program, as cargo's option or as the folder of scripts, and a name.
 type Named<'t> = (&'t str, &'t str);
