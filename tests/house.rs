@@ -355,6 +355,81 @@ fn each_protocol_has_its_models_or_says_why_not() {
     );
 }
 
+/// The invariants (`T5`) that a line of comment defines or names: each with its place in the line.
+fn invariants(line: &str) -> Vec<(usize, &str)> {
+    let Some(comment) = line.find("//") else {
+        return Vec::new();
+    };
+    let is_part = |c: char| c.is_alphanumeric() || "_`.-^".contains(c);
+    let is_name = |at: usize| {
+        let [letter, digit] = line.as_bytes()[at..at + 2] else {
+            unreachable!("two bytes")
+        };
+        letter.is_ascii_uppercase()
+            && digit.is_ascii_digit()
+            && !line[..at].ends_with(is_part)
+            && !line[at + 2..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    };
+    let places = (comment..line.len().saturating_sub(1)).filter(|at| is_name(*at));
+    places.map(|at| (at, &line[at..at + 2])).collect()
+}
+
+/// What is wrong with the names of invariants in comments: each is defined (`* **T5** …`) in the
+/// head of a file, and where several files define the name, in the room that names it, or the
+/// comment says of which file it is.
+fn undefined(files: &Files) -> Vec<String> {
+    let is_definition = |line: &str| line.trim_start_matches(['/', '!', ' ']).starts_with("* **");
+    let mut heads = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for (file, text) in files {
+        for line in text.lines().filter(|line| is_definition(line)) {
+            for (at, name) in invariants(line) {
+                if line[..at].ends_with("* **") && line[at + 2..].starts_with("**") {
+                    heads.entry(name).or_default().insert(file);
+                }
+            }
+        }
+    }
+    let mut wrong = Vec::new();
+    for (file, text) in files {
+        for (number, line) in (1..).zip(text.lines()) {
+            for (at, name) in invariants(line) {
+                let all = heads.get(name).into_iter().flatten();
+                let here = all.clone().filter(|it| room_of(it) == room_of(file));
+                let is_clear = all.clone().count() == 1
+                    || all.clone().any(|it| it == file)
+                    || here.count() == 1
+                    || all.clone().count() > 1 && line[at + 2..].starts_with(" of ");
+                if !is_clear {
+                    wrong.push(format!("src/{file}:{number}: {name}"));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn each_invariant_that_a_comment_names_is_defined() {
+    let wrong = undefined(&files_of("src"));
+    assert!(wrong.is_empty(), "no head of a file has it: {wrong:#?}");
+}
+
+#[test]
+fn an_invariant_without_a_definition_is_found() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let wrong = |use_of_it: &str| {
+        let one = file("raw/a.rs", "//! * **T5** Destructors run.\n//! * **B1** A.");
+        let other = file("ptr/b.rs", "//! * **B1** B.\nlet x = U8; // not a C11 name");
+        undefined(&Files::from([one, other, file("memo/c.rs", use_of_it)]))
+    };
+    for text in ["// T5: see", "f(); // (T5)", "// B1 of `ptr/b.rs`", "T6"] {
+        assert_eq!(wrong(text), [""; 0], "{text}");
+    }
+    for text in ["// T6", "/// as B1 says", "//! (T5, T7)"] {
+        assert_eq!(wrong(text).len(), 1, "{text}");
+    }
+}
+
 #[test]
 fn each_model_has_a_limit() {
     // loom's own limits end a model as if it had passed, and by default it has none.

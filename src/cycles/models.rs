@@ -41,9 +41,9 @@ fn next(node: &Strong<Node>) -> &Strong<Node> {
     node.next.as_ref().unwrap()
 }
 
-/// P1: A thread moves its handle from the other object to the key. From before the census on, the
-/// thread has a handle to one of the two at each moment. Each count may be right when the census
-/// reads it; but the mark of the key is gone.
+/// P1 of `ptr/mark.rs`: A thread moves its handle from the other object to the key. From before the
+/// census on, the thread has a handle to one of the two at each moment. Each count may be right when
+/// the census reads it; but the mark of the key is gone.
 fn passes_on(step: impl Fn(&Strong<Node>) -> Strong<Node> + Send + Sync + Copy + 'static) {
     check(2, move |maker| {
         let value = value(maker);

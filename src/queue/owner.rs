@@ -12,8 +12,8 @@
 //! * **Q2** `registered` counts the registrations that have not ended, and whose notice was not
 //!   taken out. The stack is freed when the queue is dropped and the notices of all these
 //!   registrations have come.
-//! * **Q3** A watch that has not ended has a share in its block (B1): the share of the
-//!   registration.
+//! * **Q3** A watch that has not ended has a share in its block (B1 of `ptr/header.rs`): the
+//!   share of the registration.
 
 mod address;
 

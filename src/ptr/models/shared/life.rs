@@ -71,8 +71,7 @@ fn death_after_the_end_of_the_collection() {
 }
 
 /// A thread that has found the collection registers a watch without an entry, and perhaps does not
-/// find the collection afterwards. (A4 of `concurrent::tasks::work`; the list here plays the list of a
-/// flight.)
+/// find the collection afterwards. (The list here plays the list of a flight.)
 #[test]
 fn a_registration_against_the_end_of_the_collection() {
     check_object(EACH, |a| {
