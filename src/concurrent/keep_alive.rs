@@ -21,14 +21,11 @@ use crate::reference::{Identify, WeakKey};
 /// to the same `KeepAlive`.
 ///
 /// A `KeepAlive` is the *floor* under one or several weak collections, which [keep in
-/// it](super::WeakValueMap::keep_in) the objects that they insert and find. The collection finds
-/// each object that is in use, so no such object is ever missing. An unused object is found as long
-/// as the `KeepAlive` keeps it. An evicted object is not destroyed while somebody uses it: the
-/// strong handle here is dropped, and the next lookup that finds the object keeps it again.
+/// it](super::WeakValueMap::keep_in) the objects that they insert and find. The chapter
+/// [`keep`](crate::guide::keep) of the guide says which objects are found, kept and evicted.
 ///
 /// See [`keep::KeepAlive`](crate::keep::KeepAlive) for the choice of the victim, and for the
-/// `KeepAlive` of a single owner; see the chapter [`keep`](crate::guide::keep) of the guide for
-/// servers.
+/// `KeepAlive` of a single owner.
 ///
 /// Each operation takes a lock for a few instructions, under which no code of yours runs: no
 /// destructor, no listener and no weight closure. The operation that causes an eviction destroys
@@ -72,8 +69,7 @@ impl<P: SharedRef> KeepAlive<P> {
     }
 
     /// Creates a `KeepAlive` with weights: for collections that keep in it, the closure returns the
-    /// weight of an object. The closure is called for each object that comes, or comes back, and
-    /// for each entry before its insertion, under no lock.
+    /// weight of an object, [as the guide says](crate::guide::keep#limits-and-weights).
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
         Self::with(limit, Some(Box::new(weigh)))

@@ -6,21 +6,16 @@ macro_rules! floor {
         /// Sets a floor: objects that are inserted and found are kept alive for a while although
         /// nobody uses them, within a limit. Returns the [`KeepAlive`](super::KeepAlive) that keeps
         /// them; only through the `KeepAlive` can the limit be changed later, or
-        /// [advanced](super::KeepAlive::advance). The closure returns the weight of an object. It
-        /// is called for each object that comes, or comes back, and for each entry before its
-        /// insertion, under no lock. The closure must not look up the object: the lookup would
-        /// weigh the object again, and so on until the stack ends. The chapter
-        /// [`keep`](crate::guide::keep#limits-and-weights) says what a panic of the closure does.
-        /// Objects that are in the collection already are kept, too. O(entries), once.
+        /// [advanced](super::KeepAlive::advance). The closure returns the weight of an object:
+        /// [`keep`](crate::guide::keep#limits-and-weights) says when the closure is called, and
+        /// what a panic of the closure does. Objects that are in the collection already are kept,
+        /// too. O(entries), once.
         ///
         /// An object that is in use is always found, whatever the limit: an evicted object only
         /// loses the strong handle of the floor, and a lookup that finds the object keeps it again.
         /// A hit costs one more load, and the hits of an object take the floor's lock about eight
-        /// times while as many objects are evicted as are kept. The object of a removed entry is no
-        /// longer kept, nor are the objects in the collection when it is dropped; if a removed
-        /// object has another name here, the next hit by this name keeps it again. A closure that
-        /// owns a handle to the limit or the collection keeps the limit or the collection alive for
-        /// ever.
+        /// times while as many objects are evicted as are kept. [`keep`](crate::guide::keep) says
+        /// which objects are no longer kept.
         ///
         /// # Panics
         /// If there is a limit already: change [that limit](super::KeepAlive::set_limit).
@@ -53,8 +48,7 @@ macro_rules! floor {
         }
 
         /// Sets a floor as [`set_keep_alive`](Self::set_keep_alive) does, with a limit that several
-        /// collections share. An object removed from one collection is no longer kept, until
-        /// another collection finds it.
+        /// collections share.
         ///
         /// # Panics
         /// If there is a limit already.
@@ -72,11 +66,9 @@ macro_rules! floor {
 macro_rules! ceiling {
     ($key:ident, $value:ident, |$stored:pat_param, $watch:ident| $weak:expr) => {
         /// Sets a ceiling: entries beyond the limit are evicted, though their keys live. The
-        /// closure returns the weight of a value. It is called once for each value, before the
-        /// insertion, under no lock. The closure must not look up the entry: the lookup would weigh
-        /// the value again, and so on until the stack ends. Entries that are in the collection
-        /// already count, too. The chapter [`keep`](crate::guide::keep#limits-and-weights) says what
-        /// a panic of the closure does. O(entries), once.
+        /// closure returns the weight of a value: [`keep`](crate::guide::keep#limits-and-weights)
+        /// says when the closure is called, and what a panic of the closure does. Entries that are
+        /// in the collection already count, too. O(entries), once.
         ///
         /// When the limit is exceeded, SIEVE chooses the victim among the entries that were not
         /// found for a while, as in a [`KeepAlive`](crate::keep::KeepAlive). An entry that alone is

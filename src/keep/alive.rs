@@ -13,12 +13,9 @@ use crate::sync::allocating;
 /// Strong handles to the objects that were used last, within a [`Limit`]: the objects live on for a
 /// while although nobody uses them.
 ///
-/// A `KeepAlive` serves weak collections as their *floor*. The collection finds each object that is
-/// in use, so no such object is ever missing. An unused object is found as long as the `KeepAlive`
-/// keeps it. An evicted object is not destroyed while somebody uses it: only the strong handle here
-/// is dropped. Code that finds an evicted object in the collection can keep the object again, by
-/// [`keep`](Self::keep). A `KeepAlive` may serve several collections, since it knows the objects,
-/// but not their keys.
+/// A `KeepAlive` serves weak collections as their [*floor*](crate::guide::keep). Code that finds an
+/// evicted object in the collection can keep the object again, by [`keep`](Self::keep). A
+/// `KeepAlive` may serve several collections, since it knows the objects, but not their keys.
 ///
 /// When the limit is exceeded, SIEVE chooses the victim (Y. Zhang et al., NSDI 2024). Its hand
 /// moves from older to newer objects, skips the objects that were touched since its last visit, and
