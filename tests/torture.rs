@@ -1,8 +1,8 @@
 //! What nobody would do, for as long as one likes. A run is a series of *breaths*. For each, 2 to 64 threads are born, fill
 //! the collections with 10 to 10^6 objects, work, and let go of everything; then they end. Threads stall where user code
-//! runs: in `Hash` and `Eq`, destructors, listeners, finalizers, computations, and while they are shown the entries of a
-//! table. The shared collections last for the whole run, with some thousand residents; each thread has collections
-//! of its own. Most objects die on other threads than those that made them.
+//! runs: in `Hash` and `Eq`, destructors, computations, and while they are shown the entries of a table. The shared collections
+//! last for the whole run, with some thousand residents; each thread has collections of its own. Most objects die on other
+//! threads than those that made them.
 //!
 //! What is true is known for each object, which has a number that no other ever has, and checked at each lookup
 //! (`torture/actor.rs`): where it has entered, its own entry is found; where it has not, and where it is dead, none. After
@@ -28,8 +28,6 @@ mod common;
 mod actor;
 #[path = "torture/body.rs"]
 mod body;
-#[path = "torture/extras.rs"]
-mod extras;
 #[path = "torture/memory.rs"]
 mod memory;
 #[path = "torture/places.rs"]
@@ -45,7 +43,6 @@ use body::{Body, DESTROYED, MADE};
 use common::random::random;
 use common::scaled;
 use common::watchdog::watched;
-use extras::Extras;
 use memory::Book;
 use places::{Life, Place, shared_places};
 use weakly::Strong;
@@ -95,9 +92,9 @@ impl<L: Life> World<L> {
     }
 
     /// One breath; returns how many lookups were checked.
-    fn breathe(&self, extras: &Extras, seed: u64, threads: usize, size: usize) -> usize {
+    fn breathe(&self, seed: u64, threads: usize, size: usize) -> usize {
         let largest = random(seed).nth(9).unwrap();
-        let breath = Breath::new(self, extras, threads, size, largest);
+        let breath = Breath::new(self, threads, size, largest);
         thread::scope(|scope| {
             let live = |me| {
                 let dice = random(seed ^ (me as u64 + 1) << 32);
@@ -140,7 +137,6 @@ fn torture() {
     let time = number("WEAKLY_TORTURE_SECONDS").map(Duration::from_secs);
     println!("WEAKLY_TORTURE_SEED={seed}");
     let (ours, std) = (World::<Strong<Body>>::new(), World::<Arc<Body>>::new());
-    let extras = Extras::new();
     let mut dice = random(seed);
     let (mut book, mut lasting) = (Book::new(), None);
     let began = Instant::now();
@@ -157,11 +153,10 @@ fn torture() {
             let (seed, name) = (roll() as u64, format!("{threads} threads, {size} objects"));
             let _watched = watched(format!("breath {breath}, {name}"));
             checked += if breath % 2 == 0 {
-                ours.breathe(&extras, seed, threads, size)
+                ours.breathe(seed, threads, size)
             } else {
-                std.breathe(&extras, seed, threads, size)
+                std.breathe(seed, threads, size)
             };
-            extras.settle();
             ours.settle(size);
             std.settle(size);
             let alive = MADE.load(Relaxed) - DESTROYED.load(Relaxed);
@@ -176,7 +171,7 @@ fn torture() {
             break;
         }
     }
-    let tables = ours.places.len() + std.places.len() + Extras::TABLES;
+    let tables = ours.places.len() + std.places.len();
     book.check(
         bound(tables),
         time.is_some() && number("MALLOC_ARENA_MAX") == Some(1),

@@ -273,42 +273,6 @@ fn a_ceiling_evicts_no_result_with_dependents() {
     assert!(below.len() <= 4, "{}", below.len());
 }
 
-/// 535: Nor by a limit that shrinks, or by age: either the result stays, or what was computed from it goes, too.
-#[test]
-fn a_ceiling_that_shrinks_leaves_no_dependent_alone() {
-    let shrinks: [fn(&Keyed); 5] = [
-        |below| below.set_ceiling(Limit::entries(0), |_| 1),
-        |below| below.set_ceiling(Limit::none().weight(1), |_| 2),
-        |below| {
-            below.set_ceiling(Limit::entries(9), |_| 1);
-            below.set_limit(Limit::entries(0));
-        },
-        |below| {
-            below.set_ceiling(Limit::entries(9), |_| 1);
-            below.shrink_to(0);
-        },
-        |below| {
-            below.set_ceiling(Limit::none().generations(1), |_| 1);
-            (0..4).for_each(|_| below.advance());
-        },
-    ];
-    for (at, shrink) in shrinks.iter().enumerate() {
-        let (below, above) = (Keyed::new(), Keyed::new());
-        let [object, other, user] = [1, 2, 3].map(Strong::new);
-        let of_object = || below.get_or_compute(&object, |_| 1.into()).number;
-        let of_user = || above.get_or_compute(&user, |_| of_object().into()).number;
-        let of_other = || below.get_or_compute(&other, |_| 2.into()).number;
-        assert_eq!((of_user(), of_other()), (1, 2));
-        shrink(&below);
-        assert_eq!(below.get(&other), None, "{at}");
-        let is_there = [below.get(&object).is_some(), above.get(&user).is_some()];
-        assert!(is_there[0] || !is_there[1], "{at}: {is_there:?}");
-        assert_eq!((of_user(), of_other()), (1, 2));
-        below.invalidate(&object);
-        assert!(above.get(&user).is_none(), "{at}");
-    }
-}
-
 /// 531: So does the removal of a result that keeps itself alive.
 #[test]
 fn a_cycle_of_owners_ends_its_dependents() {

@@ -158,7 +158,7 @@ impl Drop for Running {
 
 const ROUND: usize = scaled(5_000, 100);
 
-/// 513, 541: A single thread has the misses, the results and the numbers of the plain model.
+/// 513, 541, 551: A single thread has the misses, the results and the numbers of the plain model.
 #[test]
 fn one_thread_computes_what_the_model_computes() {
     for seed in 0..lookups().div_ceil(ROUND) as u64 {

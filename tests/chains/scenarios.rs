@@ -24,47 +24,6 @@ fn set(results: &Results, input: &Input, number: usize) {
     results.invalidate(input);
 }
 
-/// 551: A diamond, one of whose sides asks for the other, too. Each is computed once after an edit.
-#[test]
-fn a_diamond() {
-    let (results, computed) = (Results::new(), Count::default());
-    let [input, of_one_side] = inputs([1, 10]);
-    let bottom =
-        || results.get_or_compute((&input, &0), |_| input.load(SeqCst) + 10 * computed.add());
-    let left = || {
-        results.get_or_compute((&input, &1), |_| {
-            computed.add();
-            bottom() % 10
-        })
-    };
-    let right = || {
-        results.get_or_compute((&of_one_side, &2), |_| {
-            computed.add();
-            bottom() % 10 + left() + of_one_side.load(SeqCst)
-        })
-    };
-    let top = || {
-        let of_nothing_else = &of_one_side;
-        results.get_or_compute((of_nothing_else, &3), |_| {
-            computed.add();
-            left() + right()
-        })
-    };
-    assert_eq!(
-        [(top(), computed.get()), (top(), computed.get())],
-        [(13, 4); 2]
-    );
-    set(&results, &of_one_side, 20);
-    assert_eq!(
-        [(top(), computed.get()), (top(), computed.get())],
-        [(23, 6); 2]
-    );
-    for number in 2..5 {
-        set(&results, &input, number);
-        assert_eq!((top(), computed.get()), (20 + 3 * number, 4 * number + 2));
-    }
-}
-
 /// 552: A change that cancels itself ends what was computed from it. What is asked by the content of a result, as an
 /// interner knows it, is not computed again if the content is the same.
 #[test]

@@ -2,13 +2,13 @@
 //!
 //! All threads in all scenes, and on one core: `WEAKLY_BACKLOG=1 taskset -c 0 cargo test --release --test concurrent backlog`.
 
-use std::sync::{Barrier, Mutex};
+use std::sync::Barrier;
 use std::thread;
 
 use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
-use crate::common::{random::random, scaled};
+use crate::common::scaled;
 use crate::faces::token;
 
 type Key = Strong<usize>;
@@ -121,51 +121,4 @@ fn the_dead_that_wait_are_bounded() {
     }
     lockstep(THREADS, [THREADS / 2, THREADS / 2], || 0);
     lockstep(THREADS, [THREADS / 2, THREADS / 2], || token.clone());
-}
-
-/// 400: The same where each thread makes a change and drops a handle in turn, often the handle of another thread, and no thread
-/// waits for another.
-#[test]
-fn the_dead_that_wait_are_bounded_beside_free_threads() {
-    let token = token();
-    let all: &[usize] = if is_thorough() {
-        &(1..=THREADS).collect::<Vec<_>>()
-    } else {
-        &[1, 2, 8, 9, 17, THREADS]
-    };
-    for threads in all {
-        free(*threads, || 0);
-        free(*threads, || token.clone());
-    }
-}
-
-fn free<V: Send + Sync>(threads: usize, value: impl Fn() -> V + Sync) {
-    let (map, keys) = (&WeakMap::<Key, V>::new(), &Mutex::new(Vec::new()));
-    let (value, end) = (&value, &Barrier::new(threads + 1));
-    thread::scope(|scope| {
-        for me in 0..threads {
-            scope.spawn(move || {
-                for dice in random(me as u64).take(2 * DEATHS / threads) {
-                    let key = Strong::new(me);
-                    map.insert(&key, value());
-                    let mut keys = keys.lock().unwrap();
-                    keys.push(key);
-                    let len = keys.len();
-                    let dies = (len > 100).then(|| keys.swap_remove(dice % len));
-                    drop(keys);
-                    drop(dies);
-                }
-                end.wait();
-                end.wait();
-            });
-        }
-        end.wait();
-        // Each thread may have been between a death and the end of its next change.
-        let (waiting, most) = (waiting(map), most(threads + 1) + 2 * threads);
-        assert!(
-            waiting <= most,
-            "{threads} threads: {waiting} wait, not {most}"
-        );
-        end.wait();
-    });
 }

@@ -80,38 +80,6 @@ fn small_what_ended_threads_have_removed_is_destroyed_by_another() {
     assert!(taken.is_some(), "{} are left", map.pending_dead());
 }
 
-/// 320: A thread that unlinks nothing more empties its own bag, too: the bag of an ended thread whose number it has taken, and
-/// a bag that it has filled itself.
-#[test]
-fn small_a_thread_that_only_inserts_empties_its_own_bag() {
-    let (map, mut removed) = (WeakMap::new(), Strong::new(0));
-    change(&map, 0);
-    let remove = || {
-        map.insert(&removed, 0);
-        map.remove(&removed);
-        assert_eq!(map.pending_dead(), 1);
-    };
-    let insert = || {
-        let keys = keys((4 + CROWD) * CHANGES);
-        keys.iter().for_each(|key| _ = map.insert(key, 0));
-        assert_eq!(map.pending_dead(), 0);
-        keys
-    };
-    beside(
-        CROWD,
-        || change(&map, 0),
-        || {
-            map.purge();
-            remove();
-            insert();
-            map.purge();
-            thread::scope(|scope| scope.spawn(remove).join().unwrap());
-            thread::scope(|scope| scope.spawn(insert).join().unwrap());
-        },
-    );
-    assert!(Strong::get_mut(&mut removed).is_some());
-}
-
 /// 320, 501: Up to seven threads, a removal destroys the entry, and ends the registration of its object; more gather a few of
 /// those.
 #[test]

@@ -8,17 +8,10 @@ use weakly::Strong;
 use weakly::concurrent::{WeakHashMap, WeakHashSet};
 
 use crate::common::custom::{Custom, On, with_callback};
-use crate::common::panics;
-use crate::dynamic::*;
-use crate::faces::{Count, HashMaps, Kind, Life, Std, ending, owned, token};
+use crate::faces::{Count, HashMaps, Kind, Life, owned};
 use crate::for_each_pointer;
 
 for_each_pointer!(a_lookup_may_own_the_last_handle,);
-
-/// Two objects with equal content.
-fn twins<P: Kind>() -> [Life<P>; 2] {
-    [1, 1].map(Into::into)
-}
 
 /// C39: The key lives while its value is read, and dies when the lookup is over.
 fn a_lookup_may_own_the_last_handle<P: Kind>() {
@@ -71,27 +64,6 @@ fn a_dying_key_is_not_found_by_its_content() {
     assert_eq!((map.len(), map.get(&*next)), (1, Some(2.into())));
     drop(next);
     assert!(map.is_empty());
-}
-
-/// M174: A value that is unlinked to make room is dropped before anything is in flight: its destructor may
-/// ask for the same content.
-#[test]
-fn a_destructor_may_ask_for_the_content_that_makes_room() {
-    let (map, asked) = (Arc::new(HashMaps::new()), Count::default());
-    let asks = {
-        let (map, asked) = (map.clone(), asked.clone());
-        ending(move || {
-            let key = Arc::new(1);
-            if !panics(|| _ = map.get_or_insert_dyn(&key, &mut || token())) {
-                asked.add();
-            }
-        })
-    };
-    let [first, second] = twins::<Std>();
-    map.insert(&first, asks);
-    drop(first);
-    assert_eq!(map.get_or_insert_dyn(&second, &mut || token()).number, 0);
-    assert_eq!((asked.get(), map.len_live()), (1, 1));
 }
 
 /// H117, L157: The same content is inserted through another object between the lookup and the insertion.

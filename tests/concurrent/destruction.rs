@@ -6,11 +6,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-use weakly::concurrent::{SharedRef, WeakMap, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{WeakMap, WeakPairMap, WeakValueMap};
 use weakly::reference::{WeakKey, WeakRef};
 use weakly::{Reclaim, Strong};
 
-use crate::common::scaled;
 use crate::faces::*;
 use crate::for_each_pointer;
 
@@ -92,47 +91,6 @@ fn small_an_entry_being_read_is_dropped_by_its_reader(kit: Kit<dyn Changing>) {
     assert_eq!((before, after), (0, 1));
     assert_eq!(*seen.lock().unwrap(), [reader]);
     assert_eq!(all.counts(), (1, 1, 0));
-}
-
-/// B28: A new object at a dead one's address finds nothing of it, nor does the dead one's notice affect the new
-/// one's entry. (An `Arc` that is in a map keeps its address occupied, and so does an object of ours unless its
-/// payload is large enough to have its own allocation.)
-mod a_new_object_does_not_inherit {
-    use super::*;
-
-    #[test]
-    fn strong() {
-        does_not_inherit(large::<61>, true);
-    }
-    #[test]
-    fn arc() {
-        does_not_inherit(Arc::<usize>::new, false);
-    }
-}
-
-fn does_not_inherit<K: SharedRef>(new: fn(usize) -> K, is_freed: bool) {
-    let (map, ends) = (WeakMap::<K, Arc<Owned>>::new(), quietly());
-    let mut recycled = 0;
-    let mut last = std::ptr::null();
-    for n in 0..scaled(20_000, 200) {
-        let key = new(n);
-        recycled += usize::from(K::addr(&key) == last);
-        last = K::addr(&key);
-        let number = || map.get(&key).map(|value| value.number);
-        assert_eq!(number(), None);
-        assert!(map.remove(&key).is_none());
-        assert!(map.insert(&key, owned(n, &ends)));
-        assert_eq!(number(), Some(n));
-        if n % 7 == 0 {
-            map.purge();
-        }
-        assert_eq!(number(), Some(n));
-    }
-    // Not every allocator reuses addresses: those of interpreters and sanitizers do not.
-    let boxed = || std::ptr::from_ref(&*Box::new([7_usize; 61])).addr();
-    let expected = is_freed && (0..100).any(|_| boxed() == boxed());
-    assert!(recycled == 0 || is_freed, "{recycled}");
-    assert!(recycled > 0 || !expected);
 }
 
 /// The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death, the

@@ -1,5 +1,7 @@
 //! Operations whose closures are objects: the library is compiled once for all of them, and not for each closure.
 
+#![allow(dead_code)] // each map has both methods
+
 use std::hash::{BuildHasher, Hash};
 
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakValueMap};

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use weakly::concurrent::{
     Interner, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
 };
-use weakly::{Strong, reference::WeakRef};
+use weakly::reference::WeakRef;
 
 use crate::faces::{Kind, Life, lives};
 use crate::for_each_pointer;
@@ -68,31 +68,4 @@ where
     assert_eq!(format!("{contents:?} {names:?}"), "{0} {0}");
     assert_eq!(format!("{values:?} {pairs:?}"), "{0: 0} {0: 0}");
     assert_eq!(format!("{:?}", map.iter()), "Snapshot { left: 1 }");
-}
-
-/// Without bounds on keys and hashers: functions for all of them.
-#[test]
-fn housekeeping_asks_for_nothing() {
-    fn maps<V, S>(map: &WeakHashMap<Strong<f32>, V, S>) -> usize {
-        map.purge();
-        map.clear();
-        map.len() + map.len_live() + map.keys().count()
-    }
-    fn values<K, S>(map: &WeakValueMap<K, Strong<f32>, S>) -> usize {
-        map.purge();
-        map.shrink_to_fit();
-        map.retain_values(|_| true);
-        map.clear();
-        map.len() + map.len_live()
-    }
-    fn sets<S>(set: &WeakHashSet<Strong<f32>, S>, interner: &Interner<Strong<f32>, S>) -> usize {
-        interner.clear();
-        set.iter().count() + interner.iter().count() + set.len()
-    }
-    assert_eq!(maps::<(), _>(&WeakHashMap::with_hasher(())), 0);
-    assert_eq!(values::<f32, _>(&WeakValueMap::with_hasher(())), 0);
-    let (set, interner) = (WeakHashSet::with_hasher(()), Interner::with_hasher(()));
-    assert_eq!(sets(&set, &interner), 0);
-    fn shows(_: &dyn Debug) {}
-    shows(&set);
 }

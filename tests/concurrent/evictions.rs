@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use weakly::concurrent::{WeakHashMap, WeakMap, WeakSet, WeakValueMap};
-use weakly::{Addr, Memo, Reclaim, Strong};
+use weakly::{Addr, Reclaim};
 
 use crate::common::custom::{Custom, On};
 use crate::common::lease::Lease;
@@ -63,28 +63,6 @@ fn a_map_by_content_evicts_what_a_lookup_finds_dead() {
     map.insert(&Arc::new(NAME), 7);
     assert_eq!(map.remove(&NAME), None);
     assert!(map.is_empty());
-}
-
-/// 281: A result, when an input is dead.
-#[test]
-fn a_memo_evicts_what_a_lookup_finds_dead() {
-    type Results = Memo<Strong<usize>, usize>;
-    let key = Strong::new(1);
-    evicts::<Results>(
-        |input| {
-            let memo = Results::new();
-            memo.get_or_compute(&key, |computation| {
-                computation.depends_on(input);
-                7
-            });
-            memo
-        },
-        Results::len,
-        &[
-            ("get", &|memo| memo.get(&key).is_some()),
-            ("contains_key", &|memo| memo.contains_key(&key)),
-        ],
-    );
 }
 
 /// 281, 47: Not an entry by identity, which the destructor of its key may look up.

@@ -1,11 +1,10 @@
 //! One face for the maps that compute a value for a key.
 
 use std::any::Any;
-use std::sync::Mutex;
 
 pub(crate) use std::sync::Arc;
 
-use weakly::concurrent::{SharedRef, WeakPairMap, WeakValueMap};
+use weakly::concurrent::{SharedRef, WeakValueMap};
 use weakly::reference::WeakRef;
 
 use crate::common::subject::{Answer, new_lives};
@@ -74,8 +73,6 @@ impl Value {
 /// A map that computes values for the keys 0 to 7.
 pub(crate) trait GetOrInsert: Sync {
     fn ask_for(&self, key: usize, make: &mut dyn FnMut() -> usize) -> Value;
-    /// The same, where making it may fail.
-    fn try_ask_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
     /// The same, where threads do not wait for each other.
     fn race_for(&self, key: usize, make: Making<'_>) -> Result<Value, Failure>;
     /// The same, where the threads that wait share the error.
@@ -101,13 +98,6 @@ impl dyn GetOrInsert + '_ {
     pub(crate) fn ask(&self, key: usize, make: impl FnOnce() -> usize) -> Value {
         let mut make = Some(make);
         self.ask_for(key, &mut || make.take().expect(ONCE)())
-    }
-    pub(crate) fn try_ask<E: 'static>(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<Value, E> {
-        erased(make, |make| self.try_ask_for(key, make))
     }
     pub(crate) fn race<E: 'static>(
         &self,
@@ -145,11 +135,6 @@ macro_rules! maps {
                     $check;
                     $new(make())
                 }))
-            }
-            fn try_ask_for(&self, $key: usize, make: Making<'_>) -> Result<Value, Failure> {
-                let $all = self;
-                let made = $all.map.try_get_or_insert_with($at, |_: &_| make().map($new));
-                made.map($shown)
             }
             fn race_for(&self, $key: usize, make: Making<'_>) -> Result<Value, Failure> {
                 let $all = self;
@@ -209,65 +194,37 @@ pub(crate) struct Values<K: Known + SharedRef> {
     map: WeakValueMap<usize, K>,
 }
 
-/// Weak keys by content; lookups use another object each time.
-#[derive(Default)]
-pub(crate) struct HashMaps<K: Known + SharedRef> {
-    map: faces::HashMaps<K>,
-    keys: [Mutex<Vec<K>>; 8],
-}
-
-impl<K: Known + SharedRef> HashMaps<K> {
-    fn key(&self, key: usize) -> K {
-        let new = K::from(key);
-        self.keys[key].lock().unwrap().push(new.clone());
-        new
+impl<K: Known + SharedRef> Default for Maps<K> {
+    fn default() -> Self {
+        let (map, keys) = (Default::default(), new_lives(8));
+        Maps { map, keys }
     }
 }
-
-/// Weak values of weak keys.
-pub(crate) struct Pairs<K: Known + SharedRef> {
-    map: WeakPairMap<K, K>,
-    keys: Vec<K>,
-}
-
-macro_rules! with_keys {
-    ($($map:ident)*) => {$(
-        impl<K: Known + SharedRef> Default for $map<K> {
-            fn default() -> Self {
-                let (map, keys) = (Default::default(), new_lives(8));
-                $map { map, keys }
-            }
-        }
-    )*};
-}
-
-with_keys! { Maps Pairs }
 
 maps! {
     Maps: |all, key| &all.keys[key], by &all.keys[key]; new owning, shown Value::Owned;
         asked |asked| assert!(asked.upgrade().is_some_and(|asked| *asked == key)); insert value value.owned();
     Values: |all, key| key, by &key; new K::from, shown weak;
         asked |asked| assert_eq!(*asked, key); insert value value.handle();
-    HashMaps: |all, key| &all.key(key), by &key; new owning, shown Value::Owned;
-        asked |asked| assert!(asked.upgrade().is_some_and(|asked| *asked == key)); insert value value.owned();
-    Pairs: |all, key| &all.keys[key], by &all.keys[key]; new K::from, shown weak;
-        asked |asked| assert_eq!(**asked, key); insert value value.handle();
 }
 
-/// Makes a `#[test]` of each function, for each map, with the handles whose part in it differs.
+/// Makes a `#[test]` of each function, for the maps whose parts in it differ. (The scripts of `linear` have them all.)
 macro_rules! for_each_making {
     ($($test:ident),* $(,)?) => {$(
         mod $test {
             use crate::get_or_insert::*;
-            $crate::get_or_insert::for_each_making! { @ $test weak_map: Maps<weakly::Strong<usize>>;
-                weak_value_map: Values<weakly::Strong<usize>>; arc_value_map: Values<Arc<usize>>;
-                weak_hash_map: HashMaps<weakly::Strong<usize>>; arc_pair_map: Pairs<Arc<usize>>; }
-        }
-    )*};
-    (@ $test:ident $($name:ident: $map:ty;)*) => {$(
-        #[test]
-        fn $name() {
-            super::$test(new::<$map>);
+            #[test]
+            fn weak_map() {
+                super::$test(new::<Maps<weakly::Strong<usize>>>);
+            }
+            #[test]
+            fn weak_value_map() {
+                super::$test(new::<Values<weakly::Strong<usize>>>);
+            }
+            #[test]
+            fn arc_value_map() {
+                super::$test(new::<Values<Arc<usize>>>);
+            }
         }
     )*};
 }

@@ -7,7 +7,6 @@ use std::task::{Wake, Waker};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::keep::Limit;
 use weakly::{AttributeKey, Attributes, Memo, Reclaim, Strong};
 
 use crate::common::custom::{Custom, On};
@@ -218,30 +217,6 @@ fn a_waker_that_panics_loses_no_kept_value() {
     let mut taken = map.take_dead(usize::MAX);
     taken.sort_unstable();
     assert!(taken.into_iter().eq(0..COUNT));
-}
-
-/// 362: A call hands out one value, while a listener has other values kept: the waker is called for these, and panics. The value
-/// that the call would have returned is not lost.
-#[test]
-fn a_waker_that_panics_leaks_no_value_that_was_taken() {
-    let (map, value) = (Arc::new(Maps::<Strong<usize>>::new()), token());
-    map.set_reclaim(Reclaim::OnRequest);
-    map.set_ceiling(Limit::entries(COUNT), |_| 1);
-    let (weak, live) = (Arc::downgrade(&map), Strong::new(0));
-    map.set_listener(move |_, _, _| {
-        let map = weak.upgrade().unwrap();
-        map.remove_if(&live, |_| true);
-    });
-    let woken = Arc::new(Bomb::default());
-    map.set_waker(Some(Waker::from(woken.clone())));
-    let keys: Vec<_> = (0..4).map(Strong::new).collect();
-    keys.iter()
-        .for_each(|key| _ = map.insert(key, value.clone()));
-    drop(keys);
-    assert!(panics(|| drop(map.take_dead(1))));
-    assert_eq!((woken.0.load(Relaxed), map.pending_dead()), (2, 3));
-    map.purge();
-    assert_eq!(Arc::strong_count(&value), 1);
 }
 
 /// 362: Threads that take at once get each value once.

@@ -6,12 +6,10 @@
 use std::rc::Rc;
 
 use weakly::concurrent::{WeakHashMap, WeakHashSet, WeakMap, WeakSet, WeakValueMap};
-use weakly::reference::{WeakKey, WeakRef};
+use weakly::reference::WeakKey;
 
 use crate::common::custom::{Custom, On, with_callback};
 use crate::common::lease::{Lease, WeakLease};
-use crate::common::{Atomic, Kind, StdArc};
-use crate::dynamic::*;
 
 /// Equal to all others.
 fn content(number: usize) -> Custom {
@@ -102,29 +100,4 @@ fn of_a_map_and_a_set_by_content() {
     let is_there = |set: &WeakHashSet<Lease>, _: &_| number(set.get(&content(0))) == Some(1);
     let replaced = beside_the_last_user(set, old, is_there, |set| set.replace(&new));
     assert_eq!(number(replaced), Some(1));
-}
-
-/// 157: The key whose value a change is shown dies before its end: the closure is called again, or, where nobody tells of the
-/// death, the key lives until then.
-#[test]
-fn a_key_does_not_die_unnoticed_while_its_value_is_changed() {
-    fn check<P: Kind>()
-    where
-        P::Strong<usize>: weakly::concurrent::SharedRef<Target = usize>,
-    {
-        let [key, equal] = [(); 2].map(|()| P::Strong::<usize>::from(7));
-        let (weak, map) = (WeakKey::downgrade(&key), WeakHashMap::new());
-        map.insert(&key, 1_usize);
-        let (mut last, mut shown) = (Some(key), Vec::new());
-        map.compute_dyn(&equal, &mut |old| {
-            shown.push(old.copied());
-            last = None;
-            assert_eq!(weak.upgrade().is_some(), !P::NOTIFIES);
-            Some(2)
-        });
-        assert!(weak.upgrade().is_none());
-        assert_eq!(shown, [Some(1), None][..1 + usize::from(P::NOTIFIES)]);
-    }
-    check::<Atomic>();
-    check::<StdArc>();
 }

@@ -19,7 +19,6 @@ for_each_making!(
     small_waiters_get_what_is_raced_beside_a_reservation,
     a_value_whose_own_making_is_asked_for,
     what_is_removed_meanwhile_is_not_kept,
-    who_leaves_last_leaves_nothing,
 );
 
 fn race(map: &dyn GetOrInsert, key: usize, make: impl FnOnce() -> usize) -> Value {
@@ -120,36 +119,6 @@ fn what_is_removed_meanwhile_is_not_kept(new: New) {
     });
     assert_eq!((inner.unwrap().number(), outer.number()), (8, 9));
     assert_eq!((map.len(), race(&*map, 1, || 10).number()), (0, 10));
-}
-
-/// 472: Whoever fails or panics, in a race or beside it: the others go on, and the next begins anew.
-fn who_leaves_last_leaves_nothing(new: New) {
-    let map = new();
-    for fails in 0..8_u8 {
-        let end = |bit: u8, number| match fails & bit {
-            0 => Ok(number),
-            _ => Err("no"),
-        };
-        let (mut inner, mut asked) = (None, None);
-        let outer = map.race(1, || {
-            inner = Some(map.race(1, || end(1, 7)));
-            asked = Some(map.try_ask(1, || end(2, 8)));
-            assert!(panics(|| _ = map.race::<()>(3, || quiet_panic())));
-            end(4, 9)
-        });
-        let ends = [inner.unwrap(), asked.unwrap(), outer].map(Result::ok);
-        let first = ends.iter().flatten().next();
-        match (first, map.get(1)) {
-            (Some(first), Some(there)) => {
-                assert!(there.is(first) && ends.iter().flatten().all(|end| end.is(first)));
-            }
-            (None, None) => assert_eq!(fails, 7),
-            _ => panic!("the first is kept"),
-        }
-        drop(ends);
-        map.remove(1);
-        assert_eq!((race(&*map, 1, || 10).number(), map.remove(1)), (10, true));
-    }
 }
 
 /// 280: The operation that inserts the value panics when the value is in its place: a listener does.

@@ -1,8 +1,7 @@
 //! N185: When what dead entries own is dropped.
 
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::thread::{self, ThreadId};
+use std::thread::{self};
 
 use weakly::Reclaim::{OnRequest, OnUse};
 use weakly::Strong;
@@ -15,7 +14,6 @@ use crate::faces::*;
 for_each_owning!(
     kit: no_other_operation_drops,
     its_end_drops_what_is_kept,
-    small_entries_unlinked_during_a_read_are_kept_after_it,
     small_threads_drop_only_on_request,
 );
 
@@ -95,55 +93,6 @@ fn its_end_drops_what_is_kept(kit: Kit<dyn Changing>) {
         end(all);
         assert_eq!(count.get(), MANY);
     }
-}
-
-/// Lets a thread read one of 24 entries, the others of which die and are unlinked meanwhile, and does something
-/// else before it leaves. Returns which thread has dropped what by then.
-fn while_a_thread_reads(
-    kit: Kit<dyn Changing>,
-    act: impl FnOnce(&dyn Changing),
-) -> (Box<dyn Changing>, Vec<ThreadId>, impl Fn() -> usize) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let ends: Ends = {
-        let seen = seen.clone();
-        Arc::new(move |_| seen.lock().unwrap().push(thread::current().id()))
-    };
-    let (all, mut lives) = on_request(kit, 24, &ends);
-    let looked_at = lives.pop().unwrap();
-    let (entered, enters) = channel();
-    let (leave, left) = channel();
-    let reader = thread::scope(|scope| {
-        let (all, looked_at) = (&all, &looked_at);
-        let reader = scope.spawn(move || {
-            all.leave_if(looked_at, &mut || {
-                entered.send(()).unwrap();
-                left.recv().unwrap();
-                false
-            });
-            thread::current().id()
-        });
-        enters.recv().unwrap();
-        lives.clear();
-        all.purge();
-        act(&**all);
-        assert_eq!((all.counts(), seen.lock().unwrap().len()), ((1, 1, 23), 0));
-        leave.send(()).unwrap();
-        reader.join().unwrap()
-    });
-    let destroyed = seen.lock().unwrap().clone();
-    assert!(destroyed.iter().all(|id| *id == reader));
-    drop(looked_at);
-    (all, destroyed, move || seen.lock().unwrap().len())
-}
-
-/// An entry that is unlinked while a thread reads another is neither dropped by that thread, nor by a purge
-/// before it has left.
-fn small_entries_unlinked_during_a_read_are_kept_after_it(kit: Kit<dyn Changing>) {
-    let (all, destroyed, seen) = while_a_thread_reads(kit, |_| ());
-    assert_eq!(destroyed, []);
-    assert_eq!(all.pending_dead(), 23 + kit.notified(1));
-    all.purge();
-    assert_eq!(seen(), 24);
 }
 
 /// Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.

@@ -1,7 +1,6 @@
 //! `get_or_insert_with`: of the threads that ask at the same time, one computes the value.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -22,7 +21,6 @@ for_each_making!(
     an_entry_removed_in_flight_is_not_inserted,
     a_condition_is_not_asked_of_an_entry_in_flight,
     a_value_set_in_flight_stays,
-    waiters_compute_again_after_a_removal,
 );
 
 /// L158: Of many threads that ask at the same time, one computes the value, and all get it.
@@ -174,41 +172,6 @@ fn a_value_set_in_flight_stays(new: New) {
     assert_eq!(made.number(), 7);
     assert!(map.get(1).is_some_and(|got| got.is(&set)));
     assert_eq!(map.len(), 1);
-}
-
-/// Computes a value on another thread, and calls `meanwhile` while a waiter may be waiting; returns what the
-/// waiter gets, which would compute 8.
-fn wait_through(map: &dyn GetOrInsert, meanwhile: impl FnOnce() + Send) -> Value {
-    let (started, starts) = channel();
-    let (asking, asks) = channel();
-    thread::scope(|scope| {
-        let maker = scope.spawn(move || {
-            map.ask(1, || {
-                started.send(()).unwrap();
-                asks.recv().unwrap();
-                thread::yield_now();
-                meanwhile();
-                7
-            })
-        });
-        starts.recv().unwrap();
-        asking.send(()).unwrap();
-        let got = map.ask(1, || 8);
-        // Where values are weak, it lives until then.
-        assert_eq!(maker.join().unwrap().number(), 7);
-        got
-    })
-}
-
-/// L158: Waiters ask again.
-fn waiters_compute_again_after_a_removal(new: New) {
-    for _ in 0..scaled(50, 2) {
-        let map = new();
-        let got = wait_through(&*map, || _ = map.remove(1));
-        assert_eq!(got.number(), 8);
-        assert!(map.get(1).is_some_and(|there| there.is(&got)));
-        assert_eq!(map.len(), 1);
-    }
 }
 
 /// D65, L158: If the destructor of a value that is not inserted panics, the panic comes from the call that has

@@ -78,24 +78,6 @@ fn small_a_map_in_the_destructor_of_a_thread_local() {
     assert!(map.is_empty());
 }
 
-#[test]
-fn small_a_memo_in_the_destructor_of_a_thread_local() {
-    let memo: &'static Memo<Strong<usize>, usize> = Box::leak(Box::default());
-    let key = Strong::new(20);
-    let (early, late) = (key.clone(), key.clone());
-    let made = at_the_end(
-        move || {
-            memo.get_or_compute(&early, |_| *early + 1);
-        },
-        move || {
-            let other = Strong::new(1);
-            let two = memo.get_or_compute(&other, |_| *other + 1);
-            memo.get_or_compute(&late, |_| unreachable!("it was made")) + two
-        },
-    );
-    assert_eq!(made, 23);
-}
-
 /// Uses all thread-locals of the shared types, so that they are gone at the end.
 fn early() {
     let map = WeakMap::<Strong<usize>, usize>::new();

@@ -7,7 +7,7 @@ use std::thread;
 
 use super::{MANY, nothing_found};
 use crate::common::in_time;
-use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
+use weakly::concurrent::{WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
 use weakly::{Memo, Strong};
 
 type Key = Strong<usize>;
@@ -64,14 +64,6 @@ visits! {
         |map| _ = map.len_live(),
         |map| map.set_waker(Some(Waker::noop().clone()))
     ];
-    sets: WeakSet<Key>, |set, key| set.insert(key), [
-        |set| set.iter().for_each(drop),
-        |set| set.retain(|key| **key % 2 == 0),
-        |set| shown(set),
-        |set| set.clear(),
-        |set| _ = set.purge(),
-        |set| set.shrink_to_fit()
-    ];
     hash_maps: WeakHashMap<Key, Box<usize>>, |map, key| map.insert(key, Box::new(1)), [
         |map| map.iter().for_each(drop),
         |map| map.keys().for_each(drop),
@@ -80,12 +72,6 @@ visits! {
         |map| map.clear(),
         |map| _ = map.get(&7),
         |map| _ = map.purge_cycles()
-    ];
-    interners: Interner<Key>, |names, key| names.intern(**key), [
-        |names| names.iter().for_each(drop),
-        |names| shown(names),
-        |names| names.clear(),
-        |names| _ = names.intern(7)
     ];
     values: WeakValueMap<usize, Key>, |map, key| map.insert(**key, key), [
         |map| map.iter().for_each(drop),

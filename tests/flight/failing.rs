@@ -128,41 +128,6 @@ fn a_failure_is_computed_once() {
     }
 }
 
-/// 473: A thread waits for a task, and a task for a thread.
-#[test]
-fn threads_and_tasks_share_errors() {
-    let world = World::new();
-    let mut task = world.ask(Way::Memo);
-    assert!(task.poll().is_pending());
-    thread::scope(|scope| {
-        let asks = || {
-            world
-                .memo
-                .try_get_or_compute_shared(&world.key, |_| Err(No::new("late")))
-        };
-        let thread = scope.spawn(asks);
-        thread::sleep(Duration::from_millis(5));
-        world.event.happen();
-        let error = error(task);
-        let own = thread.join().unwrap().unwrap_err();
-        // (Or it has come too late to wait.)
-        assert!(Arc::ptr_eq(&own, &error) || *own == "late");
-    });
-    let mut waiting = None;
-    let asked = world.memo.try_get_or_compute_shared(&world.key, |_| {
-        let waits = thread::spawn(|| {
-            let mut task = world.ask(Way::Memo);
-            assert!(task.poll().is_pending());
-            task
-        });
-        let task = waits.join().unwrap();
-        waiting = Some(task);
-        Err(No::new("no"))
-    });
-    assert!(Arc::ptr_eq(&error(waiting.unwrap()), &asked.unwrap_err()));
-    assert_eq!(world.computed(), 1);
-}
-
 /// 473: An error of another type, or by a method that does not share: the caller computes itself. A shared error is not of use
 /// to who has not waited for it, and neither is a panic, nor a computation that was dropped.
 #[test]

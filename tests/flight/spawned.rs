@@ -12,7 +12,6 @@ use weakly::concurrent::WeakValueMap;
 use weakly::{Memo, Strong};
 
 use super::common::doomed::Doomed;
-use super::common::in_time;
 use super::tools::*;
 
 #[path = "spawned/shares.rs"]
@@ -273,45 +272,6 @@ fn a_load_that_is_dropped_delays_nobody() {
     }
     body(Object::new());
     body(Name::new());
-}
-
-/// 462: A destructor in a load that is dropped asks for the key of the load: it is part of the computation, and panics.
-#[test]
-fn a_destructor_of_a_load_may_ask() {
-    static MEMO: Memo<Strong<usize>, usize> = Memo::new();
-    for (polls, by_task) in [(false, false), (true, false), (false, true), (true, true)] {
-        in_time(move || {
-            let (key, loads) = (Strong::new(0), Loads::default());
-            let asks = key.clone();
-            let guard = Doomed::new(move || {
-                let panic = panic_of(|| match by_task {
-                    false => MEMO.get_or_compute(&asks, |_| 1),
-                    true => block_on(MEMO.get_or_compute_async(&asks, |_, _| ready(1))),
-                });
-                assert!(panic.starts_with("a cycle"), "{panic}");
-                panic_any("it has asked");
-            });
-            let mut caller = {
-                let (key, spawns) = (key.clone(), loads.clone());
-                Task::new(async move {
-                    let computing = async move {
-                        let _guard = guard;
-                        pending().await
-                    };
-                    let spawn = |load| spawns.spawn(load);
-                    Memo::get_or_compute_spawned(&MEMO, &key, |_, _| computing, spawn).await
-                })
-            };
-            assert!(caller.poll().is_pending());
-            let mut load = loads.take();
-            if polls {
-                assert!(load.poll().is_pending());
-            }
-            assert_eq!(panic_of(|| drop(load)), "it has asked");
-            assert_eq!(MEMO.get_or_compute(&key, |_| 2), 2);
-            assert!(panic_of(|| caller.poll()).contains(DROPPED));
-        });
-    }
 }
 
 /// 463: A panic of a load goes to its caller or, if the caller has gone, to the task of the load. So does an error, which nobody

@@ -66,32 +66,6 @@ fn the_last_waker_counts() {
     assert_eq!((woken.take(), second.woken()), (0, 1));
 }
 
-/// 249: A thousand tasks that wait for a computation that pends ten times.
-#[test]
-fn each_waiter_is_polled_twice() {
-    let (memo, text, event) = (Numbers::new(), Strong::new(4_usize), Event::new());
-    let n = if cfg!(miri) { 12 } else { 1000 };
-    let mut all = tasks((0..n).map(|_| ask(&memo, &text, &event, 10)));
-    let (mut polls, mut done) = (0, 0);
-    let mut poll = |task: &mut Task<_>| {
-        polls += 1;
-        done += usize::from(task.poll().is_ready());
-    };
-    all.iter_mut().for_each(&mut poll);
-    for _ in 0..10 {
-        event.happen();
-        // What an executor does: polls those that were woken, until there are none.
-        loop {
-            let mut woken: Vec<_> = all.iter_mut().filter(|task| task.woken() > 0).collect();
-            if woken.is_empty() {
-                break;
-            }
-            woken.iter_mut().for_each(|task| poll(task));
-        }
-    }
-    assert_eq!((done, polls), (n, 2 * n + 9));
-}
-
 /// 249: A task that is polled again and again takes no more room by that, nor do tasks that come and go.
 #[test]
 fn who_waits_takes_room_once() {

@@ -1,8 +1,7 @@
 //! What a result depends on besides its inputs: it is never returned after one of them has died.
 
-use std::sync::atomic::{AtomicBool, Ordering::*};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::Strong;
@@ -15,10 +14,7 @@ use crate::tools::{Count, Pointer};
 
 for_each_pointer!(
     a_dependency_ends_the_result,
-    a_dependency_dies_after_it_is_named,
-    a_dependency_dies_elsewhere_meanwhile,
     a_dependency_dies_at_the_publication,
-    a_hit_is_never_of_a_dead_dependency,
 );
 
 /// The keys notify, so that only the dependency may not.
@@ -46,66 +42,6 @@ fn a_dependency_ends_the_result<P: Pointer>() {
     let statistics = memo.statistics();
     assert_eq!((statistics.hits, statistics.misses), (0, 2));
     assert_eq!((statistics.invalidated, statistics.live), (1, 1));
-}
-
-/// 172: The result is returned, and not stored. (A dependency that dies before `depends_on` cannot be named.)
-fn a_dependency_dies_after_it_is_named<P: Pointer>() {
-    let (memo, input, results) = (Memos::new(), Strong::new(1), Count::default());
-    for purged in [false, true] {
-        let result = memo.get_or_compute(&input, |cx| {
-            let dependency = P::from(2);
-            cx.depends_on(&dependency);
-            drop(dependency);
-            if purged {
-                // Its notice arrives before there is a result to drop.
-                memo.purge();
-            }
-            results.doomed()
-        });
-        assert!(memo.get(&input).is_none());
-        drop(result);
-        memo.purge();
-        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-    }
-    assert_eq!(results.get(), 2);
-    let statistics = memo.statistics();
-    assert_eq!((statistics.misses, statistics.invalidated), (2, 2));
-    assert_eq!(statistics.failures, 0);
-    drop(memo.get_or_compute(&input, |_| results.doomed()));
-    assert!(memo.get(&input).is_some(), "the key is as before");
-}
-
-/// 172: The waiters cannot use this result, and compute it anew.
-fn a_dependency_dies_elsewhere_meanwhile<P: Pointer>() {
-    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
-    let (hand, other) = channel::<P>();
-    let (done, dead) = channel();
-    let asked = Count::default();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for dependency in other {
-                drop(dependency);
-                done.send(()).unwrap();
-            }
-        });
-        let mut waiter = None;
-        let first = memo.get_or_compute(&input, |cx| {
-            let dependency = P::from(2);
-            cx.depends_on(&dependency);
-            hand.send(dependency).unwrap();
-            let ask = || memo.get_or_compute(&input, |_| 10 + asked.add());
-            waiter = Some(scope.spawn(ask));
-            dead.recv().unwrap();
-            0
-        });
-        drop(hand);
-        assert_eq!(
-            (first, waiter.map(|waiter| waiter.join().unwrap())),
-            (0, Some(11))
-        );
-    });
-    assert_eq!((memo.get(&input), memo.len()), (Some(11), 1));
-    assert_eq!(memo.statistics().invalidated, 1);
 }
 
 /// The numbers `0..n`, each as often as so many rounds, in an order that changes.
@@ -188,44 +124,4 @@ fn a_dependency_dies_at_the_publication<P: Pointer>() {
         (statistics.misses, statistics.invalidated),
         (rounds as u64, rounds as u64)
     );
-}
-
-/// 172: Nor for callers that ask while it dies: a caller that has seen it dead does not get the result.
-fn a_hit_is_never_of_a_dead_dependency<P: Pointer>() {
-    let (memo, input) = (Memos::<usize>::new(), Strong::new(1));
-    let readers = 2;
-    for round in 0..scaled(2_000, 10) {
-        let dependency = Mutex::new(Some(P::from(round)));
-        let (barrier, dead) = (Barrier::new(readers + 2), AtomicBool::new(false));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                barrier.wait();
-                memo.get_or_compute(&input, |cx| match &*dependency.lock().unwrap() {
-                    Some(dependency) => {
-                        cx.depends_on(dependency);
-                        round
-                    }
-                    None => usize::MAX,
-                });
-            });
-            scope.spawn(|| {
-                barrier.wait();
-                let dependency = dependency.lock().unwrap().take();
-                drop(dependency);
-                dead.store(true, Release);
-            });
-            for _ in 0..readers {
-                scope.spawn(|| {
-                    barrier.wait();
-                    while !dead.load(Acquire) {
-                        thread::yield_now();
-                    }
-                    assert_ne!(memo.get(&input), Some(round));
-                });
-            }
-        });
-        assert_ne!(memo.get(&input), Some(round));
-        memo.clear();
-        assert_eq!((memo.len(), memo.pending_dead()), (0, 0));
-    }
 }

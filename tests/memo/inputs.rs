@@ -1,8 +1,5 @@
 //! Results are computed once for each live tuple of inputs, which they do not keep alive.
 
-use std::sync::Arc;
-
-use weakly::Strong;
 use weakly::memo::Many;
 
 use crate::asked::{Memo, Parts};
@@ -13,7 +10,6 @@ for_each_pointer!(
     it_is_computed_once,
     the_input_is_not_kept,
     each_input_of_a_key_ends_it,
-    one_object_may_be_several_inputs,
     a_result_that_owns_its_input_keeps_it,
 );
 
@@ -106,52 +102,6 @@ fn each_input_of_a_key_ends_it<P: Pointer>() {
     places!(4, P, (P, P, P, P), [a, b, c, d] => (a, b, c, d));
     places!(3, P, Many<P>, all => &all[..]);
     places!(3, P, Parts<P>, [ab @ .., c] => (&ab[..], "text", c, &7));
-}
-
-/// 172: Pointers that notify and pointers that do not, in one tuple.
-#[test]
-fn pointers_of_several_kinds() {
-    type Key = (Strong<usize>, Arc<str>, Strong<str>, Arc<usize>);
-    for place in 0..4 {
-        let (memo, results) = (Memo::<Key, _>::new(), Count::default());
-        let mut a = Some(Strong::new(1));
-        let mut b = Some(Arc::<str>::from("b"));
-        let mut c = Some(Strong::<str>::from("c"));
-        let mut d = Some(Arc::new(1));
-        let key = || Some((a.as_ref()?, b.as_ref()?, c.as_ref()?, d.as_ref()?));
-        let all = key().expect("all are present");
-        drop(memo.get_or_compute(all, |_| results.doomed()));
-        drop(memo.get_or_compute(all, |_| unreachable!("it is present")));
-        match place {
-            0 => a = None,
-            1 => b = None,
-            2 => c = None,
-            _ => d = None,
-        }
-        memo.purge();
-        assert_eq!((results.get(), memo.len()), (1, 0), "{place}");
-        drop((a, b, c, d));
-        memo.purge();
-        assert_eq!((memo.pending_dead(), memo.statistics().invalidated), (0, 1));
-    }
-}
-
-/// 172: Its death is counted once.
-fn one_object_may_be_several_inputs<P: Pointer>() {
-    let (memo, results) = (Memo::<(P, P, P, P), _>::new(), Count::default());
-    let [a, b] = [1, 2].map(P::from);
-    drop(memo.get_or_compute((&a, &a, &b, &a), |cx| {
-        cx.depends_on(&a);
-        cx.depends_on(&b);
-        results.doomed()
-    }));
-    drop(memo.get_or_compute((&b, &b, &b, &b), |_| results.doomed()));
-    assert!(memo.get((&a, &a, &b, &a)).is_some());
-    drop(a);
-    memo.purge();
-    assert_eq!((memo.len(), memo.pending_dead(), results.get()), (1, 0, 1));
-    assert_eq!(memo.statistics().invalidated, 1);
-    assert!(memo.get((&b, &b, &b, &b)).is_some());
 }
 
 /// 173: As documented: until it is removed, or the memo is dropped.

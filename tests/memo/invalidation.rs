@@ -1,10 +1,9 @@
 //! Results that are asked for, and removed, from the end of an object.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weakly::Strong;
 use weakly::memo::Value;
 
 use crate::asked::{Memo, Parts};
@@ -105,51 +104,6 @@ fn a_destructor_may_ask_again<P: Pointer>() {
     }
     assert_eq!(memo.invalidate(&object), 3);
     assert_eq!((ends.get(), memo.len()), (3, 0));
-}
-
-/// 201: Threads compute from an object, and from one that they declare; others change them, and invalidate. Nobody finds a
-/// result that is older than a change which is told.
-#[test]
-fn nothing_old_is_found_after_a_change() {
-    let memo = Memo::<(Strong<usize>, Value<usize>), usize>::new();
-    // Two objects, and what they contain.
-    let [key, declared] = [0, 1].map(Strong::new);
-    let versions = [0, 0].map(Mutex::new);
-    let barrier = Barrier::new(4);
-    let ask = |parameter: usize| {
-        let of_both = memo.get_or_compute((&key, &parameter), |cx| {
-            let of_key = *versions[0].lock().unwrap();
-            thread::yield_now();
-            cx.depends_on(&declared);
-            thread::yield_now();
-            1_000 * of_key + *versions[1].lock().unwrap()
-        });
-        [of_both / 1_000, of_both % 1_000]
-    };
-    let (ask, memo, barrier, versions) = (&ask, &memo, &barrier, &versions);
-    thread::scope(|scope| {
-        for (which, changed) in [&key, &declared].into_iter().enumerate() {
-            scope.spawn(move || {
-                barrier.wait();
-                for version in 1..=scaled(400, 10) {
-                    *versions[which].lock().unwrap() = version;
-                    memo.invalidate(changed);
-                    for parameter in 0..3 {
-                        assert_eq!(ask(parameter)[which], version);
-                    }
-                }
-            });
-        }
-        for _ in 0..2 {
-            scope.spawn(move || {
-                barrier.wait();
-                for round in 0..scaled(3000, 40) {
-                    ask(round % 3);
-                }
-            });
-        }
-    });
-    assert!((0..3).all(|parameter| ask(parameter) == [scaled(400, 10); 2]));
 }
 
 /// 201: Nor one that is computed while its mark is being removed, by an invalidation or with all others.

@@ -9,13 +9,12 @@ use weakly::{Equivalent, Strong, cycles::Cycles};
 use crate::asked::{Call, Memo, Parameter, Parts};
 use crate::common::{panics, place_of_panic, quiet_panic, scaled};
 use crate::for_each_pointer;
-use crate::tools::{Count, Doomed, Pointer, objects};
+use crate::tools::{Count, Doomed, Pointer};
 
 for_each_pointer!(
     a_plain_value_is_part_of_the_key,
     a_hit_makes_no_value,
     a_value_that_is_not_needed_is_dropped,
-    a_list_is_compared_as_a_list,
     parameters_that_panic_harm_nothing,
 );
 
@@ -120,36 +119,6 @@ fn a_value_that_is_not_needed_is_dropped<P: Pointer>() {
     drop(object);
     memo.purge();
     assert_eq!((drops.get(), memo.len()), (8, 0));
-}
-
-/// 200: By length and order.
-fn a_list_is_compared_as_a_list<P: Pointer>() {
-    let memo = Memo::<Many<P>, Doomed>::with_capacity(7);
-    let get = |list: &[&P]| memo.get(list).map(|it| it.number);
-    let all = objects::<P>(3);
-    let [a, b, c] = [&all[0], &all[1], &all[2]];
-    let lists: [&[&P]; 7] = [
-        &[a],
-        &[b],
-        &[a, b],
-        &[b, a],
-        &[a, b, c],
-        &[a, a],
-        &[a, a, b],
-    ];
-    for (number, list) in lists.iter().enumerate() {
-        assert_eq!(get(list), None);
-        assert_eq!(memo.get_or_compute(*list, |_| number.into()), number);
-    }
-    for (number, list) in lists.iter().enumerate() {
-        assert_eq!(get(list), Some(number));
-        assert!(memo.get(&list.to_vec()).is_some_and(|it| it == number));
-    }
-    assert!(memo.get(&all).is_some_and(|it| it == 4));
-    assert!(memo.get(&all[..2]).is_some_and(|it| it == 2));
-    drop(all);
-    memo.purge();
-    assert!(memo.is_empty());
 }
 
 /// 200: A list of nothing would never die. The panic's location is the caller's.

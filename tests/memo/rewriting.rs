@@ -1,7 +1,5 @@
 //! Rewritings: results that may be one of their inputs, which they then do not keep alive.
 
-use std::sync::Arc;
-
 use weakly::{
     Strong,
     memo::Rewritten,
@@ -88,23 +86,6 @@ fn any_input_of_a_tuple_may_be_the_result<P: Pointer>() {
     }
 }
 
-/// 173: An input of another type cannot be the result.
-#[test]
-fn inputs_of_several_types() {
-    let memo = Memo::<(Strong<str>, Arc<usize>, Strong<usize>), Rewritten<Strong<usize>>>::new();
-    let (name, number) = (Strong::from("name"), Arc::new(1));
-    let term = Strong::new(2);
-    let weak = Strong::downgrade(&term);
-    for _ in 0..2 {
-        let result = memo.get_or_rewrite((&name, &number, &term), |_| term.clone());
-        assert!(Strong::ptr_eq(&result, &term));
-    }
-    drop(term);
-    assert!(weak.upgrade().is_none());
-    memo.purge();
-    assert!(memo.is_empty());
-}
-
 /// 172, 173: The dependencies of a rewriting end it, even if the result is the input.
 #[test]
 fn a_rewriting_depends_on_its_dependencies() {
@@ -117,40 +98,4 @@ fn a_rewriting_depends_on_its_dependencies() {
     assert!(memo.get_rewritten(&input).is_some());
     drop(rules);
     assert!(memo.get_rewritten(&input).is_none());
-}
-
-/// 173: The entry keeps a result that contains its input only weakly, as documented: the result lives while it
-/// is used, and so does its entry.
-#[test]
-fn a_result_that_owns_its_input_is_weak() {
-    struct Term(Option<Strong<Term>>);
-    let memo = Memo::<Strong<Term>, weakly::Weak<Term>>::new();
-    let made = Count::default();
-    let derive = |term: &Strong<Term>| {
-        let mut own = None;
-        let weak = memo.get_or_compute(term, |cx| {
-            made.add();
-            let result = own.insert(Strong::new(Term(Some(term.clone()))));
-            cx.depends_on(result);
-            Strong::downgrade(result)
-        });
-        weak.upgrade().expect("this test drops it")
-    };
-    let term = Strong::new(Term(None));
-    let weak = Strong::downgrade(&term);
-    let one = derive(&term);
-    assert!(Strong::ptr_eq(&one, &derive(&term)));
-    assert!(
-        one.0
-            .as_ref()
-            .is_some_and(|inside| Strong::ptr_eq(inside, &term))
-    );
-    assert_eq!(made.get(), 1);
-    drop(one);
-    drop(derive(&term));
-    assert_eq!(made.get(), 2, "it was not in use");
-    drop(term);
-    assert!(weak.upgrade().is_none());
-    memo.purge();
-    assert!(memo.is_empty());
 }

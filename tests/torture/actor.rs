@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use super::body::{Body, died_here, stall};
-use super::extras::Extras;
 use super::places::{Life, Own, Place, Shareable, own_places};
 use crate::common::owned::Content;
 use weakly::reference::WeakRef;
@@ -45,7 +44,6 @@ struct Ghost<L: Life>(Body, L::Weak);
 /// What the threads of a breath share.
 pub(crate) struct Breath<'w, L: Life> {
     pub(crate) world: &'w World<L>,
-    pub(crate) extras: &'w Extras,
     on_the_way: Mutex<Vec<Owner<L>>>,
     /// For each thread, the ghosts of objects that it made.
     mail: Vec<Mutex<Vec<Ghost<L>>>>,
@@ -57,16 +55,9 @@ pub(crate) struct Breath<'w, L: Life> {
 }
 
 impl<'w, L: Life> Breath<'w, L> {
-    pub(crate) fn new(
-        world: &'w World<L>,
-        extras: &'w Extras,
-        threads: usize,
-        size: usize,
-        largest: usize,
-    ) -> Self {
+    pub(crate) fn new(world: &'w World<L>, threads: usize, size: usize, largest: usize) -> Self {
         Breath {
             world,
-            extras,
             on_the_way: Mutex::default(),
             mail: (0..threads).map(|_| Mutex::default()).collect(),
             largest,
@@ -157,7 +148,7 @@ impl<'b, 'w, L: Life, D: Iterator<Item = usize>> Actor<'b, 'w, L, D> {
 
     fn act(&mut self) {
         let any = self.any();
-        match (self.roll(100), any) {
+        match (self.roll(90), any) {
             (0..30, Some(at)) => self.look(at),
             (30..40, Some(at)) => self.let_go(at),
             (40..50, Some(at)) => self.pass_on(at),
@@ -166,9 +157,8 @@ impl<'b, 'w, L: Life, D: Iterator<Item = usize>> Actor<'b, 'w, L, D> {
             (66..74, _) => self.change_a_hot_one(),
             (74..78, _) => self.read_mail(),
             (78..84, _) => self.upkeep(),
-            (84..94, _) => self.breath.extras.act(self.dice.by_ref()),
             // As many times in a breath, whatever its size.
-            (94.., Some(at)) if self.roll((self.breath.size / 20).max(40)) == 0 => self.sift(at),
+            (84.., Some(at)) if self.roll((self.breath.size / 20).max(40)) == 0 => self.sift(at),
             _ => self.make(),
         }
     }
