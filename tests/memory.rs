@@ -395,6 +395,30 @@ fn a_thread_keeps_the_memory_of_few_entries() {
     keeps([0_usize; 200], 0);
 }
 
+/// 481: Entries by content and of weak values are set again, for the same object and for another.
+#[test]
+fn an_entry_that_is_set_again_takes_the_memory_of_the_former() {
+    fn keeps(set: impl Fn(usize, &Strong<usize>)) {
+        let objects: Vec<_> = (0..MANY.min(100)).map(Strong::new).collect();
+        let change = || objects.iter().enumerate().for_each(|(at, of)| set(at, of));
+        change();
+        change();
+        let before = allocations();
+        change();
+        let made = allocations() - before;
+        assert!(
+            made < objects.len() || cfg!(any(miri, weakly_sanitize)),
+            "{made}"
+        );
+    }
+    let contents = concurrent::WeakHashMap::<Strong<usize>, usize>::new();
+    keeps(|at, object| _ = contents.insert(object, at));
+    let values = concurrent::WeakValueMap::<usize, Strong<usize>>::new();
+    keeps(|at, object| _ = values.insert(at, object));
+    let values = concurrent::WeakValueMap::<usize, Strong<usize>>::new();
+    keeps(|at, object| _ = values.insert(at / 2, object));
+}
+
 /// 491: One computation after the other, each of a key that dies. (What checks the accesses to memory frees it at once.)
 #[test]
 fn a_computation_allocates_once() {

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::{env, sync::Barrier, thread};
 
-use weakly::concurrent::{Interner, WeakMap};
+use weakly::concurrent::{Interner, WeakHashMap, WeakMap, WeakValueMap};
 use weakly::{Memo, Strong};
 
 type Key = Strong<usize>;
@@ -24,6 +24,10 @@ fn main() {
         asked: (0..KEYS).map(Strong::new).collect(),
         map: WeakMap::new(),
         memo: Memo::new(),
+        told: (0..KEYS).map(Strong::new).collect(),
+        contents: WeakHashMap::new(),
+        held: (0..2 * KEYS).map(Strong::new).collect(),
+        values: WeakValueMap::new(),
         interner: Interner::new(),
         names: (0..3 * KEYS).map(|number| number.to_string()).collect(),
     };
@@ -32,6 +36,10 @@ fn main() {
     }
     for key in &all.asked {
         all.memo.get_or_compute(key, |_| 1);
+    }
+    for (at, key) in all.told.iter().enumerate() {
+        all.contents.insert(key, 0);
+        all.values.insert(at, &all.held[at]);
     }
     let stays = Barrier::new(2);
     thread::scope(|scope| {
@@ -53,13 +61,17 @@ fn main() {
     });
 }
 
-const OPERATIONS: [&str; 10] = [
+const OPERATIONS: [&str; 14] = [
     "get",
     "replace",
     "remove+insert",
     "churn",
     "compute",
     "insert",
+    "content-replace",
+    "content-remove+insert",
+    "value-replace",
+    "value-remove+insert",
     "memo-hit",
     "memo-miss",
     "interner-hit",
@@ -72,6 +84,11 @@ struct All {
     asked: Vec<Key>,
     map: WeakMap<Key, usize>,
     memo: Memo<Key, usize>,
+    told: Vec<Key>,
+    contents: WeakHashMap<Key, usize>,
+    /// The values: two for each key.
+    held: Vec<Key>,
+    values: WeakValueMap<usize, Key>,
     interner: Interner<Strong<str>>,
     names: Vec<String>,
 }
@@ -83,6 +100,10 @@ impl All {
             asked,
             map,
             memo,
+            told,
+            contents,
+            held,
+            values,
             interner,
             names,
         } = self;
@@ -112,6 +133,20 @@ impl All {
                 black_box(map.compute(key(at), |now| Some(now.map_or(0, |now| now + 1))));
             }),
             "insert" => each(&mut |at| insert(map, &Strong::new(at))),
+            "content-replace" => each(&mut |at| {
+                black_box(contents.insert(&told[at % KEYS], at));
+            }),
+            "content-remove+insert" => each(&mut |at| {
+                black_box(contents.remove(&(at % KEYS)));
+                black_box(contents.insert(&told[at % KEYS], at));
+            }),
+            "value-replace" => each(&mut |at| {
+                black_box(values.insert(at % KEYS, &held[at % (2 * KEYS)]));
+            }),
+            "value-remove+insert" => each(&mut |at| {
+                black_box(values.remove(&(at % KEYS)));
+                black_box(values.insert(at % KEYS, &held[at % (2 * KEYS)]));
+            }),
             "memo-hit" => each(&mut |at| {
                 black_box(memo.get_or_compute(&asked[at % KEYS], |_| unreachable!()));
             }),

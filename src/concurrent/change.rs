@@ -44,7 +44,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// entries that are due.
     #[inline(always)]
     pub(super) fn plain(&self) -> Option<Plain<'_, Node<S>>> {
-        if !(S::BY_ADDRESS && S::Watch::SWEPT == Some(false)) {
+        if S::Watch::SWEPT != Some(false) || S::Watch::COUNTED {
             return None;
         }
         self.nodes

@@ -25,67 +25,20 @@ impl<S: Compare> Table<S> {
         hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
         show: impl FnOnce(H, &S::Value) -> R,
     ) -> Option<R> {
-        let (node, upkeep) = match self.plain() {
-            Some(plain) => {
-                let make = move || Node::new(hash, key, value, watch.into_inner());
-                let mut node = plain.entry(make);
-                if let Ok(old) = plain.put(&mut node, S::are_same, |_| true) {
-                    let old = old.and_then(Node::ready);
-                    let shown =
-                        old.and_then(|(watch, value)| Some(show(hold(watch, value)?, value)));
-                    // T5
-                    drop(plain);
-                    return shown;
-                }
-                (node, Upkeep::Nothing)
-            }
-            None => (self.ready(hash, key, watch, value), Upkeep::All),
+        let ask = |now: Option<&Node<S>>| {
+            let ready = now.and_then(Node::ready);
+            (true, ready.and_then(|(watch, value)| hold(watch, value)))
         };
-        self.put_node(upkeep, node, hold, show)
-    }
-
-    /// As [`put`](Self::put).
-    #[inline(never)]
-    fn put_node<H, R>(
-        &self,
-        upkeep: Upkeep,
-        mut node: NewNode<'_, S>,
-        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
-        show: impl FnOnce(H, &S::Value) -> R,
-    ) -> Option<R> {
-        self.change(upkeep, |change, shown| {
-            let mut held = None;
-            let expected = |now: Option<&Node<S>>| {
-                let ready = now.and_then(Node::ready);
-                held = ready.and_then(|(watch, value)| hold(watch, value));
-                true
-            };
-            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
-            if let Some(old) = change.put(&mut node, expected, overtakes) {
-                let entry = held.zip(old.and_then(Node::ready));
-                *shown = entry.map(|(held, (_, value))| show(held, value));
-            }
-        })
-    }
-
-    /// Inserts an entry as [`compute`](Self::compute) does, if the present entry is expected. The
-    /// thread is inside already.
-    #[cold]
-    #[inline(never)]
-    fn put_expected(
-        &self,
-        mut node: NewNode<'_, S>,
-        expected: impl FnMut(Option<&Node<S>>) -> bool,
-    ) -> Result<(), ()> {
-        let put = self.change(Upkeep::Nothing, |change, put| {
-            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
-            *put = change.put(&mut node, expected, overtakes).map(|_| ());
-        });
-        put.ok_or(())
+        let show = |held: Option<H>, old: Option<Option<&Node<S>>>| {
+            let (_, value) = old.flatten().and_then(Node::ready)?;
+            Some(show(held?, value))
+        };
+        self.put_if::<false, _, _>(hash, key, watch, value, ask, show)
     }
 
     /// Inserts an entry, unless there is an entry for which `read` returns a result, and then
-    /// returns the result.
+    /// returns the result. A lookup of the caller has found no entry.
+    #[inline]
     pub(crate) fn put_unless<R>(
         &self,
         hash: HashValue,
@@ -94,16 +47,75 @@ impl<S: Compare> Table<S> {
         value: S::Value,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
     ) -> Option<R> {
-        self.change(Upkeep::All, |change, there| {
-            let mut node = self.ready(hash, key, watch, value);
+        let ask = |now: Option<&Node<S>>| {
+            let live = now.and_then(Node::live);
+            let there = live.and_then(|(watch, value)| read(watch, value));
+            (there.is_none(), there)
+        };
+        self.put_if::<true, _, _>(hash, key, watch, value, ask, |there, _| there)
+    }
+
+    /// Inserts an entry, or replaces the entry with its key, if `ask` accepts the present entry;
+    /// `ask` is asked again when another thread changes the entry. In a table by address `ask`
+    /// accepts each entry. `show` gets the last answer of `ask` and, if the new entry is inserted,
+    /// the replaced entry. `IS_NEW`: usually there is no entry.
+    #[inline]
+    fn put_if<const IS_NEW: bool, H, R>(
+        &self,
+        hash: HashValue,
+        key: S::Key,
+        watch: Unplaced<'_, S::Watch>,
+        value: S::Value,
+        ask: impl Fn(Option<&Node<S>>) -> (bool, Option<H>),
+        show: impl FnOnce(Option<H>, Option<Option<&Node<S>>>) -> Option<R>,
+    ) -> Option<R> {
+        let (node, upkeep) = match self.plain() {
+            Some(plain) => {
+                let make = move || Node::new(hash, key, value, watch.into_inner());
+                let (mut node, mut answer) = (plain.entry(make), None);
+                let put = if S::BY_ADDRESS {
+                    let put = plain.put(&mut node, S::are_same, |_| true);
+                    put.inspect(|old| answer = ask(*old).1)
+                } else {
+                    plain.put_found::<IS_NEW>(&mut node, S::are_same, |now| {
+                        let (accepts, new) = ask(now);
+                        answer = new;
+                        accepts
+                    })
+                };
+                if !matches!(put, Err(NotPlain::Unusual)) {
+                    let shown = show(answer, put.ok());
+                    // T5
+                    drop(plain);
+                    drop(node);
+                    return shown;
+                }
+                (node, Upkeep::Nothing)
+            }
+            None => (self.ready(hash, key, watch, value), Upkeep::All),
+        };
+        self.put_unusual(upkeep, node, ask, show)
+    }
+
+    /// As [`put_if`](Self::put_if), for any table.
+    #[inline(never)]
+    fn put_unusual<H, R>(
+        &self,
+        upkeep: Upkeep,
+        node: NewNode<'_, S>,
+        mut ask: impl FnMut(Option<&Node<S>>) -> (bool, Option<H>),
+        show: impl FnOnce(Option<H>, Option<Option<&Node<S>>>) -> Option<R>,
+    ) -> Option<R> {
+        self.change(upkeep, |change, shown| {
+            let (mut node, mut answer) = (node, None);
             let expected = |now: Option<&Node<S>>| {
-                let of_use = now
-                    .and_then(Node::live)
-                    .and_then(|(watch, value)| read(watch, value));
-                *there = of_use;
-                there.is_none()
+                let (accepts, new) = ask(now);
+                answer = new;
+                accepts
             };
-            change.put(&mut node, expected, |old, _| change.overtake(old));
+            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
+            let put = change.put(&mut node, expected, overtakes);
+            *shown = show(answer, put);
         })
     }
 
@@ -124,7 +136,7 @@ impl<S: Compare> Table<S> {
     {
         if let Some(plain) = self.plain() {
             loop {
-                let place = plain.find(hash.bits(), |node| S::is_of(key, node) == Match::Yes);
+                let place = plain.find(hash.bits(), |node| S::is_of(key, node));
                 let there = place.as_ref().map(Located::get);
                 // The waiters of a reservation go on when the thread has left.
                 if matches!(there, Some(Node::Reserved { .. })) {
@@ -138,10 +150,20 @@ impl<S: Compare> Table<S> {
                         let make = || Node::new(hash, S::key(key), value, watch.into_inner());
                         let (mut node, there) = (plain.entry(make), there.map(ptr::from_ref));
                         let expected = |now: Option<&_>| now.map(ptr::from_ref) == there;
-                        match plain.put(&mut node, S::are_same, expected) {
+                        let put = if S::BY_ADDRESS {
+                            plain.put(&mut node, S::are_same, expected)
+                        } else {
+                            plain.put_found::<false>(&mut node, S::are_same, expected)
+                        };
+                        match put {
                             Ok(_) => Ok(()),
                             Err(NotPlain::Changed) => Err(()),
-                            Err(NotPlain::Unusual) => self.put_expected(node, expected),
+                            Err(NotPlain::Unusual) => {
+                                let ask = |now: Option<&_>| (expected(now), None::<()>);
+                                let show = |_, put: Option<Option<&_>>| put.map(|_| ());
+                                let put = self.put_unusual(Upkeep::Nothing, node, ask, show);
+                                put.ok_or(())
+                            }
                         }
                     }
                 };
@@ -217,8 +239,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
         if let Some(plain) = self.plain() {
             loop {
-                let is_it = |node: &Node<S>| sought(node).into() == Match::Yes;
-                let place = plain.find(hash.bits(), is_it)?;
+                let place = plain.find(hash.bits(), &mut sought)?;
                 let node = place.get();
                 let held = hold(node.ready())?;
                 if self.remove_plain(&plain, &place) {

@@ -1,6 +1,5 @@
 //! Insertion and removal: an entry is searched without the lock, because comparing runs user code,
-//! and then checked under the lock (R2). Most entries compared by address are changed by
-//! [plain changes](super::plain) instead.
+//! and then checked under the lock (R2). Most changes are [plain](super::plain) instead.
 
 use core::ptr;
 use std::vec::Vec;
@@ -11,7 +10,6 @@ use super::dead::untie;
 use super::entry::{Entry, Registered};
 use super::table::{Located, Match, Writer};
 use super::unlinked::Unlinked;
-use crate::ptr::Promise;
 use crate::sync::{first_load, prefetch_to_write};
 
 /// The outcome of an insertion.
@@ -22,7 +20,7 @@ pub(crate) enum Put<'g, N> {
 }
 
 /// The outcome of a search.
-enum Searched<'g, N> {
+pub(super) enum Searched<'g, N> {
     There(Located<'g, N>),
     /// All entries with this hash in the order of the chain; none of them is the same.
     Others(Vec<*mut N>),
@@ -32,7 +30,7 @@ enum Searched<'g, N> {
 
 /// Searches a home bucket, and the buckets chained behind it.
 #[inline]
-fn search<'g, N: Entry, M: Into<Match>>(
+pub(super) fn search<'g, N: Entry, M: Into<Match>>(
     home: &'g Bucket<N>,
     seen: Meta,
     hash: u64,
@@ -71,7 +69,11 @@ fn search<'g, N: Entry, M: Into<Match>>(
 }
 
 /// Returns whether all entries with the hash `hash` are among `others`, in the same order (R2).
-fn are_all<N: Entry>(locked: &LockedBucket<'_, N>, hash: u64, others: &[*mut N]) -> bool {
+pub(super) fn are_all<N: Entry>(
+    locked: &LockedBucket<'_, N>,
+    hash: u64,
+    others: &[*mut N],
+) -> bool {
     let mut others = others.iter();
     locked.home().chain().all(|bucket| {
         locked.tags(bucket).candidates(hash).all(|slot| {
@@ -118,18 +120,8 @@ impl<N: Entry> Writer<'_, N> {
             if old.is_some() {
                 self.inside.make_room(1);
             }
-            let watches = node.watch().zip(old.and_then(N::watch));
-            let inherits = watches.filter(|(watch, there)| watch.may_inherit(there));
-            if let (Some(watch), None) = (node.watch(), inherits) {
-                // SAFETY: an entry that is not linked yet does not outlive the handles to its
-                // objects (`RawTable::entry`), and no other thread knows the entry.
-                let kept = unsafe { Promise::given() };
-                self.inside.count_registered(watch.register(
-                    array.core(),
-                    node.stored_hash(),
-                    &kept,
-                ));
-            }
+            let (heirs, more) = node.inherit_or_register(old, array.core());
+            self.inside.count_registered(more);
             let locked = match &found {
                 Searched::There(place) => self.lock_untied(place, seen),
                 _ => home.lock(seen),
@@ -140,7 +132,7 @@ impl<N: Entry> Writer<'_, N> {
             match found {
                 _ if !node.watch().is_none_or(Registered::may_be_linked) => return Put::Refused,
                 Searched::There(place) if place.is_linked() => {
-                    if let Some((watch, there)) = inherits {
+                    if let Some((watch, there)) = heirs {
                         watch.inherit(there);
                     }
                     let new = node.link();

@@ -83,7 +83,7 @@ pub trait Registered {
         0
     }
     /// Registers with the entry's object, if nothing is registered with the object. For entries
-    /// [compared by addresses](Entry::BY_ADDRESS).
+    /// compared by addresses.
     #[doc(hidden)]
     #[inline]
     fn register_first(&self, _core: CoreRef, _: &Promise) -> bool {

@@ -111,6 +111,13 @@ impl<'d> Inside<'d> {
         entries.store(now, Relaxed);
     }
 
+    /// Counts registrations.
+    #[inline]
+    pub(super) fn count_registered(&self, more: usize) {
+        let registered = &self.participant.registered;
+        registered.set(registered.get().wrapping_add(more));
+    }
+
     /// Leaves: from here on the thread may not look at any object of the table. Returns whether the
     /// thread is outside now. `barrier`: whether the thread reads the participants next, for
     /// objects unlinked by the thread (D1).
@@ -203,8 +210,7 @@ impl Writing<'_> {
     /// Counts registrations.
     #[inline]
     pub(super) fn count_registered(&self, more: usize) {
-        let registered = &self.inside.participant.registered;
-        registered.set(registered.get().wrapping_add(more));
+        self.inside.count_registered(more);
     }
 
     /// Makes room to retire `count` more objects, before they are unlinked: then `retire` allocates

@@ -77,9 +77,10 @@
 //! **Checks under the lock.** Before an entry is inserted, the chain is searched without the lock.
 //! Under the lock the insertion checks only that all entries with its hash were already compared,
 //! in the same order. Tags are checked first, so entries are rarely read. Entries compared by the
-//! addresses of their objects ([`Entry::BY_ADDRESS`]) are an exception: if nothing is registered
-//! with the object yet, the only search is under the lock, because comparing addresses runs no user
-//! code. A reservation is linked without a comparison if no entry has its hash ([`reserve`]).
+//! addresses of their objects are an exception: if nothing is registered with the object yet, the
+//! only search is under the lock, because comparing addresses runs no user code. An entry that is
+//! probably new ([`plain`]), and a reservation ([`reserve`]), are linked without a comparison if no
+//! entry has the hash.
 
 mod array;
 mod bag;

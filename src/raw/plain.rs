@@ -1,6 +1,9 @@
-//! Plain changes: one search under the lock of a bucket, for entries that are compared by the
-//! addresses of their objects. A change that needs anything else is left to a
-//! [`Writer`](super::table::Writer), before the plain change has changed the table.
+//! Plain changes: a thread that was outside changes one entry, while nothing
+//! [concerns](super::domain::Domain::concerns) the changes of the table. Entries that are compared
+//! by the addresses of their objects are [searched](Plain::put) under the lock of the bucket; where
+//! a comparison is user code, the thread [searches](Plain::put_found) before it locks the bucket. A
+//! change that needs anything else is left to a [`Writer`](super::table::Writer), before the plain
+//! change has changed the table.
 //!
 //! * **E1** A plain change reads the word [`concerns`](super::domain::Domain::concerns) under the
 //!   lock of the bucket. A thread that sets the word [passes](super::table::Writer::pass_all) the
@@ -19,12 +22,14 @@
 //!   Otherwise the thread leaves, makes a barrier and looks anew, and enters again.
 
 use core::cell::Cell;
-use core::mem::MaybeUninit;
+use core::mem::{self, MaybeUninit};
 use core::ptr;
 use std::boxed::Box;
+use std::vec::Vec;
 
 use super::array::Array;
-use super::bucket::{Bucket, LockedBucket, Meta};
+use super::bucket::{Bucket, LockedBucket, Meta, Spares};
+use super::change::{Searched, are_all, search};
 use super::dead::untie;
 use super::entry::{Entry, Registered, end};
 use super::guards::Inside;
@@ -32,7 +37,7 @@ use super::parked::Parked;
 use super::participants::Participant;
 use super::reap::{Due, Taken};
 use super::retired::Retired;
-use super::table::{Located, RawTable, find};
+use super::table::{Located, Match, RawTable, find};
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
 use crate::ptr::{Off, Promise};
@@ -199,7 +204,11 @@ impl<'t, N: Entry> Plain<'t, N> {
 
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, same: impl FnMut(&N) -> bool) -> Option<Located<'_, N>> {
+    pub(crate) fn find<M: Into<Match>>(
+        &self,
+        hash: u64,
+        same: impl FnMut(&N) -> M,
+    ) -> Option<Located<'_, N>> {
         find(self.table.array(self)?, hash, same)
     }
 
@@ -261,9 +270,82 @@ impl<'t, N: Entry> Plain<'t, N> {
             locked.put_at(free, node.link(), hash);
             drop(locked);
             self.inside.count(true, 1);
-            let registered = &self.inside.participant.registered;
-            registered.set(registered.get().wrapping_add(1));
+            self.inside.count_registered(1);
             return Ok(None);
+        }
+    }
+
+    /// As [`put`](Self::put). `same` and `expected` may be user code: the thread calls both under
+    /// no lock, and calls both again when other threads change the same entry (R2). `GUESSES`: the
+    /// first search is left out, and the entry is inserted if no entry has the hash (as V1 of
+    /// [`reserve`](super::reserve)).
+    #[inline]
+    pub(crate) fn put_found<'g, const GUESSES: bool>(
+        &'g self,
+        node: &mut Unlinked<'_, N>,
+        mut same: impl FnMut(&N, &N) -> bool,
+        mut expected: impl FnMut(Option<&'g N>) -> bool,
+    ) -> Result<Option<&'g N>, NotPlain> {
+        let (hash, unusual) = (node.hash(), Err(NotPlain::Unusual));
+        let mut guesses = GUESSES;
+        loop {
+            let Some(array) = self.array() else {
+                return unusual;
+            };
+            let home = array.home(hash);
+            prefetch_to_write(home);
+            let found = match mem::take(&mut guesses) {
+                true => Searched::Others(Vec::new()),
+                false => search(home, home.meta(), hash, |there| same(node, there)),
+            };
+            let old = match &found {
+                Searched::Again => continue,
+                Searched::There(place) => Some(place.get()),
+                Searched::Others(_) => None,
+            };
+            if !expected(old) {
+                return Err(NotPlain::Changed);
+            }
+            let (heirs, more) = node.inherit_or_register(old, array.core());
+            self.inside.count_registered(more);
+            let inherits = heirs.is_some();
+            if let Some(old) = old {
+                let parks = Self::PARKS && inherits;
+                if old.watch().is_none() || !self.has_room(parks) && !self.make_room(parks) {
+                    return unusual;
+                }
+            }
+            let Some(mut locked) = self.lock(home) else {
+                return unusual;
+            };
+            if !node.watch().is_some_and(Registered::may_be_linked) {
+                return unusual;
+            }
+            match &found {
+                Searched::There(place) if place.is_linked() => {
+                    if untie(place.get()).is_err() {
+                        return unusual;
+                    }
+                    if let Some((watch, there)) = heirs {
+                        watch.inherit(there);
+                    }
+                    locked.replace(place.bucket, place.slot, node.link());
+                    drop(locked);
+                    self.unlinked.set(place.node);
+                    self.removed.set(!inherits);
+                    return Ok(old);
+                }
+                Searched::Others(others) if are_all(&locked, hash, others) => {
+                    if !locked.add(node.as_ptr(), hash, &mut Spares::new()) {
+                        return unusual;
+                    }
+                    node.link();
+                    drop(locked);
+                    self.inside.count(true, 1);
+                    return Ok(None);
+                }
+                _ => {}
+            }
         }
     }
 

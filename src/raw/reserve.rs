@@ -18,7 +18,6 @@ use super::retired::Retired;
 use super::table::{RawTable, Reader};
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
-use crate::ptr::Promise;
 use crate::sync::Ordering::*;
 use crate::sync::{first_load, prefetch_to_write};
 use crate::thread::ThreadNumber;
@@ -79,15 +78,10 @@ impl<N: Entry> RawTable<N> {
             participant.bag_or_new();
         }
         let mut node = Unlinked::new(self.memory_of(participant), make, self.context());
-        if let Some((watch, core)) = node.watch().zip(self.core()) {
-            // SAFETY: as in `Writer::put`.
-            let kept = unsafe { Promise::given() };
-            let more = watch.register(core, node.stored_hash(), &kept);
-            let registered = &participant.registered;
-            registered.set(registered.get().wrapping_add(more));
-        }
+        let more = (self.core()).map_or(0, |core| node.inherit_or_register(None, core).1);
         let (hash, counted) = (node.hash(), node.is_counted());
         let inside = self.domain.enter_as(participant, number);
+        inside.count_registered(more);
         let replace = |(array, locked): (&Array<N>, LockedBucket<'_, N>)| {
             let (bucket, slot) = array.find_in(&locked, hash, is_own)?;
             let may_be_linked = node.watch().is_none_or(Registered::may_be_linked);

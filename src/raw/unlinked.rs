@@ -5,13 +5,17 @@ use core::ops::Deref;
 use core::ptr;
 use std::boxed::Box;
 
-use super::entry::{Entry, end};
+use super::entry::{Entry, Registered, end};
+use crate::ptr::{CoreRef, Promise};
 
 /// An entry that is not linked yet. The pointer is null once the entry is linked.
 pub(crate) struct Unlinked<'t, N: Entry> {
     node: *mut N,
     context: &'t N::Context,
 }
+
+/// The watch of a new entry, and the watch whose registration the new entry inherits.
+type Heirs<'n, W> = Option<(&'n W, &'n W)>;
 
 impl<'t, N: Entry> Unlinked<'t, N> {
     /// Makes an entry in the memory `place`.
@@ -31,6 +35,26 @@ impl<'t, N: Entry> Unlinked<'t, N> {
     #[inline]
     pub(super) fn as_ptr(&self) -> *mut N {
         self.node
+    }
+
+    /// Returns the watch with the watch of the `old` entry, whose registration it may inherit.
+    /// Otherwise registers the entry, and returns the number of registrations made.
+    #[inline(always)]
+    pub(super) fn inherit_or_register<'n>(
+        &'n self,
+        old: Option<&'n N>,
+        core: CoreRef,
+    ) -> (Heirs<'n, N::Watch>, usize) {
+        let heirs = self.watch().zip(old.and_then(N::watch));
+        let heirs = heirs.filter(|(watch, there)| watch.may_inherit(there));
+        let watch = self.watch().filter(|_| heirs.is_none());
+        let more = watch.map_or(0, |watch| {
+            // SAFETY: an entry that is not linked yet does not outlive the handles to its objects
+            // (`RawTable::entry`), and no other thread knows the entry.
+            let kept = unsafe { Promise::given() };
+            watch.register(core, self.stored_hash(), &kept)
+        });
+        (heirs, more)
     }
 
     /// Gives up the entry, which is about to be linked.

@@ -160,8 +160,7 @@ impl Table {
 
     /// Inserts an object, or replaces an object.
     pub(super) fn insert(&self, key: u64, object: &Strong<Payload>) {
-        let watch = SharedWatchOf::of(SharedWatch::new(object));
-        assert!(self.put(key, Vtable::ByHash(watch), |_| true));
+        assert!(self.put(key, by_hash(object), |_| true));
     }
 
     pub(super) fn remove(&self, key: u64) -> bool {
@@ -251,6 +250,10 @@ fn run<const N: usize>(
         });
         model(Arc::new(table), objects);
     }
+}
+
+pub(super) fn by_hash(object: &Strong<Payload>) -> Vtable {
+    Vtable::ByHash(SharedWatchOf::of(SharedWatch::new(object)))
 }
 
 pub(super) fn object() -> Strong<Payload> {

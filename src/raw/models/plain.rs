@@ -4,7 +4,7 @@ use loom::sync::Arc;
 use loom::thread::JoinHandle;
 
 use super::super::{Due, NotPlain, Plain};
-use super::dead::{Node, Table, Vtable, assert_end, death, model, some, with};
+use super::dead::{Node, Table, Vtable, assert_end, by_hash, death, model, some, with};
 use super::reap::look_twice;
 use super::spawn;
 use crate::Strong;
@@ -34,6 +34,26 @@ impl Table {
             Ok(_) => Some(true),
             Err(NotPlain::Changed) => Some(false),
             Err(NotPlain::Unusual) => None,
+        }
+    }
+
+    /// Sets the object of key 1 by a plain change, which searches outside of the lock. `None` if
+    /// the change is not plain.
+    fn set_plain<const GUESSES: bool>(&self, object: &Strong<Payload>) -> Option<()> {
+        let plain = self.plain()?;
+        let mut node = plain.entry(|| Node::new(1, by_hash(object)));
+        let same = |_: &Node, there: &Node| {
+            there.check();
+            true
+        };
+        let put = plain.put_found::<GUESSES>(&mut node, same, |_| true);
+        put.ok().map(drop)
+    }
+
+    /// Sets the object of key 1.
+    fn set<const GUESSES: bool>(&self, object: &Strong<Payload>) {
+        if self.set_plain::<GUESSES>(object).is_none() {
+            self.insert(1, object);
         }
     }
 
@@ -454,7 +474,7 @@ fn parked_at_the_end() {
 /// E1: a concern that comes meanwhile sees the entry, or the change is not plain.
 #[test]
 fn a_concern() {
-    for was_there in [false, true] {
+    for (was_there, searches) in [(false, false), (true, false), (false, true), (true, true)] {
         model(1, [], move |table, []| {
             let (a, b) = (object(1), object(1));
             if was_there {
@@ -465,15 +485,90 @@ fn a_concern() {
                 table.raw.write().pass_all();
                 table.raw.read().entries().len()
             });
-            let plain = if was_there {
-                table.put_plain(&b, |_| true)
-            } else {
-                table.put_plain(&a, |_| true)
+            let object = if was_there { &b } else { &a };
+            let is_plain = match searches {
+                false => table.put_plain(object, |_| true).is_some(),
+                true => table.set_plain::<false>(object).is_some(),
             };
             let seen = other.join().unwrap();
-            assert!(plain.is_none() || seen == 1);
+            assert!(!is_plain || seen == 1);
         });
     }
+}
+
+/// R2: two threads set the same object or two objects. One thread searches outside of the lock,
+/// the other thread guesses.
+#[test]
+fn a_search_by_two() {
+    for same in [false, true] {
+        model(1, [], move |table, []| {
+            let a = object(1);
+            let b = if same { a.clone() } else { object(1) };
+            let other = with_object(&table, &b, Table::set::<true>);
+            table.set::<false>(&a);
+            other.join().unwrap();
+            assert!(table.look(1));
+            assert_eq!(table.raw.len(), 1);
+            drop((a, b));
+            assert_end(&table, &[], 1);
+        });
+    }
+}
+
+/// R2: the found entry is removed, or replaced by a writer, between the search and the lock.
+#[test]
+fn a_search_beside_a_writer() {
+    for removes in [false, true] {
+        model(1, [], move |table, []| {
+            let (a, b) = (object(1), object(1));
+            table.set::<false>(&a);
+            let other = with_object(&table, &a, move |table, a| {
+                if removes {
+                    table.remove(1);
+                } else {
+                    table.insert(1, a);
+                }
+            });
+            table.set::<false>(&b);
+            other.join().unwrap();
+            let is_there = table.look(1);
+            assert!(is_there || removes);
+            assert_eq!(table.raw.len(), usize::from(is_there));
+            drop((a, b));
+            assert_end(&table, &[], is_there.into());
+        });
+    }
+}
+
+/// R2: the found entry dies between the search and the lock.
+#[test]
+fn a_search_beside_a_death() {
+    model(1, [], |table, []| {
+        let (a, b) = (object(1), object(1));
+        table.set::<false>(&b);
+        let death = death(b);
+        table.set::<false>(&a);
+        death.join().unwrap();
+        assert!(table.look(1));
+        let dead = table.raw.dead();
+        assert!(dead <= 1);
+        assert_end(&table, &[1], dead);
+        drop(a);
+    });
+}
+
+/// E2, D1: a replaced entry, whose registration ends or passes on, beside a reader.
+#[test]
+fn a_search_beside_a_reader() {
+    some(1, [], |table, []| {
+        let (a, b) = (object(1), object(1));
+        table.set::<false>(&a);
+        let reader = with(&table, |table| look_twice(table, 1));
+        [&b, &b, &a].map(|object| table.set::<false>(object));
+        reader.join().unwrap();
+        drop((a, b));
+        assert_end(&table, &[], 1);
+    });
 }
 
 /// D1: a change takes the dead entries before it enters, beside a reader that may have found them.

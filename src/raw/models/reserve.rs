@@ -3,7 +3,7 @@
 use core::ptr;
 
 use super::super::Entry;
-use super::dead::{Node, Table, Vtable, assert_end, death, model, object, with};
+use super::dead::{Node, Table, Vtable, assert_end, by_hash, death, model, object, with};
 use crate::Strong;
 use crate::ptr::models::Payload;
 use crate::ptr::{SharedWatch, SharedWatchOf};
@@ -28,10 +28,6 @@ impl Table {
         let end = |old: Option<Node>| old.into_iter().for_each(|old| old.end(mark, &()));
         self.raw.publish(make, is_own, |_| (), end).is_ok()
     }
-}
-
-fn by_hash(object: &Strong<Payload>) -> Vtable {
-    Vtable::ByHash(SharedWatchOf::of(SharedWatch::new(object)))
 }
 
 /// V1: Of two threads that reserve a value, one does.
