@@ -2,12 +2,10 @@
 //! left must be usable. Most of it comes at random, in `script.rs`: the code of users panics, or is the script's next
 //! operation, and guards and iterators are forgotten. The fuzzer runs that, too. The other files have what no script asks.
 //!
-//! * `contents.rs`: `Hash` and `Eq` change, lie, or kill the object of the lookup.
+//! * `contents.rs`: `Hash` and `Eq` change, and lie.
 //! * `ends.rs`: a collection ends, and all panics that it owns.
-//! * `makers.rs`: conversions that an interner calls lie.
 //! * `many_entries.rs`: one object has very many.
 //! * `outcomes.rs`: each call of users' code panics, in turn: what has happened then.
-//! * `panicking_results.rs`: a destructor panics at the end of an operation that is about to return something.
 //! * `panics.rs`: panics in destructors, finalizers, and in the making of an object.
 //! * `threads.rs`: objects die on other threads, or at the end of a thread.
 
@@ -17,15 +15,11 @@ mod contents;
 #[cfg(feature = "std")]
 #[path = "hostile/ends.rs"]
 mod ends;
-#[path = "hostile/makers.rs"]
-mod makers;
 #[path = "hostile/many_entries.rs"]
 mod many_entries;
 #[cfg(feature = "std")]
 #[path = "hostile/outcomes.rs"]
 mod outcomes;
-#[path = "hostile/panicking_results.rs"]
-mod panicking_results;
 #[path = "hostile/panics.rs"]
 mod panics;
 #[cfg(feature = "std")]
@@ -38,7 +32,7 @@ use common::custom::Custom;
 use common::subject::Upkeep;
 use common::subject::single::{Collection, Kit};
 
-/// 63, 64, 181: Whatever the code of users does, each collection finds what it shows.
+/// 63, 64, 181, 182: Whatever the code of users does, each collection finds what it shows.
 #[cfg(feature = "std")]
 #[test]
 fn random_scripts() {

@@ -9,86 +9,14 @@ use std::sync::{Arc, Barrier};
 use std::task::{Context, Wake, Waker};
 
 use common::heap::{Counting, Heap, allocations, bytes};
-use common::{Own, panics, quiet_panic, scaled};
+use common::{panics, quiet_panic, scaled};
 use weakly::memo::{Many, Value};
-use weakly::{Memo, Strong, WeakMap, WeakSet, WeakValueMap, concurrent, ptr};
+use weakly::{Memo, Strong, WeakMap, concurrent};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
 
-for_each_flavour!(further_registrations_go_back,);
-
 const MANY: usize = scaled(10_000, 40);
-/// A registration that is not its object's first.
-const HOOK: usize = 4 * size_of::<usize>();
-
-type Objects<F> = Vec<ptr::Strong<usize, F>>;
-
-/// Objects that each have an entry already, so that all their other entries are further ones.
-fn objects<F: Own>() -> (Objects<F>, WeakSet<ptr::Strong<usize, F>>) {
-    let objects: Objects<F> = (0..MANY).map(ptr::Strong::new).collect();
-    let first = objects.iter().collect();
-    (objects, first)
-}
-
-/// A collection that is empty again has no memory left for registrations: what stays is its queue.
-fn further_registrations_go_back<F: Own>() {
-    let (objects, _first) = objects::<F>();
-    let mut map = WeakMap::<_, usize>::new();
-    let mut values = WeakValueMap::new();
-    // Each object gets its record.
-    let before = objects.iter().collect::<WeakSet<_>>();
-    drop(before);
-    for clear in [false, true] {
-        let before = bytes();
-        map.extend(objects.iter().map(|key| (key, 1)));
-        values.extend(objects.iter().map(|object| (**object, object)));
-        assert!(bytes() - before > (2 * MANY * HOOK) as isize);
-        if clear {
-            map.clear();
-            values.clear();
-        } else {
-            objects.iter().for_each(|key| _ = map.remove(key));
-            objects.iter().for_each(|key| _ = values.remove(&**key));
-        }
-        let table = map.capacity() * size_of::<(usize, usize)>() * 2
-            + values.capacity() * size_of::<(usize, usize)>() * 2;
-        if clear {
-            assert!(bytes() - before < table as isize, "{}", bytes() - before);
-        }
-        map.shrink_to_fit();
-        values.shrink_to_fit();
-        assert!(bytes() - before < 400, "{}", bytes() - before);
-    }
-}
-
-/// An insertion destroys what has died, and takes the memory of that.
-#[test]
-fn the_dead_leave_their_memory_to_the_next() {
-    type Object = Strong<usize>;
-    let check = |insert: &dyn Fn(&Object)| {
-        let mut taken = 0;
-        for round in 0..20 {
-            let object = Object::new(round);
-            let before = allocations();
-            insert(&object);
-            // The first makes the table, and the second finds one dead.
-            taken += (allocations() - before) * usize::from(round > 1);
-        }
-        taken
-    };
-    let map = concurrent::WeakMap::<_, usize>::new();
-    let by_content = concurrent::WeakHashMap::<_, usize>::new();
-    let values = concurrent::WeakValueMap::new();
-    let set = concurrent::WeakSet::new();
-    let taken = [
-        check(&|object| _ = map.insert(object, 1)),
-        check(&|object| _ = by_content.insert(object, 1)),
-        check(&|object| _ = values.insert(**object, object)),
-        check(&|object| _ = set.insert(object)),
-    ];
-    assert_eq!(taken, [0; 4]);
-}
 
 /// 502: Beside another thread that has used the map, what is removed and comes back takes no memory, and a new object no more
 /// than its own.

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 
 use weakly::memo::{Many, Rewritten, Value};
-use weakly::{
-    Anchor, AttributeKey, Attributes, Finalizer, Memo, ReferenceQueue, Strong, WeakMap, concurrent,
-};
+use weakly::{Anchor, AttributeKey, Attributes, Finalizer, Memo, Strong, WeakMap, concurrent};
 
 use crate::single::{Objects, entries};
 use crate::turns::{Entry, Script, World, each_fails_once};
@@ -268,61 +266,5 @@ fn flights() {
         })
         .never(|it| it.key = None)
         .runs(|it| _ = it.memo.purge());
-    each_fails_once(&script);
-}
-
-/// Messages and payloads that wait.
-#[derive(Default)]
-struct Messages {
-    queue: Option<ReferenceQueue<usize>>,
-    object: Option<Object>,
-    anchor: Anchor,
-    returning: Option<Object>,
-    tickets: Vec<weakly::reference_queue::Ticket<usize>>,
-}
-
-impl World for Messages {
-    fn shows(&self) -> Vec<Entry> {
-        let there = [
-            self.queue.is_some(),
-            self.object.is_some(),
-            self.returning.is_some(),
-        ];
-        let of = |all: Vec<bool>| (0..).zip(all).filter(|(_, is)| *is).map(|(at, _)| (at, 0));
-        let pending = self.tickets.iter().map(|it| it.is_pending()).collect();
-        let len = self.queue.as_ref().map(|queue| (queue.len(), 0));
-        entries(0, of(there.into()))
-            .chain(entries(1, of(pending)))
-            .chain(entries(2, len))
-            .collect()
-    }
-}
-
-/// 593, 591: What cannot be registered is not there; what is, comes at the death.
-#[test]
-fn messages() {
-    let mut script = Script::<Messages>::new();
-    script
-        .runs(|it| it.queue = Some(ReferenceQueue::new()))
-        // The first death makes room for 31 messages. If that fails, its message goes with the failure.
-        .runs(|it| {
-            let queue = it.queue.as_ref().unwrap();
-            queue.register(&Strong::new(()), 0);
-            assert_eq!(queue.poll(), Some(0));
-        })
-        .runs(|it| it.object = Some(Strong::new(1)))
-        .runs(|it| it.returning = Some(Strong::new_returning(7, it.queue.as_ref().unwrap())))
-        .runs(|it| {
-            let (queue, object) = (it.queue.as_ref().unwrap(), it.object.as_ref().unwrap());
-            it.tickets.reserve(2);
-            // If the second has failed before, the first is there.
-            it.tickets.drain(..).for_each(|it| _ = it.cancel());
-            it.tickets.push(queue.register(object, 1));
-            it.tickets.push(queue.register_anchor(&it.anchor, 2));
-        })
-        .never(|it| it.object = None)
-        .never(|it| it.returning = None)
-        .never(|it| it.anchor = Anchor::new())
-        .never(|it| it.tickets = Vec::new());
     each_fails_once(&script);
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Woken;
-use crate::common::{self, scaled};
+use crate::common::scaled;
 use weakly::reference_queue::Ticket;
 use weakly::{ReferenceQueue, Strong};
 
@@ -309,38 +309,6 @@ fn a_waker_that_is_set_stays_armed() {
     die(4);
     assert_eq!((second.times(), Arc::strong_count(&second)), (1, 1));
     assert!(queue.drain().eq([3, 4]));
-}
-
-/// 360: It may panic, replace itself, poll, and kill what leaves the next message.
-#[test]
-fn a_waker_that_is_set_uses_the_queue() {
-    struct Calls<F>(F);
-    impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
-        fn wake(self: Arc<Self>) {
-            (self.0)();
-        }
-    }
-    let queue = &*Box::leak(Box::new(ReferenceQueue::new()));
-    let set = |call: fn()| queue.set_waker(Some(Waker::from(Arc::new(Calls(call)))));
-    let die = |message: u32| _ = queue.register(&Strong::new(()), message);
-    set(|| common::quiet_panic());
-    for message in 0..2 {
-        assert!(common::panics(|| die(message)));
-        assert_eq!(queue.poll(), Some(message));
-    }
-    let kill = move || {
-        if queue.poll().is_some_and(|message| message != 0) {
-            queue.register(&Strong::new(()), 0);
-        }
-    };
-    queue.set_waker(Some(Waker::from(Arc::new(Calls(kill)))));
-    die(7);
-    assert_eq!(queue.poll(), None, "each call has polled its message");
-    let replace = move || queue.set_waker(None);
-    queue.set_waker(Some(Waker::from(Arc::new(Calls(replace)))));
-    die(8);
-    die(9);
-    assert!(queue.drain().eq([8, 9]));
 }
 
 /// Whether the ticket was pending, and the message.

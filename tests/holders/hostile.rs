@@ -190,20 +190,6 @@ fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
 }
 
 #[test]
-fn an_address_that_is_used_again_is_another_object() {
-    for _ in 0..scaled(1000, 10) {
-        let before = Snapshot::new();
-        let one = local::Strong::new([1_u64; 4]);
-        drop((one.clone(), one));
-        assert!(before.leaks_of_this_thread().is_empty());
-        let other = local::Strong::new([1.0_f64; 4]);
-        let leaks = before.leaks_of_this_thread();
-        assert_eq!((leaks.len(), leaks[0].type_name()), (1, "[f64; 4]"));
-        assert_eq!(local::Strong::holders(&other).len(), 1);
-    }
-}
-
-#[test]
 fn thread_locals_use_handles_while_their_thread_ends() {
     /// Uses handles when it is dropped, which may be the first time on its thread.
     struct Late(Option<Strong<u8>>);

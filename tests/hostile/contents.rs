@@ -1,11 +1,11 @@
-//! Contents with arbitrary `Hash` and `Eq`: they change, lie, panic or kill.
+//! Contents with arbitrary `Hash` and `Eq`: they change, and lie.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::common::custom::{Code, Custom};
+use crate::common::scaled;
 use crate::common::subject::single::{Collection, Handle, quietly};
-use crate::common::{panics, quiet_panic, scaled};
 use crate::lists::for_each_by_content;
 use crate::{Customs, rest};
 
@@ -18,10 +18,6 @@ struct Mood {
     salt: Cell<usize>,
     /// The state of the dice, if equality is random.
     dice: Cell<Option<u64>>,
-    /// Run by the next comparison.
-    on_eq: RefCell<Option<Box<dyn FnOnce()>>>,
-    /// Run by the next destructor.
-    on_drop: RefCell<Option<Box<dyn FnOnce()>>>,
 }
 
 impl Mood {
@@ -33,13 +29,6 @@ impl Mood {
             .wrapping_add(1_442_695_040_888_963_407);
         self.dice.set(Some(dice));
         Some((dice >> 33) % sides)
-    }
-}
-
-fn act(place: &RefCell<Option<Box<dyn FnOnce()>>>) {
-    let act = place.borrow_mut().take();
-    if let Some(act) = act {
-        act();
     }
 }
 
@@ -67,7 +56,6 @@ impl Code for Moody {
 
     fn eq(&self, one: &Custom, other: &Custom) -> bool {
         let mood = mood(one);
-        act(&mood.on_eq);
         match mood.roll(2) {
             Some(equal) => equal == 1,
             None => one.number == other.number,
@@ -78,9 +66,7 @@ impl Code for Moody {
         Custom::with(&Moody, of.number, of.mark)
     }
 
-    fn drop(&self, of: &Custom) {
-        act(&mood(of).on_drop);
-    }
+    fn drop(&self, _: &Custom) {}
 }
 
 fn moody(kit: Customs, mood: &Rc<Mood>, numbers: std::ops::Range<usize>) -> Vec<Handle<Custom>> {
@@ -151,39 +137,8 @@ fn hash_and_eq_that_lie(kit: Customs) {
     }
 }
 
-/// C55, 181: `Eq` drops the last handles of all objects, including the one it compares: that one dies at the end of the
-/// lookup, or during it. Its destructor does nothing, or panics.
-fn eq_that_kills(kit: Customs) {
-    type Lookup = fn(&mut dyn Collection<Custom>, &Handle<Custom>);
-    let lookups: [Lookup; 3] = [
-        |all, same| _ = all.has(same),
-        |all, same| _ = all.leave(same),
-        |all, same| _ = all.enter(same, &quietly()),
-    ];
-    for (lookup, end_panics) in lookups.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let object = |number| moody(kit, &Rc::default(), number..number + 1).remove(0);
-        let objects: Vec<_> = (0..MANY).map(object).collect();
-        let mut all = kit.of(&objects, &quietly());
-        let weak: Vec<_> = objects.iter().map(Handle::downgrade).collect();
-        let (target, same) = (&objects[3], object(3));
-        if end_panics {
-            *mood(target).on_drop.borrow_mut() = Some(Box::new(|| quiet_panic()));
-        }
-        let killed = Rc::new(Cell::new(Some(objects)));
-        let kill = killed.clone();
-        *mood(&same).on_eq.borrow_mut() = Some(Box::new(move || drop(kill.take())));
-        assert_eq!(panics(|| lookup(&mut *all, &same)), end_panics);
-        assert!(killed.take().is_none(), "nothing was compared");
-        assert!(!weak.iter().any(|weak| weak.is_alive()));
-        drop(same);
-        assert_eq!(all.len_live(), 0);
-        assert_usable(kit, &mut *all);
-    }
-}
-
 for_each_by_content!(
     kit<crate::common::custom::Custom>:
     hash_that_changes,
     hash_and_eq_that_lie,
-    eq_that_kills,
 );

@@ -94,8 +94,6 @@ impl Code for Scripted {
 /// A collection: whatever is done to it may be in the middle of another operation of it.
 trait Play: Default + 'static {
     type Life: Life<Custom>;
-    /// Whether what it owns may leak if a destructor panics.
-    const LEAKS: bool;
     fn play(&self, way: usize, n: usize, life: &Self::Life);
     /// Nothing is under way.
     fn check(&self, lives: &[Self::Life]);
@@ -151,8 +149,6 @@ fn check<F: Subject<Custom>>(all: &F, shown: &[F::Life], lives: &[F::Life]) {
 
 impl<F: Ways> Play for Alone<F> {
     type Life = F::Life;
-    const LEAKS: bool = true;
-
     fn play(&self, way: usize, n: usize, life: &F::Life) {
         if let (14, Ok(all)) = (way, self.0.try_borrow_mut().map(|mut all| take(&mut *all))) {
             drop(all);
@@ -180,8 +176,6 @@ impl<F: Ways> Play for Alone<F> {
 
 impl<F: SharedWays> Play for Together<F> {
     type Life = F::Life;
-    const LEAKS: bool = false;
-
     fn play(&self, way: usize, n: usize, life: &F::Life) {
         let all = self.0.borrow().clone();
         if way == 14 {
@@ -209,8 +203,6 @@ impl Default for Asked {
 
 impl Play for Asked {
     type Life = Strong<Custom>;
-    const LEAKS: bool = false;
-
     fn play(&self, way: usize, n: usize, life: &Strong<Custom>) {
         let Asked(memo, is_bounded) = self;
         let plain = &wild(n % 4);
@@ -293,7 +285,6 @@ impl<P: Play> Stage for World<P> {
         }
         if panics {
             if !std::thread::panicking() {
-                LEAKS.set(LEAKS.get() || P::LEAKS);
                 quiet_panic();
             }
         } else if self.depth.get() < 4 {

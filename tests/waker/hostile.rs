@@ -38,28 +38,6 @@ fn insert(count: usize) -> Vec<Strong<usize>> {
     keys
 }
 
-/// 590: An operation that ends by the panic of a destructor, which it runs for a dead entry, leaves nothing: the next death calls.
-#[test]
-fn an_operation_panics() {
-    let calls = Calls::new();
-    let (mut own, shared) = (Values::new(), SharedMap::new());
-    own.set_waker(calls.waker());
-    shared.set_waker(calls.waker());
-    let [first, second] = [1, 2].map(Strong::new);
-    for (object, panics) in [(&first, true), (&second, false)] {
-        own.insert(object, bombs(panics));
-        shared.insert(object, bombs(panics));
-    }
-    drop(first);
-    assert_eq!(calls.take(), 2);
-    let other = Strong::new(3);
-    assert!(panics(|| _ = own.insert(&other, idle())));
-    assert!(panics(|| _ = shared.insert(&other, idle())));
-    assert_eq!((own.pending_dead(), shared.pending_dead()), (0, 0));
-    drop(second);
-    assert_eq!(calls.take(), 2);
-}
-
 /// 590: The notice is there, the death is complete, all other wakers are called, and the panic comes to the one that
 /// dropped the last handle.
 #[test]

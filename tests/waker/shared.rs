@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::mpsc::channel;
-use std::task::{Wake, Waker};
+use std::task::Wake;
 use std::thread::{self, Thread};
 
 use weakly::concurrent::WeakMap;
@@ -21,24 +21,6 @@ fn map_of(count: usize) -> (SharedMap, Vec<Strong<usize>>) {
     );
     keys.iter().for_each(|key| _ = map.insert(key, idle()));
     (map, keys)
-}
-
-/// 590: It is called once, and again when nothing was pending.
-#[test]
-fn small_it_is_called_once_until_nothing_is_pending() {
-    let (calls, (map, mut keys)) = (Calls::new(), map_of(6));
-    map.set_waker(calls.waker());
-    drop((keys.pop(), keys.pop()));
-    assert_eq!(calls.take(), 1);
-    map.purge();
-    assert_eq!(calls.take(), 0);
-    drop(keys.pop());
-    assert_eq!(calls.take(), 1);
-    map.insert(&keys[0], idle());
-    drop(keys.pop());
-    assert_eq!(calls.take(), 1, "the insert has drained");
-    map.set_waker(None);
-    assert_eq!(Arc::strong_count(&calls), 1);
 }
 
 /// 590, 61: Nor is it called before that.
@@ -217,27 +199,4 @@ fn small_a_death_does_not_wait_for_the_finalizers_of_another() {
         assert_eq!((calls, map.pending_dead()), (1, 1));
     });
     assert_eq!(woken.take(), 1, "that of the first");
-}
-
-/// 590: Wakers come and go meanwhile: after a new one is set, what is not pending then is announced to it.
-#[test]
-fn small_wakers_are_replaced_meanwhile() {
-    let map = SharedMap::new();
-    for number in 0..OBJECTS / 4 {
-        let key = Strong::new(number);
-        map.insert(&key, idle());
-        thread::scope(|scope| {
-            scope.spawn(move || drop(key));
-            scope.spawn(|| map.set_waker(Some(Waker::noop().clone())));
-            let woken = Calls::new();
-            map.set_waker(woken.waker());
-            map.purge();
-        });
-        map.purge();
-    }
-    let (calls, key) = (Calls::new(), Strong::new(0));
-    map.set_waker(calls.waker());
-    map.insert(&key, idle());
-    drop(key);
-    assert_eq!(calls.take(), 1);
 }

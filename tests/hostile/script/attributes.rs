@@ -19,8 +19,6 @@ impl AttributeKey for Second {
 
 impl Play for Together<Attributes<Strong<Custom>>> {
     type Life = Strong<Custom>;
-    const LEAKS: bool = false;
-
     fn play(&self, way: usize, n: usize, life: &Strong<Custom>) {
         let all = self.0.borrow().clone();
         match way {
