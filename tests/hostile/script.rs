@@ -37,6 +37,8 @@ thread_local! {
     static MADE: Cell<usize> = const { Cell::new(0) };
     /// The contents that closures are making, where threads would wait for them.
     static FLYING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// Whether iterators, guards and handles are forgotten.
+    pub(crate) static FORGETS: Cell<bool> = const { Cell::new(true) };
     /// Whether a destructor may never run.
     static LEAKS: Cell<bool> = const { Cell::new(false) };
     static WISH: Cell<u8> = const { Cell::new(0) };
@@ -150,7 +152,9 @@ fn check<F: Subject<Custom>>(all: &F, shown: &[F::Life], lives: &[F::Life]) {
 impl<F: Ways> Play for Alone<F> {
     type Life = F::Life;
     fn play(&self, way: usize, n: usize, life: &F::Life) {
-        if let (14, Ok(all)) = (way, self.0.try_borrow_mut().map(|mut all| take(&mut *all))) {
+        if way == 14 {
+            // It ends while nobody has it.
+            let all = self.0.try_borrow_mut().map(|mut all| take(&mut *all));
             drop(all);
         } else if let Ok(mut all) = self.0.try_borrow_mut() {
             let all = &mut *all;
@@ -334,7 +338,8 @@ impl<P: Play> World<P> {
                 drop(old);
             }
             12 => {
-                if let Some(old) = self.lives.borrow_mut()[slot].take() {
+                let old = self.lives.borrow_mut()[slot].take();
+                if let Some(old) = old.filter(|_| FORGETS.get()) {
                     LEAKS.set(true);
                     self.forgotten.borrow_mut().push(ManuallyDrop::new(old));
                 }

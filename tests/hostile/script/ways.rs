@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weakly::Hashed;
 use weakly::concurrent::SharedRef;
 
-use super::{FLYING, LEAKS, user_code, wild, wish};
+use super::{FLYING, FORGETS, LEAKS, user_code, wild, wish};
 use crate::common::custom::Custom;
 use crate::common::forget;
 use crate::common::subject::{Life, Owned, Shared, Single, shared, single};
@@ -49,9 +49,16 @@ fn object<K: From<Custom>>(number: usize) -> K {
 
 /// An iterator after its first item is forgotten, and with it perhaps what it has taken out.
 pub(super) fn abandon<I: Iterator>(mut iter: I) {
-    LEAKS.set(true);
     iter.next();
-    forget(iter);
+    lose(iter);
+}
+
+/// Forgets something, if the script forgets.
+pub(super) fn lose<T>(value: T) {
+    if FORGETS.get() {
+        LEAKS.set(true);
+        forget(value);
+    }
 }
 
 /// A hash made beforehand.
@@ -80,7 +87,7 @@ ways! {
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
         abandon(all.iter_mut()),
-        forget((LEAKS.set(true), all.entry(key))),
+        lose(all.entry(key)),
         abandon(take(all).into_iter()),
     ];
     Sets: |all, key| [
@@ -108,7 +115,7 @@ ways! {
         abandon(all.drain()),
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
-        forget((LEAKS.set(true), all.entry(key))),
+        lose(all.entry(key)),
     ];
     HashSets: |all, key| [
         _ = all.replace(key),
@@ -137,7 +144,7 @@ ways! {
         abandon(all.drain()),
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
-        forget((LEAKS.set(true), all.entry(owned(key.number)))),
+        lose(all.entry(owned(key.number))),
         abandon(take(all).into_values()),
         _ = all.remove_value(key),
     ];
