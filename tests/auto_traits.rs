@@ -1,17 +1,14 @@
 //! What the compiler infers for the public types: which may cross threads, where they may be used, which
 //! lifetimes are covariant (`auto_traits/variance.rs`). What must *not* compile is in
 //! `src/compile_fail`, each beside a similar example that does; here are the facts that hold, and
-//! those that must not, in one place. What the types say of themselves is in
-//! `auto_traits/texts.rs`.
+//! those that must not, in one place.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 mod common;
-#[path = "auto_traits/texts.rs"]
-mod texts;
 #[path = "auto_traits/variance.rs"]
 mod variance;
 
@@ -385,28 +382,6 @@ fn everything_is_unpin_whatever_it_points_to() {
     assert!(has!(WeakHashMap<Strong<Pinned>, i32>: Unpin) && has!(Interner<Strong<Pinned>>: Unpin));
 }
 
-static SEEN: Mutex<WeakSet<Strong<str>>> = Mutex::new(WeakSet::new());
-const EMPTY: WeakMap<Strong<i32>, i32> = WeakMap::new();
-static PAIRS: Mutex<WeakPairMap<Strong<str>, Strong<str>>> = Mutex::new(WeakPairMap::new());
-static EXPIRED: Weak<i32> = Weak::new();
-
-thread_local! {
-    static NAMES: RefCell<WeakMap<local::Strong<i32>, &'static str>> =
-        const { RefCell::new(WeakMap::new()) };
-}
-
-#[test]
-fn collections_can_be_made_at_compile_time() {
-    let word: Strong<str> = "word".into();
-    assert!(SEEN.lock().unwrap().insert(&word));
-    assert!(!SEEN.lock().unwrap().insert(&word));
-    assert!(EMPTY.is_empty() && EXPIRED.is_expired());
-    assert!(PAIRS.lock().unwrap().insert(&word, &word).is_none());
-    let object = local::Strong::new(1);
-    NAMES.with_borrow_mut(|names| names.insert(&object, "one"));
-    assert_eq!(NAMES.with_borrow(|names| names[&object]), "one");
-}
-
 /// Without the feature `holders`, which makes them larger.
 #[test]
 #[cfg(not(feature = "holders"))]
@@ -414,16 +389,6 @@ fn handles_are_as_small_as_those_of_std() {
     assert_eq!(size_of::<Option<Strong<i32>>>(), size_of::<usize>());
     assert_eq!(size_of::<Strong<str>>(), size_of::<Arc<str>>());
     assert_eq!(size_of::<local::Strong<i32>>(), size_of::<usize>());
-}
-
-/// Values may be borrowed, if what they borrow from outlives the map.
-#[test]
-fn values_may_be_borrowed_from_what_outlives_the_map() {
-    let text = String::from("a text");
-    let key = Strong::new(1);
-    let mut words = WeakMap::new();
-    words.insert(&key, &text[2..]);
-    assert_eq!(words[&key], "text");
 }
 
 /// What needs no hash asks nothing of keys and hashers: neither `Hash` nor `Eq`, nor `BuildHasher`.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use weakly::concurrent::{WeakMap, WeakValueMap};
-use weakly::memo::{Rewritten, Value};
+use weakly::memo::Value;
 use weakly::{Memo, Strong};
 
 use common::{panics, quiet_panic};
@@ -90,24 +90,6 @@ fn of_one_input() {
     nested(|last, bottom| size(&Memo::new(), last, bottom));
 }
 
-/// 172: Results that are objects, which the next ones declare, too.
-#[test]
-fn of_results_that_are_objects() {
-    type Sizes = Memo<Callee, Strong<usize>>;
-    fn size(sizes: &Sizes, function: &Callee, bottom: &AtomicUsize) -> Strong<usize> {
-        sizes.get_or_compute(function, |cx| {
-            let Some(callee) = &function.callee else {
-                bottom.store(here(), Relaxed);
-                return Strong::new(function.size);
-            };
-            let below = size(sizes, callee, bottom);
-            cx.depends_on(&below);
-            Strong::new(function.size + *below)
-        })
-    }
-    nested(|last, bottom| *size(&Memo::new(), last, bottom));
-}
-
 /// 172: A tuple takes the stack for its pointers besides, and no more.
 #[test]
 fn of_several_inputs() {
@@ -121,42 +103,8 @@ fn of_several_inputs() {
             }
         })
     }
-    type Fours = Memo<(Callee, Strong<str>, Callee, Strong<str>), usize>;
-    fn of_four(memo: &Fours, function: &Callee, name: &Strong<str>, bottom: &AtomicUsize) -> usize {
-        memo.get_or_compute((function, name, function, name), |_| {
-            match &function.callee {
-                Some(callee) => function.size + of_four(memo, callee, name, bottom),
-                None => {
-                    bottom.store(here(), Relaxed);
-                    function.size
-                }
-            }
-        })
-    }
     let name = Strong::from("name");
     nested(|last, bottom| of_two(&Memo::new(), last, &name, bottom));
-    nested(|last, bottom| of_four(&Memo::new(), last, &name, bottom));
-}
-
-/// 173: Of terms, from the innermost outwards, which are their own results.
-#[test]
-fn of_rewritings() {
-    type Rewritings = Memo<Callee, Rewritten<Callee>>;
-    fn rewrite(memo: &Rewritings, function: &Callee, bottom: &AtomicUsize) -> Callee {
-        memo.get_or_rewrite(function, |_| {
-            match &function.callee {
-                Some(callee) => assert!(Strong::ptr_eq(&rewrite(memo, callee, bottom), callee)),
-                None => bottom.store(here(), Relaxed),
-            }
-            function.clone()
-        })
-    }
-    nested(|last, bottom| {
-        let memo = Memo::new();
-        assert!(Strong::ptr_eq(&rewrite(&memo, last, bottom), last));
-        assert_eq!(memo.len(), last.size + 1);
-        last.size * (last.size + 1) / 2
-    });
 }
 
 /// 175: A failure at the bottom propagates all the way up, as a value or as a panic, and no result is stored.

@@ -50,7 +50,7 @@ impl Job for Scripts {
 /// A1, A2, A3, A4, A5, A6, A7, A8, A10: of an entry, by each method that finds, inserts or removes
 /// A14, A15, A16, A18, A19, A20, A23: of all entries, and of copies
 /// B26, B29, B30, B31: of objects of equal content, before and after their deaths
-/// C35, C36, C37, C38, C40, C41, C43, C44, C45, C46: of a death, and of what its entries own
+/// C35, C36, C37, C38, C40, C41, C43, C44, C45, C46, C52: of a death, and of what its entries own
 /// D58, D59, D62, D67, D68, D75: of notices
 /// E76, E77, E78, E79, E81, E82: of the counts
 /// F84, F85, F88, F90, F98: of each iterator
@@ -281,8 +281,6 @@ mod shared {
         value_map: ValueMap, 32;
         pair_map: PairMap, 32;
         memo: Memo, 32;
-        memo_of_two: MemoOfTwo, 32;
-        memo_of_parts: MemoOfParts, 32;
     }
 
     /// At any time, likewise.

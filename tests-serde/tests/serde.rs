@@ -8,7 +8,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visi
 use serde::{Deserialize, Serialize};
 use serde_json::{Deserializer as Json, from_str, to_string};
 use weakly::serde_impls::Each;
-use weakly::{ByIdentity, Interner, Strong, WeakMap, concurrent, local, unsize};
+use weakly::{ByIdentity, Interner, Strong, WeakMap, concurrent, local};
 
 #[path = "../../tests/common/corpus.rs"]
 #[allow(unreachable_pub)] // as below
@@ -85,30 +85,6 @@ fn identity_is_not_written() {
     let mut map = WeakMap::from([(&from, 1)]);
     map.insert(&to, 2);
     assert_eq!((map.get(&from), map.get(&to)), (Some(&1), Some(&2)));
-}
-
-/// Also behind `dyn Trait`, if the trait can be written.
-#[test]
-fn a_trait_object_is_written() {
-    trait Shape: erased::Shown {}
-    impl Shape for Point {}
-    mod erased {
-        pub(crate) trait Shown {
-            fn text(&self) -> String;
-        }
-        impl<T: serde::Serialize> Shown for T {
-            fn text(&self) -> String {
-                super::to_string(self).unwrap()
-            }
-        }
-    }
-    impl Serialize for dyn Shape {
-        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.serialize_str(&self.text())
-        }
-    }
-    let shape = unsize!(Strong::new(Point { x: 1, y: 2 }) => dyn Shape);
-    assert_eq!(to_string(&shape).unwrap(), r#""{\"x\":1,\"y\":2}""#);
 }
 
 /// One handle, through an interner as the seed.

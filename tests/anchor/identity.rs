@@ -7,7 +7,7 @@ use std::mem;
 
 use weakly::{WeakMap, WeakSet, ptr};
 
-use crate::common::{Own, forget};
+use crate::common::Own;
 use crate::for_each_flavour;
 
 /// As a user would write it: all traits derived.
@@ -35,8 +35,6 @@ for_each_flavour!(
     derived_traits_keep_their_meaning,
     a_clone_is_another,
     a_weak_handle_knows_its_anchor,
-    what_is_forgotten_never_dies,
-    debug_output_tells_whether_it_is_watched,
 );
 
 fn derived_traits_keep_their_meaning<F: Own>() {
@@ -86,27 +84,4 @@ fn a_weak_handle_knows_its_anchor<F: Own>() {
     let later: Vec<_> = (0..20).map(|_| ptr::Anchor::<F>::new()).collect();
     assert!(later.iter().all(|anchor| anchor.downgrade().is(anchor)));
     assert!(weak.is_expired() && !later.iter().any(|anchor| weak.is(anchor)));
-}
-
-/// Its entry stays until it is removed: nothing else could know.
-fn what_is_forgotten_never_dies<F: Own>() {
-    let mut numbers = WeakMap::<_, usize>::new();
-    let anchor = ptr::Anchor::<F>::new();
-    numbers.insert(&anchor, 7);
-    let weak = anchor.downgrade();
-    forget(anchor);
-    numbers.purge();
-    assert_eq!((numbers.len(), numbers.get(&weak)), (1, Some(&7)));
-    assert!(!weak.is_expired());
-    assert_eq!(numbers.remove(&weak), Some(7));
-}
-
-fn debug_output_tells_whether_it_is_watched<F: Own>() {
-    let anchor = ptr::Anchor::<F>::new();
-    assert_eq!(format!("{anchor:?}"), "Anchor");
-    let set = WeakSet::from([&anchor]);
-    assert_eq!(format!("{anchor:?}"), "Anchor(watched)");
-    assert_eq!(format!("{set:?}"), "WeakSet { len: 1, .. }");
-    let map = WeakMap::from([(&anchor, 7_usize)]);
-    assert_eq!(format!("{map:?}"), "[7]");
 }

@@ -1,13 +1,11 @@
 //! The methods that collections of one owner have for keys that they cannot give back.
 
-use weakly::{WeakMap, WeakPairMap, WeakSet, collections::weak_map::Entry, local, ptr};
+use weakly::{WeakMap, WeakPairMap, WeakSet, local, ptr};
 
 use crate::common::Own;
 use crate::for_each_flavour;
 
 for_each_flavour!(
-    every_method_of_a_map_without_keys,
-    entries,
     retaining_by_value,
     weak_iteration_tells_whose_a_value_is,
     values_are_made_for_weak_handles,
@@ -22,46 +20,6 @@ fn sorted(values: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let mut values: Vec<_> = values.into_iter().collect();
     values.sort_unstable();
     values
-}
-
-fn every_method_of_a_map_without_keys<F: Own>() {
-    let all = anchors::<F>(4);
-    let mut map = WeakMap::<_, usize>::with_capacity(8);
-    assert_eq!(map.insert(&all[0], 1), None);
-    assert_eq!(map.insert(&all[0], 2), Some(1));
-    assert!(map.try_insert(&all[0], 3).is_err());
-    assert_eq!(*map.try_insert(&all[1], 3).unwrap(), 3);
-    assert_eq!(*map.get_or_insert(&all[2], 4), 4);
-    map.extend([(&all[3], 5)]);
-    assert_eq!((map.len(), map.len_live()), (4, 4));
-    assert!(map.contains_key(&all[3]) && map.capacity() >= 8);
-    *map.get_mut(&all[3]).unwrap() += 1;
-    assert_eq!(map[&all[3]], 6);
-    assert_eq!(sorted(map.values().copied()), [2, 3, 4, 6]);
-    map.values_mut().for_each(|value| *value *= 10);
-    assert_eq!(map.remove(&all[0]), Some(20));
-    assert_eq!(map.remove(&all[0]), None);
-    map.shrink_to_fit();
-    assert_eq!(sorted(map.into_values()), [30, 40, 60]);
-    let mut again: WeakMap<_, usize> = all.iter().zip(0..).collect();
-    assert_eq!(again.len(), 4);
-    again.clear();
-    assert!(again.is_empty() && !again.contains_key(&all[1]));
-}
-
-fn entries<F: Own>() {
-    let all = anchors::<F>(2);
-    let mut map = WeakMap::<_, usize>::new();
-    *map.entry(&all[0]).or_default() += 7;
-    *map.entry(&all[0]).or_insert(100) += 1;
-    map.entry(&all[1]).or_insert_with(|| 3);
-    let Entry::Occupied(entry) = map.entry(&all[0]) else {
-        panic!("it has a value")
-    };
-    assert!(entry.key().ptr_eq(&all[0]));
-    assert_eq!(entry.remove(), 8);
-    assert!(matches!(map.entry(&all[0]), Entry::Vacant(_)));
-    assert_eq!(map.len(), 1);
 }
 
 /// More have died than the method reclaims before it begins.

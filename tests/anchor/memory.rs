@@ -2,12 +2,11 @@
 
 use weakly::{WeakMap, WeakSet, ptr};
 
+use crate::common::Own;
 use crate::common::heap::{allocations, bytes};
-use crate::common::{Own, scaled};
 use crate::for_each_flavour;
 
 for_each_flavour!(
-    an_unwatched_anchor_allocates_nothing,
     a_lookup_of_an_unwatched_anchor_allocates_nothing,
     the_first_watch_allocates_a_block,
     zeros_are_an_unwatched_anchor,
@@ -17,18 +16,6 @@ fn allocations_of(act: impl FnOnce()) -> usize {
     let before = allocations();
     act();
     allocations() - before
-}
-
-fn an_unwatched_anchor_allocates_nothing<F: Own>() {
-    let made = allocations_of(|| {
-        for _ in 0..scaled(1000, 10) {
-            let anchor = ptr::Anchor::<F>::new();
-            let clone = anchor.clone();
-            assert!(clone == anchor && !clone.ptr_eq(&anchor));
-            drop(anchor);
-        }
-    });
-    assert_eq!(made, 0);
 }
 
 fn a_lookup_of_an_unwatched_anchor_allocates_nothing<F: Own>() {

@@ -73,41 +73,6 @@ fn a_namespace_of_attributes() {
     assert_eq!(yours.len(), 0);
 }
 
-#[test]
-fn every_method_of_a_shared_map_without_keys() {
-    let all: Vec<_> = (0..4).map(|_| Anchor::new()).collect();
-    let mut map = concurrent::WeakMap::<_, usize>::with_capacity(4);
-    assert!(map.insert(&all[0], 1) && !map.insert(&all[0], 2));
-    assert_eq!(map.swap(&all[0], 3), Some(2));
-    assert_eq!(map.get_or_insert_with(&all[1], |_| 4), 4);
-    assert_eq!(map.compute(&all[1], |old| old.map(|old| old + 1)), Some(5));
-    map.extend([(&all[2], 6), (&all[3], 7)]);
-    assert!(map.contains_key(&all[3]) && map.remove_if(&all[3], |value| *value == 7));
-    assert_eq!(
-        (map.len(), map.len_live(), map.get(&all[0])),
-        (3, 3, Some(3))
-    );
-    let mut values: Vec<_> = map.values().collect();
-    values.sort_unstable();
-    assert_eq!(values, [3, 5, 6]);
-    map.retain_values(|value| *value != 5);
-    assert_eq!((map.len(), map.get(&all[1])), (2, None));
-    assert_eq!(map.remove(&all[2]), Some(6));
-    assert_eq!(format!("{map:?}"), "[3]");
-    drop(all);
-    assert_eq!((map.len(), map.pending_dead()), (0, 1));
-    assert_eq!(map.values().count(), 0);
-    map.purge();
-    assert_eq!(map.pending_dead(), 0);
-
-    let all: Vec<_> = (0..4).map(|_| Anchor::new()).collect();
-    let set = concurrent::WeakSet::from_iter(&all);
-    assert!(set.remove(&all[0]) && !set.contains(&all[0]) && set.contains(&all[1]));
-    assert_eq!(format!("{set:?}"), "WeakSet { len: 3, .. }");
-    drop(all);
-    assert!(set.is_empty());
-}
-
 /// 180: As in a map of one owner.
 #[test]
 fn a_dead_weak_handle_finds_nothing() {

@@ -76,43 +76,35 @@ fn several_values_are_changed_at_once<P: Kind>() {
 /// A2, H115: Several weak values are found at once, by each kind of key, and no handle is kept. A dead value is not
 /// found, any number of times; a live one is refused to two keys.
 fn several_weak_values_are_found_at_once<P: Kind>() {
-    let [one, two, six] = ["one", "two", "six"].map(|word| new::<P, _>(word.to_owned()));
+    let keys = [1, 2, 3, 10].map(new::<P, usize>);
     macro_rules! check {
-        ($map:ty, $one:expr, $two:expr, $six:expr, [$ten:expr, $at_one:expr, $at_two:expr, $at_six:expr]) => {
+        ($map:ident, |$key:ident| $given:expr, $sought:expr) => {
             let values = [1, 2, 3].map(new::<P, usize>);
-            let mut map =
-                <$map>::from([($one, &values[0]), ($two, &values[1]), ($six, &values[2])]);
-            let found = map.get_disjoint_mut([$at_six, $ten, $at_one, $ten]);
+            let mut map = $map::<_, P::Strong<usize>>::new();
+            for ($key, value) in keys.iter().zip(&values) {
+                map.insert($given, value);
+            }
+            let [one, two, three, ten] = keys.each_ref().map(|$key| $sought);
+            let found = map.get_disjoint_mut([three, ten, one, ten]);
             assert_eq!(
-                found.map(|value| value.map(|value| *value)),
+                found.map(|it| it.map(|it| *it)),
                 [Some(3), None, Some(1), None]
             );
-            assert!(panics(
-                || _ = map.get_disjoint_mut([$at_one, $at_two, $at_one])
-            ));
+            assert!(panics(|| _ = map.get_disjoint_mut([one, two, one])));
             assert!(values.iter().all(|value| P::counts(value).0 == 1));
-            let [a, b, c] = values;
+            let [a, _b, c] = values;
             drop((a, c));
-            let found = map.get_disjoint_mut([$at_one, $at_two, $at_six, $at_one]);
+            let found = map.get_disjoint_mut([one, two, three, one]);
             assert_eq!(
-                found.map(|value| value.map(|value| *value)),
+                found.map(|it| it.map(|it| *it)),
                 [None, Some(2), None, None]
             );
-            assert_eq!((map.len_live(), P::counts(&b).0), (1, 1));
         };
     }
-    let [a, b, c, d] = [1, 2, 6, 10].map(new::<P, usize>);
-    check!(
-        WeakPairMap<Key<P>, P::Strong<usize>>,
-        &a,
-        &b,
-        &c,
-        [&d, &a, &b, &c]
-    );
-    check!(WeakHashPairMap<_, P::Strong<usize>>, &one, &two, &six, ["ten", "one", "two", "six"]);
-    check!(WeakValueMap<String, P::Strong<usize>>, "one".into(), "two".into(), "six".into(), ["ten", "one", "two", "six"]);
-    assert_eq!([one, two, six].map(|key| P::counts(&key).0), [1; 3]);
-    assert_eq!([a, b, c].map(|key| P::counts(&key).0), [1; 3]);
+    check!(WeakPairMap, |key| key, key);
+    check!(WeakHashPairMap, |key| key, &**key);
+    check!(WeakValueMap, |key| **key, &**key);
+    assert!(keys.iter().all(|key| P::counts(key).0 == 1));
 }
 
 /// A2: Two keys with one value are refused, by identity or by content, at the place of the call; nothing has changed.
@@ -134,16 +126,8 @@ fn extend_clones_values_behind_references<P: Kind>() {
     let first = Map::<P, _>::from([(&keys[0], vec![0_usize]), (&keys[1], vec![1])]);
     let mut map = Map::<P, _>::from([(&keys[2], vec![2])]);
     map.extend(&first);
-    let three = vec![3];
-    map.extend([(&keys[3], &three)]);
+    map.extend([(&keys[3], &vec![3])]);
     let value = |n: usize| map.get(&keys[n]).map(|value| value[0]);
-    assert_eq!([0, 1, 2, 3].map(value), [0, 1, 2, 3].map(Some));
-
-    let first: WeakHashMap<_, _> = keys[..2].iter().zip([vec![0_usize], vec![1]]).collect();
-    let mut map = WeakHashMap::from([(&keys[2], vec![2])]);
-    map.extend(&first);
-    map.extend([(&keys[3], &three)]);
-    let value = |n: usize| map.get(&n).map(|value| value[0]);
     assert_eq!([0, 1, 2, 3].map(value), [0, 1, 2, 3].map(Some));
 }
 

@@ -19,7 +19,6 @@ use crate::{for_each_kind, heap};
 for_each_kind!(
     a_destructor_uses_the_map_of_its_object,
     an_object_may_own_a_weak_handle_to_itself,
-    a_value_that_owned_its_key_is_dropped_without_a_notice,
 );
 
 for_each_owning!(
@@ -107,21 +106,6 @@ fn an_object_may_own_a_weak_handle_to_itself<P: Kind>() {
     assert!(object.0.get().is_some_and(is_alive));
     drop(object);
     assert_eq!(heap::bytes(), start);
-}
-
-/// C52: A removed value that owns the only strong handle to its key is dropped: the map contains neither any
-/// more, and gets no notice.
-fn a_value_that_owned_its_key_is_dropped_without_a_notice<P: Kind>() {
-    struct Cycle<P: Kind>(#[allow(dead_code)] P::Strong<OnceCell<Weak<P, u8>>>);
-    let mut map = WeakMap::new();
-    let key = new::<P, _>(OnceCell::new());
-    let weak = downgrade(&key);
-    map.insert(&key, Cycle::<P>(key.clone()));
-    drop(key);
-    assert!(is_alive(&weak), "its value keeps it");
-    drop(map.remove(&weak));
-    assert!(!is_alive(&weak));
-    assert_eq!((map.len(), map.pending_dead()), (0, 0));
 }
 
 /// C53: In a chain of ten thousands of entries, each owning the life of the next, dropping the head frees all, on a small

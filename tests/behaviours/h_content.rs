@@ -5,17 +5,14 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Mutex;
 
-use weakly::{
-    Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap, reference::WeakKey,
-};
+use weakly::{Interner, Strong, WeakHashMap, WeakHashSet, WeakPairMap, WeakValueMap};
 
-use crate::common::{Kind, is_alive, new};
+use crate::common::{Kind, new};
 use crate::for_each_kind;
 
 for_each_kind!(
     a_key_that_dies_behind_its_entry_is_replaced,
     nothing_is_asked_of_the_dead,
-    a_lookup_keeps_its_key_no_longer_than_it_takes,
 );
 
 type Text<P> = <P as Kind>::Strong<String>;
@@ -128,21 +125,6 @@ fn nothing_is_asked_of_the_dead<P: Kind>() {
     );
     let copy = map.clone();
     assert!(copy == map);
-}
-
-/// H117: A lookup keeps the key that it compares alive, and none longer than necessary.
-fn a_lookup_keeps_its_key_no_longer_than_it_takes<P: Kind>() {
-    let key = text::<P>("key");
-    let weak = P::Strong::downgrade(&key);
-    let mut map = WeakHashMap::from([(&key, 1_usize)]);
-    let found = map.get("key");
-    assert_eq!(P::counts(&key).0, 1);
-    assert_eq!(found, Some(&1));
-    let value = map.get_mut("key").unwrap();
-    drop(key);
-    assert!(!is_alive(&weak));
-    *value += 1; // it is there until the map changes
-    assert_eq!(map.get("key"), None);
 }
 
 /// One that is made in a constant.

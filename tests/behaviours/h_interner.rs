@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::rc::Rc;
-use std::thread;
 
 use weakly::{
     Interner, Strong, dismantle,
@@ -86,29 +85,6 @@ fn a_value_is_trusted_to_become_what_it_borrows_as() {
     drop((quiet, loud));
     words.purge();
     assert_eq!((words.len(), words.pending_dead()), (0, 0));
-}
-
-/// H113, H117: While another thread lets handles die, every interning thread gets a live one, and there are
-/// never two for one content.
-#[test]
-fn handles_that_die_elsewhere_are_made_again() {
-    let (send, receive) = std::sync::mpsc::channel::<Strong<str>>();
-    let mut words = Interner::<Strong<str>>::new();
-    let texts: Vec<_> = (0..20).map(|n| n.to_string()).collect();
-    thread::scope(|scope| {
-        scope.spawn(|| receive.into_iter().for_each(drop));
-        for _ in 0..scaled(300, 5) {
-            for text in &texts {
-                let one = words.intern_ref(text.as_str());
-                let other = words.intern(text.clone());
-                assert!(Strong::ptr_eq(&one, &other) && **text == *one);
-                send.send(one).unwrap();
-            }
-            assert!(words.len() <= texts.len());
-        }
-        drop(send);
-    });
-    assert_eq!((words.len(), words.len_live()), (0, 0));
 }
 
 /// A list whose drop does not recurse.

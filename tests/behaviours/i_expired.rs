@@ -50,22 +50,6 @@ fn try_upgrade_gives_the_object_or_names_its_type<F: Own>() {
     assert_eq!(other.type_name(), "str");
 }
 
-/// I121: In its destructor an object is expired, too.
-#[test]
-fn a_dying_object_is_expired() {
-    struct Dying(std::cell::OnceCell<weakly::local::Weak<Dying>>);
-    impl Drop for Dying {
-        fn drop(&mut self) {
-            let expired = self.0.get().unwrap().try_upgrade().err().unwrap();
-            assert!(expired.type_name().ends_with("Dying"));
-        }
-    }
-    let object = weakly::local::Strong::new(Dying(std::cell::OnceCell::new()));
-    let weak = weakly::local::Strong::downgrade(&object);
-    assert!(object.0.set(weak).is_ok());
-    drop(object);
-}
-
 /// The message of a panic, and its location.
 fn panic_of(f: impl FnOnce()) -> (String, (String, u32)) {
     let mut message = None;

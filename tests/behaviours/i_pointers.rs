@@ -7,7 +7,6 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::error::Error;
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::thread;
@@ -187,7 +186,7 @@ fn an_object_that_is_no_key_is_only_not_found<F: Own>() {
     assert!(map.contains_key(&weakly::Addr::of(&*object)));
 }
 
-/// I120: A default, a list of what an iterator yields, an error with its source: one handle, to a payload that all see.
+/// I120: A default, a list of what an iterator yields: one handle, to a payload that all see.
 fn handles_are_made_from_what_arcs_are<F: Own>() {
     let text = ptr::Strong::<str, F>::default();
     let list = ptr::Strong::<[usize], F>::default();
@@ -201,24 +200,5 @@ fn handles_are_made_from_what_arcs_are<F: Own>() {
     assert_eq!(
         format!("{list:p}"),
         format!("{:p}", ptr::Strong::as_ptr(&list))
-    );
-
-    #[derive(Debug)]
-    struct Wrapped(std::fmt::Error);
-    impl std::fmt::Display for Wrapped {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("wrapped")
-        }
-    }
-    impl Error for Wrapped {
-        fn source(&self) -> Option<&(dyn Error + 'static)> {
-            Some(&self.0)
-        }
-    }
-    let error = ptr::Strong::<Wrapped, F>::new(Wrapped(std::fmt::Error));
-    assert!(
-        error
-            .source()
-            .is_some_and(|source| source.is::<std::fmt::Error>())
     );
 }

@@ -20,7 +20,6 @@ use crate::{for_each_flavour, heap};
 
 for_each_flavour!(
     raw_pointers_are_counted,
-    the_last_raw_pointer_pays_for_the_death,
     a_raw_weak_handle_comes_back_alive_dead_or_empty,
     a_raw_weak_handle_is_coerced,
     a_downcast_keeps_identity_and_counts,
@@ -31,9 +30,6 @@ for_each_flavour!(
     slices_are_initialised_in_place,
     a_slice_that_is_too_long_panics,
 );
-
-/// Inline, and apart from its block.
-const SIZES: [usize; 2] = [8, 400];
 
 #[repr(align(64))]
 #[derive(Debug)]
@@ -77,28 +73,6 @@ fn raw_pointers_are_counted<F: Own>() {
         ptr::Strong::<_, F>::decrement_strong_count(borrowed);
     }
     assert!(weak.is_expired() && map.is_empty());
-}
-
-/// I120, I122: The last one ends the object: for its weak handles, entries and finalizers, and its memory.
-fn the_last_raw_pointer_pays_for_the_death<F: Own>() {
-    for size in SIZES {
-        let (dead, finalized) = (Counter::default(), Count::default());
-        let base = heap::bytes();
-        let bytes = Box::<[u8]>::from(vec![0_u8; size]);
-        let object = ptr::Strong::<_, F>::new((dead.witness(), bytes, [0_u8; 300]));
-        let weak = ptr::Strong::downgrade(&object);
-        let map = WeakMap::from([(&object, 1_usize)]);
-        let count = finalized.clone();
-        let token = F::finalize(&object, move || _ = count.add());
-        let raw = ptr::Strong::into_raw(object);
-        assert_eq!((dead.get(), map.len()), (0, 1));
-        // SAFETY: from `into_raw`, once.
-        unsafe { ptr::Strong::<_, F>::decrement_strong_count(raw) };
-        assert_eq!((dead.get(), finalized.get(), map.len()), (1, 1, 0));
-        assert!(weak.is_expired());
-        drop((weak, map, token));
-        assert_eq!(heap::bytes(), base);
-    }
 }
 
 /// I191: A weak handle's share is in the raw pointer, wherever the payload is: while it lives, when it is dead, and where

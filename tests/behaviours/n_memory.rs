@@ -69,7 +69,7 @@ fn a_weak_handle_beside_an_entry_takes_a_record<F: Own>() {
     drop((set, weak));
 }
 
-/// 189: Of a dead object of whatever size at most 256 bytes remain until the last weak handle is gone.
+/// 122, 189: Of a dead object of whatever size at most 256 bytes remain until the last weak handle is gone.
 fn a_dead_object_keeps_a_small_block_at_most<F: Own>() {
     let sizes = [0, 1, 8, 100, 239, 240, 241, 248, 256, 257, 1_000, 4_096];
     for size in sizes {
@@ -121,37 +121,4 @@ fn a_second_entry_takes_a_record_also_where_threads_share_the_collection() {
     owned.purge();
     let [first, second] = each([&mut one, &mut |object| _ = owned.insert(object)]);
     assert_eq!((first, second), (node, RECORD));
-}
-
-/// 189: Collections that threads share take nothing before their first entry, and return most of their memory
-/// when few entries are left.
-#[cfg(feature = "std")]
-#[test]
-fn shared_collections_give_memory_back() {
-    use weakly::{Strong, concurrent};
-
-    let mut map = None;
-    let empty = taken(|| {
-        let new = map.insert(concurrent::WeakMap::new());
-        let key = Strong::new(0_usize);
-        assert_eq!((new.get(&key), new.len()), (None::<usize>, 0));
-        new.purge();
-        new.clear();
-        new.shrink_to_fit();
-        assert!(!new.remove_if(&key, |_| true) && new.keys().next().is_none());
-    });
-    let map = map.unwrap();
-    assert_eq!(empty, 0);
-    let mut keys: Vec<_> = (0..MANY).map(Strong::new).collect();
-    let full = taken(|| keys.iter().for_each(|key| _ = map.insert(key, **key)));
-    let back = taken(|| {
-        keys.truncate(10);
-        map.shrink_to_fit();
-    });
-    // Their blocks and records, too.
-    assert!(full + back < full / 10, "{full} {back}");
-    assert_eq!(
-        keys.iter().filter_map(|key| map.get(key)).sum::<usize>(),
-        45
-    );
 }

@@ -261,12 +261,12 @@ fn a_map_that_is_also_a_field() {
     assert_eq!((purged.removed, purged.kept), (1, 0));
 }
 
-/// 190: Collections of other crates, here of this test, are shown by their items: references, and pairs.
+/// 190: Collections of other crates, here of this test and hashbrown's, of whatever version, are shown by their items:
+/// references, and pairs.
 #[test]
 fn each_item_of_a_collection_of_another_crate() {
     /// Not `Trace`, as the rest of another crate.
     struct Arena<T>(Vec<T>);
-    struct Pairs<K, V>(Vec<(K, V)>);
     impl<'a, T> IntoIterator for &'a Arena<T> {
         type Item = (usize, &'a T);
         type IntoIter = std::iter::Enumerate<std::slice::Iter<'a, T>>;
@@ -274,40 +274,38 @@ fn each_item_of_a_collection_of_another_crate() {
             self.0.iter().enumerate()
         }
     }
-    impl<'a, K, V> IntoIterator for &'a Pairs<K, V> {
-        type Item = (&'a K, &'a V);
-        type IntoIter = std::vec::IntoIter<Self::Item>;
-        fn into_iter(self) -> Self::IntoIter {
-            let pairs = self.0.iter().map(|(key, value)| (key, value));
-            pairs.collect::<Vec<_>>().into_iter()
-        }
-    }
     type Key = local::Strong<u8>;
-    struct Fields {
+    struct Fields<S> {
         name: &'static str,
         arena: Arena<Key>,
-        keys: Pairs<Key, u8>,
-        values: Pairs<u8, Option<Key>>,
+        map: hashbrown::HashMap<ByIdentity<Key>, Key, S>,
+        set: hashbrown::HashSet<ByIdentity<Key>, S>,
         each: Option<Key>,
     }
-    impl_trace!(Fields: name, each arena, each keys, each values, each);
-    let new = || Fields {
+    impl_trace!([S] Fields<S>: name, each arena, each map, each set, each);
+    let new = || Fields::<std::hash::RandomState> {
         name: "none",
         arena: Arena(Vec::new()),
-        keys: Pairs(Vec::new()),
-        values: Pairs(Vec::new()),
+        map: Default::default(),
+        set: Default::default(),
         each: None,
     };
+    let other = || local::Strong::new(2);
     assert!(goes(|key| Fields {
-        arena: Arena(vec![local::Strong::new(0), key]),
+        arena: Arena(vec![other(), key]),
         ..new()
     }));
     assert!(goes(|key| Fields {
-        keys: Pairs(vec![(key, 1)]),
+        map: [
+            (ByIdentity(key.clone()), other()),
+            (ByIdentity(other()), key)
+        ]
+        .into_iter()
+        .collect(),
         ..new()
     }));
     assert!(goes(|key| Fields {
-        values: Pairs(vec![(1, None), (2, Some(key))]),
+        set: [ByIdentity(other()), ByIdentity(key)].into_iter().collect(),
         ..new()
     }));
     assert!(goes(|key| Fields {
@@ -321,64 +319,25 @@ fn each_item_of_a_collection_of_another_crate() {
 
     enum Either {
         All(Arena<Key>),
-        One(Key, Pairs<u8, Key>),
+        One(Key, Arena<Key>),
     }
     impl_trace!(match Either {
         Either::All(all) => [each all],
         Either::One(one, others) => [one, each others],
     });
-    let other = || local::Strong::new(2);
     assert!(goes(|key| Either::All(Arena(vec![other(), key]))));
-    assert!(goes(|key| Either::One(key, Pairs(vec![(1, other())]))));
-    assert!(goes(|key| Either::One(other(), Pairs(vec![(1, key)]))));
+    assert!(goes(|key| Either::One(key, Arena(vec![other()]))));
+    assert!(goes(|key| Either::One(other(), Arena(vec![key]))));
 
-    // What holds the key elsewhere is no item.
-    let key = local::Strong::new(1);
-    let mut map = WeakMap::from([(&key, Tuple(0, Arena(vec![key.clone()])))]);
+    // What holds the key elsewhere is no item, and an item has the name of its field.
+    let (key, held) = (local::Strong::new(1), local::Strong::new(3));
+    let mut map = WeakMap::from([(&key, Tuple(0, Arena(vec![key.clone(), held.clone()])))]);
+    let holders = Cycles::new().with(&mut map).holders(&held);
+    let path = holders.paths()[0].to_string();
+    assert!(path.ends_with(" .1 -> i32"), "{path}");
     assert_eq!(map.purge_cycles().removed, 0);
     drop(key);
     assert_eq!(map.purge_cycles().removed, 1);
-}
-
-/// 190: hashbrown's, of whatever version: it is in no signature of ours.
-#[test]
-fn each_item_of_hashbrown() {
-    struct Tables<S> {
-        map: hashbrown::HashMap<ByIdentity<local::Strong<u8>>, local::Strong<u8>, S>,
-        set: hashbrown::HashSet<ByIdentity<local::Strong<u8>>, S>,
-        table: hashbrown::HashTable<local::Strong<u8>>,
-    }
-    impl_trace!([S] Tables<S>: each map, each set, each table);
-    let new = || Tables::<std::hash::RandomState> {
-        map: Default::default(),
-        set: Default::default(),
-        table: Default::default(),
-    };
-    let other = || local::Strong::new(2);
-    assert!(goes(|key| Tables {
-        map: [(ByIdentity(key), other())].into_iter().collect(),
-        ..new()
-    }));
-    assert!(goes(|key| Tables {
-        map: [(ByIdentity(other()), key)].into_iter().collect(),
-        ..new()
-    }));
-    assert!(goes(|key| Tables {
-        set: [ByIdentity(other()), ByIdentity(key)].into_iter().collect(),
-        ..new()
-    }));
-    assert!(goes(|key| {
-        let mut tables = new();
-        tables.table.insert_unique(1, key, |_| 1);
-        tables
-    }));
-    // An item has the name of its field.
-    let (key, held) = (local::Strong::new(1), local::Strong::new(3));
-    let mut tables = new();
-    tables.table.insert_unique(1, held.clone(), |_| 1);
-    let mut map = WeakMap::from([(&key, tables)]);
-    let holders = Cycles::new().with(&mut map).holders(&held);
-    assert!(holders.paths()[0].to_string().ends_with(" .table -> u8"));
 }
 
 /// Nobody says whether what is in a `ManuallyDrop` will ever be dropped: if not, the key lives on, with its entry.

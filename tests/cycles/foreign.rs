@@ -288,17 +288,6 @@ both! {
         assert!(others.iter().all(|other| other.count() == 1));
     }
 
-    /// Two references to one object in one value: two edges, and one visit.
-    fn one_object_twice<F>() {
-        let (mut map, foreign, key) = ring::<F>(1);
-        let (object, second) = (Arc::clone(&foreign[0].0), F::new());
-        let twice = vec![foreign[0].clone(), foreign[0].clone()];
-        F::insert(&mut map, &second, (twice, vec![second.again()]));
-        drop((foreign, key, second));
-        assert_eq!(purge::<F>(&mut map), (2, 0));
-        assert_eq!(object.traced.load(Relaxed), 1);
-    }
-
     /// 151: Two objects with one id are one object, with the children of one of them.
     fn two_objects_with_one_id<F>() {
         let (mut map, foreign, key) = ring::<F>(1);

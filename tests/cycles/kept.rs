@@ -2,7 +2,6 @@
 //! while it lives. The random graphs state it of any shape.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex};
 
 use weakly::concurrent;
 use weakly::local::Strong;
@@ -77,23 +76,6 @@ fn at_rest_and_not() {
     );
     weak[0].upgrade().unwrap().locked.lock().unwrap().take();
     assert_eq!(counts(twice().at_rest().purge()), (1, 1));
-
-    let arcs = [(); 2].map(|()| Arc::new(Mutex::new(None::<Link>)));
-    struct Link(Arc<Mutex<Option<Link>>>);
-    impl_trace!(Link: 0);
-    *arcs[0].lock().unwrap() = Some(Link(Arc::clone(&arcs[0])));
-    let mut map = WeakMap::new();
-    for arc in &arcs {
-        map.insert(arc, Link(Arc::clone(arc)));
-    }
-    drop(arcs);
-    assert_eq!(counts(map.purge_cycles()), (0, 0));
-    assert_eq!(
-        counts(Cycles::new().with(&mut map).at_rest().purge()),
-        (1, 1)
-    );
-    let left = map.keys().next().unwrap();
-    left.lock().unwrap().take();
 }
 
 /// What a dead entry still owns is no cycle.

@@ -143,7 +143,7 @@ fn the_end_of_a_map() {
     assert_eq!(world.dead(), 1);
 }
 
-/// By content, by value, and of pointers of others.
+/// By content and by value.
 #[test]
 fn other_maps() {
     let mut lengths = WeakHashMap::new();
@@ -166,12 +166,6 @@ fn other_maps() {
         (2, 1, 1)
     );
     assert_eq!(names.get(&ByIdentity(kept)).as_deref(), Some(&8));
-
-    let mut rcs = WeakMap::new();
-    let rc = Rc::new(5);
-    rcs.insert(&rc, Rc::clone(&rc));
-    drop(rc);
-    assert_eq!((rcs.purge_cycles().removed, rcs.len()), (1, 0));
 }
 
 /// `Arc`s can only be told at rest.
@@ -259,14 +253,6 @@ fn memos() {
     assert_eq!((memo.purge_cycles().removed, memo.len()), (1, 0));
     assert_eq!(memo.statistics().invalidated, 1);
 
-    // Lives as long as the shorter-lived of its inputs: one of them held is not enough.
-    let pairs = Memo::<(Strong<Shared>, Arc<u8>), (Option<Strong<Shared>>, Arc<u8>)>::new();
-    let (one, other) = (shared(1), Arc::new(2));
-    pairs.get_or_compute((&one, &other), |_| (Some(one.clone()), other.clone()));
-    drop(one);
-    assert_eq!((pairs.purge_cycles().removed, pairs.len()), (1, 0));
-    assert_eq!(Arc::strong_count(&other), 1);
-
     let depending = Memo::<Strong<Shared>, Strong<Shared>>::new();
     let (key, used) = (shared(1), shared(2));
     depending.get_or_compute(&key, |cx| {
@@ -278,22 +264,9 @@ fn memos() {
     assert_eq!((depending.purge_cycles().removed, depending.len()), (1, 0));
 }
 
-/// A rewriting whose results lead back to their inputs through further results: x to y, y to x, and z to z.
+/// A rewriting whose results lead back to their inputs: x to y, y to x, and z to z.
 #[test]
 fn a_memoised_rewriting() {
-    let rewritten = Memo::<Strong<Shared>, Strong<Shared>>::new();
-    let terms = [1, 2, 3, 4].map(shared);
-    let [x, y, z, w] = &terms;
-    for (from, to) in [(x, y), (y, x), (z, z), (w, z)] {
-        rewritten.get_or_compute(from, |_| to.clone());
-    }
-    let w = w.clone();
-    drop(terms);
-    assert_eq!(rewritten.purge_cycles().removed, 2); // w still leads to z
-    assert_eq!(rewritten.get(&w).unwrap().number, 3);
-    drop(w);
-    assert_eq!((rewritten.purge_cycles().removed, rewritten.len()), (1, 0));
-
     // A result that is the input is not owned; another one is.
     let rewritten = Memo::<Strong<Shared>, Rewritten<Strong<Shared>>>::new();
     let [x, y, z] = [1, 2, 3].map(shared);

@@ -1,7 +1,6 @@
 //! Who holds an object (`Cycles::holders`).
 
 use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use weakly::{
@@ -110,18 +109,6 @@ fn all_inputs_are_keys() {
     ];
     assert_eq!(path.key_addresses(), addresses);
     assert!(path.to_string().contains("(its own key)"), "{path}");
-}
-
-/// What no value shows is not found.
-#[test]
-fn an_object_that_is_not_found() {
-    let mut map = WeakMap::new();
-    let (key, target) = (Rc::new(1), Rc::new(2));
-    map.insert(&key, ());
-    let holders = Cycles::new().with(&mut map).holders(&target);
-    assert_eq!((holders.count(), holders.paths().len()), (None, 0));
-    assert_eq!(holders.to_string(), "i32: no strong handle found\n");
-    assert_eq!(holders.to_dot(), "digraph holders {\n}\n");
 }
 
 /// Two ways that meet: what they have in common is there once.

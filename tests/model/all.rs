@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 #[cfg(feature = "std")]
-use super::faces::memo::{Asked, Both, Declared, Parts};
+use super::faces::memo::Asked;
 use super::hasher::Few;
 use super::op::Op;
 use super::script;
@@ -80,7 +80,7 @@ collections! {
 #[cfg(feature = "std")]
 collections! {
     /// A collection that threads share.
-    Shared[10],
+    Shared[8],
     /// A kind of pointer that threads can share, and so these collections take.
     SharedPointers::on_shared, [SharedRef];
     Map: concurrent::WeakMap<Key<P>, SharedValue>;
@@ -91,8 +91,5 @@ collections! {
     ValueMap: concurrent::WeakValueMap<SharedValue, Key<P>, Few>;
     PairMap: concurrent::WeakPairMap<Key<P>, Key<P>>;
     /// Results that depend on an object besides their key.
-    Memo: Asked<Declared, P, P>;
-    /// Results of two objects.
-    MemoOfTwo: Asked<Both, P, P>;
-    MemoOfParts: Asked<Parts, P, P>;
+    Memo: Asked<P, P>;
 }

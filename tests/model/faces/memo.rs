@@ -1,8 +1,8 @@
 //! Memos: maps whose values are computed, and which do not show their entries. So what has been asked is noted beside
-//! them. A result needs two objects: both are its key, or one is, and the other is declared.
+//! them. A result needs two objects: one is its key, and the other is declared. (Keys of several parts, ceilings and weights have
+//! scripts of their own: `tests/memo/script.rs`.)
 
 use std::cell::Cell;
-use std::slice;
 use std::task::{Context, Poll, Waker};
 
 use super::super::entry::Entry;
@@ -13,78 +13,20 @@ use super::snapshots::{Row, Snapshots, by_snapshots, listed};
 use crate::common::subject::Upkeep;
 use crate::common::{Kind, downgrade, is_alive, new, panics, quiet_panic};
 use weakly::concurrent::SharedRef;
-use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Value as Parameter, untracked};
+use weakly::memo::{Computation, untracked};
 use weakly::{
     Memo, Reclaim,
     reference::{WeakKey, WeakRef},
 };
 
-/// How a result needs its two objects.
-pub trait Inputs<P: Kind, V: Kind>: 'static {
-    type Key: MemoKey;
-    /// `None` if there is no such key without the second.
-    fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>>;
-    fn declare(_: &Computation<'_>, _second: &Key<V>) {}
-}
-
-/// The key is the first; the second is declared.
-pub enum Declared {}
-
-impl<P: Kind, V: Kind> Inputs<P, V> for Declared
-where
-    Key<P>: SharedRef,
-    Key<V>: SharedRef,
-{
-    type Key = Key<P>;
-
-    fn key<'a>(first: &'a Key<P>, _: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
-        Some(first)
-    }
-
-    fn declare(computation: &Computation<'_>, second: &Key<V>) {
-        computation.depends_on(second);
-    }
-}
-
-/// The key is both.
-pub enum Both {}
-
-impl<P: Kind, V: Kind> Inputs<P, V> for Both
-where
-    Key<P>: SharedRef,
-    Key<V>: SharedRef,
-{
-    type Key = (Key<P>, Key<V>);
-
-    fn key<'a>(first: &'a Key<P>, second: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
-        Some((first, second?))
-    }
-}
-
-/// The key is a list of the first alone, and a plain value; the second is declared.
-pub enum Parts {}
-
-impl<P: Kind, V: Kind> Inputs<P, V> for Parts
-where
-    Key<P>: SharedRef,
-    Key<V>: SharedRef,
-{
-    type Key = (Many<Key<P>>, Parameter<String>);
-
-    fn key<'a>(first: &'a Key<P>, _: Option<&'a Key<V>>) -> Option<impl MemoQuery<Self::Key>> {
-        Some((slice::from_ref(first), ["a", "b", "c"][first.id % 3]))
-    }
-
-    fn declare(computation: &Computation<'_>, second: &Key<V>) {
-        computation.depends_on(second);
-    }
-}
-
 type WeakTo<P> = <Key<P> as WeakKey>::Weak;
 
 /// A memo, and what it was asked for: one pair of objects for each of the first.
-pub struct Asked<I: Inputs<P, V>, P: Kind, V: Kind> {
-    memo: Memo<I::Key, SharedValue>,
+pub struct Asked<P: Kind, V: Kind>
+where
+    Key<P>: SharedRef,
+{
+    memo: Memo<Key<P>, SharedValue>,
     asked: Vec<(WeakTo<P>, WeakTo<V>)>,
     /// How many computations failed.
     failed: Cell<u64>,
@@ -96,7 +38,10 @@ fn is<W: WeakRef>(weak: &W, object: &W::Strong) -> bool {
     upgraded.is_some_and(|upgraded| WeakKey::addr(&upgraded) == WeakKey::addr(object))
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Default for Asked<I, P, V> {
+impl<P: Kind, V: Kind> Default for Asked<P, V>
+where
+    Key<P>: SharedRef,
+{
     fn default() -> Self {
         Asked {
             memo: Memo::new(),
@@ -106,7 +51,11 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Default for Asked<I, P, V> {
     }
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
+impl<P: Kind, V: Kind> Asked<P, V>
+where
+    Key<P>: SharedRef,
+    Key<V>: SharedRef,
+{
     /// The second object with which the first was asked for.
     fn second(&self, first: &Key<P>) -> Option<Key<V>> {
         let asked = self.asked.iter().find(|(asked, _)| is(asked, first));
@@ -116,15 +65,15 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
     /// The same, if there is a result.
     fn there(&self, first: &Key<P>) -> Option<Key<V>> {
         let second = self.second(first);
-        second.filter(|second| self.get(first, Some(second)).is_some())
+        second.filter(|_| self.get(first).is_some())
     }
 
-    fn get(&self, first: &Key<P>, second: Option<&Key<V>>) -> Option<SharedValue> {
-        self.memo.get(I::key(first, second)?)
+    fn get(&self, first: &Key<P>) -> Option<SharedValue> {
+        self.memo.get(first)
     }
 
-    fn remove(&self, first: &Key<P>, second: Option<&Key<V>>) -> bool {
-        I::key(first, second).is_some_and(|key| self.memo.remove(key).is_some())
+    fn remove(&self, first: &Key<P>) -> bool {
+        self.memo.remove(first).is_some()
     }
 
     /// Asks, and declares.
@@ -134,9 +83,8 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
         second: &Key<V>,
         make: impl FnOnce(&Computation<'_>) -> Result<SharedValue, E>,
     ) -> Result<SharedValue, E> {
-        let key = I::key(first, Some(second)).expect("it has two");
-        self.memo.try_get_or_compute(key, |computation| {
-            I::declare(computation, second);
+        self.memo.try_get_or_compute(first, |computation| {
+            computation.depends_on(second);
             // Unless it fails or panics.
             self.failed.set(self.failed.get() + 1);
             let made = make(computation)?;
@@ -161,7 +109,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
         let others = self.asked.iter().filter(|(asked, _)| !is(asked, first));
         let others = others.filter_map(|(key, second)| key.upgrade().zip(second.upgrade()));
         for (key, second) in others.take(2) {
-            match self.get(&key, Some(&second)) {
+            match self.get(&key) {
                 Some(there) => {
                     let found = self.compute::<()>(&key, &second, |_| unreachable!());
                     assert_eq!(found.map(|found| found.id), Ok(there.id));
@@ -173,14 +121,17 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Asked<I, P, V> {
                         self.compute::<()>(&key, &second, |_| Ok(unlogged()))
                             .is_ok()
                     );
-                    assert!(self.remove(&key, Some(&second)));
+                    assert!(self.remove(&key));
                 }
             }
         }
     }
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Shape for Asked<I, P, V> {
+impl<P: Kind, V: Kind> Shape for Asked<P, V>
+where
+    Key<P>: SharedRef,
+{
     const BY_CONTENT: bool = false;
     const WEAK_VALUES: bool = true;
     const OWNS: bool = true;
@@ -188,7 +139,7 @@ impl<I: Inputs<P, V>, P: Kind, V: Kind> Shape for Asked<I, P, V> {
     const COUNTS_DEAD: bool = true;
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Upkeep for Asked<I, P, V>
+impl<P: Kind, V: Kind> Upkeep for Asked<P, V>
 where
     Key<P>: SharedRef,
     Key<V>: SharedRef,
@@ -211,7 +162,7 @@ where
     }
 
     crate::forwards! {
-        Memo<I::Key, SharedValue>, self, self.memo;
+        Memo<Key<P>, SharedValue>, self, self.memo;
         & is_empty() -> bool;
         & pending_dead() -> usize;
         & reclaim() -> Reclaim;
@@ -224,7 +175,7 @@ where
     }
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Subject<P, V> for Asked<I, P, V>
+impl<P: Kind, V: Kind> Subject<P, V> for Asked<P, V>
 where
     Key<P>: SharedRef,
     Key<V>: SharedRef,
@@ -241,13 +192,10 @@ where
         let value = SharedValue::new(new_one.owned.expect("a memo owns its results"));
         let given = new_one.weak.expect("there is a second");
         let second = &self.there(key).unwrap_or_else(|| given.clone());
-        // By both, and nothing else has been asked.
-        let other = I::key(key, None).is_none() && given.id != second.id;
-        assert!(!other || self.get(key, Some(given)).is_none());
         let mut computed = false;
         if how == Insert::AndModify {
             let failing = || drop(self.compute::<()>(key, second, |_| quiet_panic()));
-            assert_eq!(panics(failing), self.get(key, Some(second)).is_none());
+            assert_eq!(panics(failing), self.get(key).is_none());
         }
         let found = self.compute(key, second, |computation| {
             computed = true;
@@ -279,20 +227,19 @@ where
     }
 
     fn remove(&mut self, how: Remove, key: &Key<P>) -> Option<Option<usize>> {
-        let second = self.second(key);
-        let value = self.get(key, second.as_ref());
+        let value = self.get(key);
         let removed = if let Remove::Entry(_) = how {
             // An object has one result at most.
             self.memo.invalidate(key) == 1
         } else {
-            Asked::remove(self, key, second.as_ref())
+            Asked::remove(self, key)
         };
         assert_eq!(removed, value.is_some());
         value.map(|value| Some(value.id))
     }
 
     fn find(&self, _: Find, key: &Key<P>) -> Option<Found> {
-        let found = self.get(key, self.second(key).as_ref())?;
+        let found = self.get(key)?;
         Some(Found::value(found.id))
     }
 
@@ -311,14 +258,14 @@ where
     by_snapshots!(V);
 }
 
-impl<I: Inputs<P, V>, P: Kind, V: Kind> Snapshots<P, V> for Asked<I, P, V>
+impl<P: Kind, V: Kind> Snapshots<P, V> for Asked<P, V>
 where
     Key<P>: SharedRef,
     Key<V>: SharedRef,
 {
     fn rows(&self) -> Vec<Row<P, V>> {
         let row = |(key, value): Pin<P, V>| {
-            let owned = self.get(key.as_ref()?, value.as_ref())?;
+            let owned = self.get(key.as_ref()?)?;
             Some(Row {
                 key,
                 value,
@@ -352,7 +299,7 @@ where
         for row in self.rows() {
             if !keep(row.entry(false)) {
                 let first = row.key.as_ref().expect("it has a key");
-                assert!(Asked::remove(self, first, row.value.as_ref()));
+                assert!(Asked::remove(self, first));
             }
         }
     }
