@@ -95,7 +95,7 @@ impl<S: Schema> TableContext<S> {
 impl<S: Schema> TableContext<S> {
     /// Drops the listener of a ceiling: the table ends, and no listener is told of the entries.
     pub(super) fn end_listener(&self) {
-        if let Some(Kind::Ceiling(ceiling)) = self.bound().map(|bound| &bound.kind) {
+        if let Some(BoundKind::Ceiling(ceiling)) = self.bound().map(|bound| &bound.kind) {
             ceiling.listener.set(None);
         }
     }
@@ -146,11 +146,11 @@ type Hears<S> =
 
 pub(super) struct Bound<S: Schema> {
     published: Arc<Published>,
-    pub(super) kind: Kind<S>,
+    pub(super) kind: BoundKind<S>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each table, in a box")]
-pub(super) enum Kind<S: Schema> {
+pub(super) enum BoundKind<S: Schema> {
     Floor(Box<dyn Floor<S::Watch>>),
     Ceiling(Ceiling<S>),
 }
@@ -208,7 +208,7 @@ impl<S: Schema> Bound<S> {
     pub(super) fn floor(published: &Arc<Published>, floor: impl Floor<S::Watch> + 'static) -> Self {
         Bound {
             published: Arc::clone(published),
-            kind: Kind::Floor(Box::new(floor)),
+            kind: BoundKind::Floor(Box::new(floor)),
         }
     }
 
@@ -221,7 +221,7 @@ impl<S: Schema> Bound<S> {
         let ring = SharedRing::new(limit);
         Bound {
             published: Arc::clone(ring.published()),
-            kind: Kind::Ceiling(Ceiling {
+            kind: BoundKind::Ceiling(Ceiling {
                 ring,
                 weigh: Box::new(weigh),
                 listener: Listener::new(),
@@ -246,8 +246,8 @@ impl<S: Schema> Bound<S> {
     #[inline(never)]
     pub(super) fn weigh(&self, entry: &Bounded<'_, S>) -> Option<usize> {
         apart(|| match &self.kind {
-            Kind::Floor(floor) => floor.weigh(entry.watch),
-            Kind::Ceiling(ceiling) => Some((ceiling.weigh)(entry.value)),
+            BoundKind::Floor(floor) => floor.weigh(entry.watch),
+            BoundKind::Ceiling(ceiling) => Some((ceiling.weigh)(entry.value)),
         })
     }
 
@@ -258,8 +258,8 @@ impl<S: Schema> Bound<S> {
     /// If a weight does, after the entry was refused.
     pub(super) fn admit(&self, entry: &Bounded<'_, S>, weight: Option<usize>) {
         match &self.kind {
-            Kind::Floor(floor) => floor.admit(entry.watch, entry.membership, weight),
-            Kind::Ceiling(ceiling) => (ceiling.calls.admit)(ceiling, entry, weight),
+            BoundKind::Floor(floor) => floor.admit(entry.watch, entry.membership, weight),
+            BoundKind::Ceiling(ceiling) => (ceiling.calls.admit)(ceiling, entry, weight),
         }
     }
 
@@ -272,26 +272,26 @@ impl<S: Schema> Bound<S> {
     /// Evicts the victims. The caller has left the table: destructors run here.
     pub(super) fn evict_victims(&self, table: &TableOf<S>) {
         match &self.kind {
-            Kind::Floor(floor) => floor.evict_victims(),
-            Kind::Ceiling(ceiling) => (ceiling.calls.evict)(table),
+            BoundKind::Floor(floor) => floor.evict_victims(),
+            BoundKind::Ceiling(ceiling) => (ceiling.calls.evict)(table),
         }
     }
 
     /// Takes the item of an entry out of the ring.
     fn take_out(&self, addr: usize, watch: &S::Watch) {
         match &self.kind {
-            Kind::Floor(floor) => floor.leave(watch),
-            Kind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, addr),
+            BoundKind::Floor(floor) => floor.leave(watch),
+            BoundKind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, addr),
         }
     }
 
     pub(super) fn is_floor(&self) -> bool {
-        matches!(self.kind, Kind::Floor(_))
+        matches!(self.kind, BoundKind::Floor(_))
     }
 
     /// Whether a listener is told of evictions.
     pub(super) fn is_heard(&self) -> bool {
-        matches!(&self.kind, Kind::Ceiling(ceiling) if ceiling.listener.is_set())
+        matches!(&self.kind, BoundKind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
     /// Ends an entry whose node was at the given address. Calls the listener here, where destructors
@@ -301,7 +301,7 @@ impl<S: Schema> Bound<S> {
         if why == Gone::Died {
             self.take_out(addr, &watch);
         }
-        if let Kind::Ceiling(ceiling) = &self.kind {
+        if let BoundKind::Ceiling(ceiling) = &self.kind {
             if let Some(listener) = ceiling.listener.get() {
                 listener(key, watch, value, why);
             }

@@ -3,7 +3,7 @@
 use core::ptr;
 use std::sync::Arc;
 
-use super::bound::{Bound, Ceiling, Kind};
+use super::bound::{Bound, BoundKind, Ceiling};
 use super::node::Node;
 use super::schema::Schema;
 use super::table::Table;
@@ -177,8 +177,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     fn ceiling(&self) -> Option<&Ceiling<S>> {
         match &self.bound()?.kind {
-            Kind::Ceiling(ceiling) => Some(ceiling),
-            Kind::Floor(_) => None,
+            BoundKind::Ceiling(ceiling) => Some(ceiling),
+            BoundKind::Floor(_) => None,
         }
     }
 

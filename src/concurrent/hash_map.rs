@@ -317,7 +317,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     }
 
     /// Returns the value of the content. If there is none, destroys the dead entries of this hash,
-    /// before a value is in flight, because their destructors may ask for the same content.
+    /// before the value is reserved, because their destructors may ask for the same content.
     #[inline]
     fn look_up_first(&self, hash: HashValue, key: &K) -> Option<V> {
         let found = self.table.look_up(hash, K::content(key), V::clone);

@@ -14,7 +14,7 @@ use super::schema::Schema;
 use super::table::{NewNode, Pin, Table};
 use super::watch::{Unplaced, Watches};
 use super::way::{Errors, Failed};
-use crate::flight::{Edge, Frame, Part, Reservation, Running};
+use crate::flight::{Edge, Frame, Reservation, Role, Running};
 use crate::hash::HashValue;
 use crate::panics::FirstPanic;
 use crate::raw::Entry as _;
@@ -57,13 +57,13 @@ pub(crate) struct Leader<'a, S: Compare> {
     reservation: Option<Arc<Reservation>>,
     /// J4: the handle of the frame, until the frame is set.
     spare: Option<Arc<Reservation>>,
-    pub(super) part: Part,
+    pub(super) role: Role,
     pub(super) stage: Stage,
     /// From the computation within which the caller leads.
     pub(super) edge: Option<Edge>,
 }
 
-/// The stage of a making.
+/// The stage of a reservation.
 #[derive(PartialEq)]
 pub(super) enum Stage {
     /// The computation has begun, and its outcome is not counted yet. The node of the reservation
@@ -83,14 +83,14 @@ impl<'a, S: Compare> Leader<'a, S> {
         table: &'a Table<S>,
         hash: HashValue,
         (reservation, spare): (Arc<Reservation>, Option<Arc<Reservation>>),
-        part: Part,
+        role: Role,
     ) -> Self {
         Leader {
             table,
             hash,
             reservation: Some(reservation),
             spare,
-            part,
+            role,
             stage: Stage::Begun,
             edge: None,
         }
@@ -104,8 +104,8 @@ impl<'a, S: Compare> Leader<'a, S> {
         handles: (Arc<Reservation>, Option<Arc<Reservation>>),
         races: bool,
     ) -> Self {
-        let part = if races { Part::Racer } else { Part::Owner };
-        Leader::new(table, hash, handles, part)
+        let role = if races { Role::Racer } else { Role::Owner };
+        Leader::new(table, hash, handles, role)
     }
 
     #[inline]
@@ -123,7 +123,7 @@ impl<'a, S: Compare> Leader<'a, S> {
 
     /// The reservation for which callers wait.
     pub(super) fn own(&self) -> Option<&Arc<Reservation>> {
-        self.part.own(self.reservation())
+        self.role.own(self.reservation())
     }
 
     /// Sets a frame around user code for which callers wait.
@@ -135,7 +135,7 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// may not have [begun](Self::begun).
     #[inline(always)]
     pub(crate) fn frame_of_thread(&mut self) -> Option<Frame> {
-        let spare = self.spare.take_if(|_| matches!(self.part, Part::Owner));
+        let spare = self.spare.take_if(|_| matches!(self.role, Role::Owner));
         let frame = spare.map_or_else(|| self.frame(), |spare| Some(Frame::of(spare)));
         if self.edge.is_none() {
             let ends = frame.as_ref().zip(self.own());
@@ -152,7 +152,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         compute: impl FnOnce() -> F,
     ) -> F::Output {
         let reservation = self.reservation.as_ref();
-        let own = reservation.and_then(|reservation| self.part.own(reservation));
+        let own = reservation.and_then(|reservation| self.role.own(reservation));
         let edge = &mut self.edge;
         let (mut compute, computing) = (Some(compute), pin!(None));
         let mut running = Running { computing, own };
@@ -332,7 +332,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         let Some(reservation) = self.reservation.take() else {
             unreachable!("a value takes the place of a node once");
         };
-        match (old, frame, &self.part) {
+        match (old, frame, &self.role) {
             // J4
             (
                 Some(Node::Reserved {
@@ -341,7 +341,7 @@ impl<'a, S: Compare> Leader<'a, S> {
                     ..
                 }),
                 Some(frame),
-                Part::Owner,
+                Role::Owner,
             ) if Reservation::is_unseen(&reservation) => {
                 match frame.end() {
                     Some(second) => Reservation::keep([reservation, second, third]),
@@ -349,9 +349,9 @@ impl<'a, S: Compare> Leader<'a, S> {
                 }
                 drop(key);
             }
-            (_old, _frame, part) => {
+            (_old, _frame, role) => {
                 let mut panics = FirstPanic::default();
-                if let Some(own) = part.own(&reservation) {
+                if let Some(own) = role.own(&reservation) {
                     panics.catch(|| leave(own));
                 }
                 panics.catch(|| reservation.land());
@@ -468,14 +468,14 @@ impl<S: Compare> Leader<'_, S> {
         if failed {
             table.count(|counts| &counts.failures);
         }
-        let (own, part) = (self.reservation(), &self.part);
-        let closes = own.leave_or_close(part);
+        let (own, role) = (self.reservation(), &self.role);
+        let closes = own.leave_or_close(role);
         let pin = closes.then(|| table.pin());
         if let Some(pin) = &pin {
             panics.catch(|| table.withdraw(pin, self.hash, own));
         }
         panics.catch(|| last(self.own().map(|own| &**own)));
-        panics.catch(|| own.quit(part, closes));
+        panics.catch(|| own.quit(role, closes));
         // Last: the end of the pin may run destructors that wait for threads waiting for this
         // reservation.
         panics.catch(|| drop(pin));

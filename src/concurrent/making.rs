@@ -384,8 +384,8 @@ impl<S: Compare> Table<S> {
         loop {
             if let Some(reservation) = absent {
                 match Reservation::claim(&reservation, races) {
-                    Claim::Yours(part) => {
-                        let leader = Leader::new(self, hash, (reservation, None), part);
+                    Claim::Yours(role) => {
+                        let leader = Leader::new(self, hash, (reservation, None), role);
                         return Ok(Claimed::Yours(leader.begun()));
                     }
                     Claim::Taken(other) => return Err(other),

@@ -15,7 +15,7 @@ use crate::raw::{Entry, Match, Registered};
 
 /// The comparisons of a [`Schema`]. They are user code.
 pub(crate) trait Compare: Schema<Watch: Watches> {
-    /// The key of the entry that takes the place of a mark.
+    /// The key of the entry that takes the place of a reservation.
     fn key(probe: &Self::Probe) -> Self::Key
     where
         Self::Probe: Clone;

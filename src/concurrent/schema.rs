@@ -13,7 +13,7 @@ pub(crate) trait Schema: Sized {
     const BY_ADDRESS: bool = false;
     /// The key of an entry, beside its watch.
     type Key;
-    /// The key of a mark: a mark says that a thread makes the value. A mark watches no object.
+    /// The key of a reservation, which watches no object.
     type Probe;
     /// The watch of an entry, on one object or several. Operations need [`Watches`]. The types do
     /// not: if they did, the compiler could not decide whether a table crosses threads whose type

@@ -64,9 +64,9 @@ impl<R> Loading<R> {
 }
 
 /// The side of the load. The drop ends the wait of the caller.
-struct Ends<R>(Arc<Loading<R>>);
+struct LoadEnd<R>(Arc<Loading<R>>);
 
-impl<R> Ends<R> {
+impl<R> LoadEnd<R> {
     /// Leaves the result to the caller.
     ///
     /// # Panics
@@ -82,7 +82,7 @@ impl<R> Ends<R> {
     }
 }
 
-impl<R> Drop for Ends<R> {
+impl<R> Drop for LoadEnd<R> {
     fn drop(&mut self) {
         self.0.end.complete();
     }
@@ -127,9 +127,9 @@ where
             end: Reservation::new(),
             result: Mutex::new(None),
         });
-        let ends = Ends(Arc::clone(&loading));
+        let ends = LoadEnd(Arc::clone(&loading));
         let (ended, reservation) = (Arc::clone(&loading.end), Arc::clone(self.reservation()));
-        let part = self.part.clone();
+        let role = self.role.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
         // L1: pauses in the first poll.
         let load = async move {
@@ -141,7 +141,7 @@ where
                 ptr::from_ref(table).addr() == known,
                 "a clone of the pointer to a collection has led to another collection"
             );
-            let leader = Leader::new(table, hash, (reservation, None), part);
+            let leader = Leader::new(table, hash, (reservation, None), role);
             leader.make(true, || computing, split, end).await
         };
         let mut load: Load = Box::pin(async move { ends.with(caught(ended, load).await) });

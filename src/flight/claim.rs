@@ -14,21 +14,21 @@
 use core::mem;
 use std::sync::Arc;
 
-use super::reservation::{Makers, Reservation, State};
+use super::reservation::{Makers, Progress, Reservation};
 use crate::panics::wake_all;
 use crate::sync::Ordering::Relaxed;
 use crate::waits::Sleepers;
 
-/// The part of a maker.
+/// The role of a maker.
 #[derive(Clone)]
-pub(crate) enum Part {
+pub(crate) enum Role {
     Owner,
     /// An owner that has joined racers, and its own reservation.
     Joined(Arc<Reservation>),
     Racer,
 }
 
-impl Part {
+impl Role {
     /// The reservation for which callers wait, if the maker has claimed `reservation`. Nobody waits
     /// for a racer.
     pub(crate) fn own<'r>(
@@ -36,22 +36,22 @@ impl Part {
         reservation: &'r Arc<Reservation>,
     ) -> Option<&'r Arc<Reservation>> {
         match self {
-            Part::Owner => Some(reservation),
-            Part::Joined(own) => Some(own),
-            Part::Racer => None,
+            Role::Owner => Some(reservation),
+            Role::Joined(own) => Some(own),
+            Role::Racer => None,
         }
     }
 }
 
 /// The answer to a caller that wants to make the value.
 pub(crate) enum Claim {
-    Yours(Part),
+    Yours(Role),
     /// The owner of this reservation makes the value.
     Taken(Arc<Reservation>),
     Closed,
 }
 
-impl State {
+impl Progress {
     /// J1, J2. `None` if the owner needs a reservation of its own.
     fn claim(
         &mut self,
@@ -65,7 +65,7 @@ impl State {
                 makers.racers += 1;
                 // Relaxed: with `is_raced`: the racer drops its handle, or publishes its value.
                 this.1.store(true, Relaxed);
-                Claim::Yours(Part::Racer)
+                Claim::Yours(Role::Racer)
             }
             _ if makers.owned && !self.complete && !races => Claim::Taken(Arc::clone(this)),
             Some(other) if !races => Claim::Taken(Arc::clone(other)),
@@ -73,7 +73,7 @@ impl State {
             _ => {
                 let own = own.take()?;
                 makers.joined = Some(Arc::clone(&own));
-                Claim::Yours(Part::Joined(own))
+                Claim::Yours(Role::Joined(own))
             }
         })
     }
@@ -81,11 +81,11 @@ impl State {
 
 impl Makers {
     /// Takes a maker out. Returns the reservation of an owner that had joined.
-    fn leave(&mut self, part: &Part) -> Option<Arc<Reservation>> {
-        match part {
-            Part::Racer => self.racers -= 1,
-            Part::Owner => self.owned = false,
-            Part::Joined(_) => return self.joined.take(),
+    fn leave(&mut self, role: &Role) -> Option<Arc<Reservation>> {
+        match role {
+            Role::Racer => self.racers -= 1,
+            Role::Owner => self.owned = false,
+            Role::Joined(_) => return self.joined.take(),
         }
         None
     }
@@ -106,11 +106,11 @@ impl Reservation {
 
     /// J2: a maker leaves without a value. If the maker is the last, the maker closes the
     /// reservation instead, and stays until it has unlinked the node: then the answer is true.
-    pub(crate) fn leave_or_close(&self, part: &Part) -> bool {
-        let (closes, joined) = self.0.with(|State { makers, .. }| {
+    pub(crate) fn leave_or_close(&self, role: &Role) -> bool {
+        let (closes, joined) = self.0.with(|Progress { makers, .. }| {
             let owners = usize::from(makers.owned) + usize::from(makers.joined.is_some());
             let closes = owners + makers.racers == 1 && !mem::replace(&mut makers.closed, true);
-            (closes, if closes { None } else { makers.leave(part) })
+            (closes, if closes { None } else { makers.leave(role) })
         });
         drop(joined);
         closes
@@ -118,7 +118,7 @@ impl Reservation {
 
     /// Whether a value in the place of the node may be the value of another maker.
     pub(crate) fn is_raced(&self) -> bool {
-        // Relaxed: with `State::claim`. The caller has seen the value of the racer, or that the
+        // Relaxed: with `Progress::claim`. The caller has seen the value of the racer, or that the
         // racer has dropped its handle.
         self.1.load(Relaxed)
     }
@@ -128,14 +128,14 @@ impl Reservation {
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
-    pub(crate) fn quit(&self, part: &Part, closed: bool) {
+    pub(crate) fn quit(&self, role: &Role, closed: bool) {
         if closed {
-            drop(self.0.with(|state| state.makers.leave(part)));
+            drop(self.0.with(|state| state.makers.leave(role)));
         }
-        match part {
-            Part::Racer => {}
-            Part::Owner => self.complete(),
-            Part::Joined(own) => own.complete(),
+        match role {
+            Role::Racer => {}
+            Role::Owner => self.complete(),
+            Role::Joined(own) => own.complete(),
         }
     }
 

@@ -24,7 +24,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::frame::Frame;
-use super::reservation::{Outgoing, Reservation, State, WaitError};
+use super::reservation::{Outgoing, Progress, Reservation, WaitError};
 use crate::sync::make_room;
 
 /// An edge, until the drop.
@@ -130,7 +130,8 @@ impl Edge {
             at += 1;
         }
         while let (_, Some((from, edge))) = &reached[at] {
-            let has = |state: &mut State| state.edges.iter().any(|one| one.number == edge.number);
+            let has =
+                |state: &mut Progress| state.edges.iter().any(|one| one.number == edge.number);
             if edge.is_over() || !reached[*from].0.0.with(has) {
                 return Some(false);
             }

@@ -31,7 +31,7 @@ mod models;
 mod reservation;
 mod wait;
 
-pub(crate) use claim::{Claim, Part};
+pub(crate) use claim::{Claim, Role};
 pub(crate) use frame::{Frame, Running};
 pub(crate) use graph::Edge;
 pub(crate) use reservation::{Overtaken, Reservation, WaitError};

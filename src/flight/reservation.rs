@@ -21,13 +21,13 @@ use crate::waits::{Sleepers, Waits, Woken};
 
 /// A value that its leader makes, a thread or a task.
 pub(crate) struct Reservation(
-    pub(super) Waits<State>,
+    pub(super) Waits<Progress>,
     /// Whether a racer has ever come.
     pub(super) AtomicBool,
 );
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct Progress {
     /// No caller waits for the reservation any more.
     pub(super) complete: bool,
     pub(super) makers: Makers,
@@ -56,17 +56,17 @@ pub(super) struct Makers {
 
 type Left = Arc<dyn Any + Send + Sync>;
 
-impl State {
+impl Progress {
     /// The state of a reservation with its first maker.
     pub(super) fn of(races: bool) -> Self {
-        State {
+        Progress {
             complete: races,
             makers: Makers {
                 owned: !races,
                 racers: usize::from(races),
                 ..Makers::default()
             },
-            ..State::default()
+            ..Progress::default()
         }
     }
 
@@ -107,7 +107,7 @@ impl Reservation {
 
     /// A reservation of its first maker, which races or owns the reservation.
     pub(crate) fn by(races: bool) -> Arc<Self> {
-        let (state, raced) = (State::of(races), AtomicBool::new(races));
+        let (state, raced) = (Progress::of(races), AtomicBool::new(races));
         Arc::new(Reservation(Waits::new(state), raced))
     }
 

@@ -185,7 +185,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 let _frame = leader.frame();
                 let watches = Q::watch(handles, hash, self.table.core());
                 let weak = K::weak(&key, &watches).expect("the caller has the objects");
-                let entry = Entry {
+                let entry = UnmadeEntry {
                     key,
                     watches,
                     inputs: OpenInputs(Arc::new(leader.inputs())),
@@ -368,7 +368,7 @@ where
 /// leader is dropped first: the drop of a key may run user code, and nothing is reserved then.
 struct Begun<'m, K: MemoKey, V> {
     leader: Leader<'m, Results<K, V>>,
-    entry: Entry<K>,
+    entry: UnmadeEntry<K>,
 }
 
 type Begins<'m, K, V> = (Box<Begun<'m, K, V>>, <K as Part>::Weak);
@@ -392,13 +392,13 @@ fn answered<V, E>(ended: Result<Asked<V>, E>) -> (Result<V, E>, Option<Answer>) 
 }
 
 /// The parts of an entry whose result a task computes.
-struct Entry<K: MemoKey> {
+struct UnmadeEntry<K: MemoKey> {
     key: K::Stored,
     watches: K::Watches,
     inputs: OpenInputs,
 }
 
-impl<K: MemoKey> Entry<K> {
+impl<K: MemoKey> UnmadeEntry<K> {
     /// Ends a computation, for which code of another computation may have `asked`.
     fn end<V: Clone, E, Es: Errors<E>>(
         self,

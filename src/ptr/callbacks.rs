@@ -120,8 +120,8 @@ impl<F: Flavour> FinalizerNode<F> {
 /// # Safety
 /// The caller owns the list of an object whose gate the caller has closed.
 pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
-    struct Rest<F: Flavour>(*mut FinalizerNode<F>);
-    impl<F: Flavour> Rest<F> {
+    struct RemainingFinalizers<F: Flavour>(*mut FinalizerNode<F>);
+    impl<F: Flavour> RemainingFinalizers<F> {
         fn run(&mut self) {
             while let Some(node) = NonNull::new(self.0) {
                 // SAFETY: F1, the list is ours. The node is gone before the callback runs.
@@ -135,12 +135,12 @@ pub(super) unsafe fn run<F: Flavour>(list: *mut FinalizerNode<F>) {
             }
         }
     }
-    impl<F: Flavour> Drop for Rest<F> {
+    impl<F: Flavour> Drop for RemainingFinalizers<F> {
         fn drop(&mut self) {
             // Finalizers are left only after a panic. (A second panic while the first unwinds
             // aborts.)
             self.run();
         }
     }
-    apart(|| Rest(list).run());
+    apart(|| RemainingFinalizers(list).run());
 }

@@ -234,13 +234,13 @@ impl Wakes {
     #[inline(never)]
     fn make(&mut self) {
         /// Cells are left only after a panic. (A second panic while the first unwinds aborts.)
-        struct Rest<'a>(&'a mut Wakes);
-        impl Drop for Rest<'_> {
+        struct RemainingCells<'a>(&'a mut Wakes);
+        impl Drop for RemainingCells<'_> {
             fn drop(&mut self) {
                 self.0.make_all();
             }
         }
-        Rest(self).0.make_all();
+        RemainingCells(self).0.make_all();
     }
 
     fn make_all(&mut self) {

@@ -155,7 +155,7 @@ impl<N: Entry> Writer<'_, N> {
                 let found = places.len();
                 places.retain(Located::is_linked);
                 // The replacing entry may be unwanted, too, for example the value that replaced a
-                // mark.
+                // reservation.
                 replaced |= places.len() != found;
                 // The first with an open token, and those behind it, wait until it is closed.
                 let (mut clear, mut tied) = (0, None);

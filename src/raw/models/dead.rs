@@ -22,7 +22,7 @@ pub(super) struct Node {
 
 pub(super) enum Vtable {
     /// Stands for a value in the making, and watches nothing.
-    Mark,
+    Reservation,
     /// The registration stores the hash.
     ByHash(SharedWatchOf<Payload>),
     /// The registration stores the hash, and is older than the entry.
@@ -34,7 +34,7 @@ pub(super) enum Vtable {
 impl Vtable {
     fn watch(&self) -> Option<&SharedWatch<Payload>> {
         match self {
-            Vtable::Mark => None,
+            Vtable::Reservation => None,
             Vtable::ByHash(of) | Vtable::Early(of) | Vtable::ByAddress(of) => Some(of.watch()),
         }
     }

@@ -89,7 +89,7 @@ impl Table {
     }
 
     fn mark(&self, key: u64) {
-        assert!(self.put(key, Vtable::Mark, |_| true));
+        assert!(self.put(key, Vtable::Reservation, |_| true));
     }
 }
 
@@ -306,7 +306,9 @@ fn a_mark() {
     });
     model(1, [], |table, []| {
         let a = object(1);
-        let other = with(&table, |table| table.put(1, Vtable::Mark, |there| !there));
+        let other = with(&table, |table| {
+            table.put(1, Vtable::Reservation, |there| !there)
+        });
         table.first(&a);
         other.join().unwrap();
         assert_eq!(table.raw.len(), 1);

@@ -1,4 +1,4 @@
-//! Models of the two visits of a thread that makes a value. A mark is a reservation.
+//! Models of the two visits of a thread that makes a value. A reservation is a reservation.
 
 use core::ptr;
 
@@ -9,10 +9,10 @@ use crate::ptr::models::Payload;
 use crate::ptr::{SharedWatch, SharedWatchOf};
 
 impl Table {
-    /// Links a mark, after a lookup that has found nothing.
+    /// Links a reservation, after a lookup that has found nothing.
     fn reserve(&self, key: u64) -> bool {
         let reader = self.raw.read();
-        let make = || Node::new(key, Vtable::Mark);
+        let make = || Node::new(key, Vtable::Reservation);
         reader.get(key, |_| true).is_none() && self.raw.reserve(reader, make).is_ok()
     }
 
@@ -21,11 +21,11 @@ impl Table {
         self.raw.read().get(key, |_| true).unwrap()
     }
 
-    /// Replaces a mark by an object. Returns whether the object is there.
-    fn publish(&self, mark: *const Node, key: u64, kind: Vtable) -> bool {
+    /// Replaces a reservation by an object. Returns whether the object is there.
+    fn publish(&self, reservation: *const Node, key: u64, kind: Vtable) -> bool {
         let make = || Node::new(key, kind);
-        let is_own = |node: &Node| ptr::eq(node, mark);
-        let end = |old: Option<Node>| old.into_iter().for_each(|old| old.end(mark, &()));
+        let is_own = |node: &Node| ptr::eq(node, reservation);
+        let end = |old: Option<Node>| old.into_iter().for_each(|old| old.end(reservation, &()));
         self.raw.publish(make, is_own, |_| (), end).is_ok()
     }
 }
@@ -66,9 +66,9 @@ fn a_publication_beside_a_reader() {
 fn a_publication_beside_a_removal() {
     model(1, [], |table, []| {
         assert!(table.reserve(1));
-        let (mark, a) = (table.place(1), object());
+        let (reservation, a) = (table.place(1), object());
         let other = with(&table, |table| assert!(table.remove(1)));
-        let there = table.publish(mark, 1, by_hash(&a));
+        let there = table.publish(reservation, 1, by_hash(&a));
         other.join().unwrap();
         assert!(!table.look(1), "{there}");
         drop(a);
@@ -81,13 +81,13 @@ fn a_publication_beside_a_removal() {
 fn a_publication_beside_a_death() {
     model(1, [], |table, []| {
         assert!(table.reserve(1));
-        let (mark, a) = (table.place(1), object());
+        let (reservation, a) = (table.place(1), object());
         let (core, hash) = (table.raw.core_or_new(), super::dead::short(1));
         let watch = SharedWatch::registered(&a, core.count(), hash);
         let death = death(a);
-        let there = table.publish(mark, 1, Vtable::Early(SharedWatchOf::of(watch)));
+        let there = table.publish(reservation, 1, Vtable::Early(SharedWatchOf::of(watch)));
         death.join().unwrap();
-        // Otherwise the mark stays.
+        // Otherwise the reservation stays.
         assert_eq!(table.look(1), !there);
         assert_eq!(table.drain(), usize::from(there));
     });
