@@ -8,7 +8,6 @@ use super::schema::{Parts, Schema};
 use super::watch::Watches;
 use crate::flight::Reservation;
 use crate::hash::HashValue;
-use crate::keep::Gone;
 use crate::keep::shared::Membership;
 use crate::ptr::Off;
 use crate::raw::{Entry, Match, Registered};
@@ -122,7 +121,7 @@ impl<S: Schema> Node<S> {
     #[cold]
     pub(super) fn keep(&self) {
         if let Node::Ready { membership, .. } = self {
-            membership.end(Gone::Died);
+            membership.end_dead();
         }
     }
 

@@ -4,10 +4,11 @@
 //!
 //! | state | the ring's item of the entry | the next state |
 //! |---|---|---|
-//! | `NEW` | none: the ring was never told of the entry | `KNOWN`; `ENDED` |
+//! | `NEW` | none: the ring was never told of the entry | `KNOWN`; `ENDED`; `UNTOLD` |
 //! | `KNOWN` | a member; a leaving item; or none, after an eviction or a refusal | a round; `ENDED` |
 //! | a round | a member while the round lasts, or the limit has refused the entry | another round; `KNOWN`; `ENDED` |
 //! | `ENDED` and a removal cause | none, unless the cause is a death | none |
+//! | `UNTOLD` | none: the entry died before the ring was told, and the table keeps dead entries | none |
 //!
 //! | transition | by |
 //! |---|---|
@@ -15,6 +16,7 @@
 //! | to a round | a thread that reports a hit or a refusal, under the lock |
 //! | to `KNOWN` | a thread that puts the entry into the ring once more, under the lock |
 //! | to `ENDED` | the thread that has unlinked the entry, without the lock |
+//! | to `ENDED` and a death, or `UNTOLD` | the thread that destroys an entry which a death has unlinked, if the table keeps dead entries, without the lock |
 //!
 //! A death unlinks an entry without a change of the state: an entry that is destroyed before its
 //! state is `ENDED` has died. The item of a dead entry leaves the ring when the entry is destroyed,
@@ -49,6 +51,7 @@ const NEW: u16 = 0;
 const KNOWN: u16 = ENDED - 1;
 /// The first of the states of unlinked entries, which are as many as there are causes.
 const ENDED: u16 = u16::MAX - 15;
+const UNTOLD: u16 = u16::MAX;
 const CAUSES: [Gone; 5] = [
     Gone::Died,
     Gone::Removed,
@@ -101,23 +104,26 @@ impl Membership {
         known.contains(&self.0.swap(ENDED + cause as u16, Relaxed)) && why != Gone::Died
     }
 
+    /// Ends the state of an entry that a death has unlinked.
+    pub(crate) fn end_dead(&self) {
+        if (self.0.compare_exchange(NEW, UNTOLD, Relaxed, Relaxed)).is_err() {
+            self.end(Gone::Died);
+        }
+    }
+
     /// Returns the removal cause of an entry that is about to be destroyed, if a thread has unlinked
     /// the entry, or the ring knows the entry.
     pub(crate) fn cause(&self) -> Option<Gone> {
         match self.0.load(Relaxed) {
-            NEW => None,
-            ended => Some(
-                ended
-                    .checked_sub(ENDED)
-                    .map_or(Gone::Died, |cause| CAUSES[usize::from(cause)]),
-            ),
+            NEW | UNTOLD => None,
+            ended => Some(CAUSES[usize::from(ended.saturating_sub(ENDED))]),
         }
     }
 
     /// Returns whether a thread has noted that the entry was dead when it was unlinked.
     #[inline]
     pub(crate) fn is_dead(&self) -> bool {
-        self.0.load(Relaxed) == ENDED
+        matches!(self.0.load(Relaxed), ENDED | UNTOLD)
     }
 }
 
