@@ -13,8 +13,9 @@ macro_rules! housekeeping {
         }
 
         /// Returns the number of entries. O(1) amortised, since each pending notice is counted
-        /// once. O(pending notices) in two cases: a pending notice has lost its entry to a removal,
-        /// or notices of both keys and values are pending.
+        /// once. If a pending notice has lost its entry to a removal, O(pending notices). If
+        /// notices of both keys and values are pending, O(n log n) for n notices, and memory for
+        /// their addresses.
         ///
         /// For `Strong` and `local::Strong` the number is exact: dead entries do not count, and an
         /// entry whose key and value have both died counts once. An object has died when its

@@ -266,7 +266,7 @@ impl<F: Flavour> Disposal<F> {
         // SAFETY: B2: as in `begin`. All else is as in `end`, except that `reclaim_with` frees no
         // memory of a payload: the layout has no size.
         unsafe {
-            last.0.block.set_dead_before_payload(last.0.layout);
+            last.0.block.set_dead(last.0.layout);
             let layout = Layout::new::<()>();
             ManuallyDrop::new(Disposal { layout, ..*last.0 }).reclaim_with(record);
         }

@@ -58,8 +58,8 @@ impl<F: Flavour> StackRef<F> {
             notice.link_to(top);
             // Release: with the swap in `take`: the owner sees the notice as we left it, and all of
             // the death before the push.
-            // Acquire on failure: an owner that has ended may have marked the notice as late before
-            // we finish it.
+            // Acquire on failure: an owner that has ended may have read the notice before we finish
+            // it.
             match stack
                 .top
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
@@ -143,6 +143,8 @@ impl<F: Flavour> StackRef<F> {
     /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
     pub(crate) fn take(self) -> NoticeLink<F> {
+        // Relaxed: the owner keeps all readers out.
+        self.get().counted.store(ptr::null_mut(), Relaxed);
         // Acquire: the Release of each push, whose successors are part of its release sequence.
         NoticeLink::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))
     }

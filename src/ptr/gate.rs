@@ -84,9 +84,8 @@ impl<F: Flavour> Gate<F> {
         // SAFETY: R4, the caller's promise.
         unsafe {
             let finalizers = self.ends(|head| mem::replace(head, ptr::null_mut()));
-            self.record.get().ends.begin_depths();
             self.word |= DYING;
-            // Release: with `depth`: the depths have begun. (The gate stays ours.)
+            // Release: with `is_open`. (The gate stays ours.)
             self.set(self.word | LOCKED, Release);
             finalizers
         }
@@ -127,10 +126,7 @@ impl<F: Flavour> Gate<F> {
     /// R4: the death has not begun.
     unsafe fn ends<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
         // SAFETY: R2, we have the gate; the caller's promise.
-        unsafe {
-            let finalizers = self.record.get().ends.finalizers();
-            finalizers.with_mut(|head| f(&mut *head))
-        }
+        unsafe { self.record.get().finalizers.with_mut(|head| f(&mut *head)) }
     }
 
     /// Makes the object return from now on.
@@ -399,16 +395,5 @@ impl<F: Flavour> RecordRef<F> {
             gate.map_or((0, 0), |gate| (gate.count(), gate.bystanders()));
         // Saturating, since a dead object has given up its own references.
         (refs + registered).saturating_sub(OWN + bystanders) as usize
-    }
-
-    /// Returns the depth of a notice and its flags; `None` if there is no notice yet.
-    #[inline]
-    pub(super) fn depth<'a>(self, slot: RecordSlot) -> Option<&'a F::Half> {
-        // Acquire: with `begin_death`. A notice that the caller has found comes after that step.
-        if self.get().gate.load(Acquire) & (DYING | CLOSED) == 0 {
-            return None;
-        }
-        // SAFETY: R4.
-        Some(unsafe { &self.get().ends.depths()[slot as usize] })
     }
 }

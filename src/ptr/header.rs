@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! inline: the whole block is at most INLINE bytes          apart
-//! ┌──────────────┬───────┬─────────────┐      ┌──────────────┬───────┬─────────┬───────┐   ┌───────┬─────────┐
-//! │ count │ hash │ state │ payload     │      │ count │ hash │ state │ payload ┼ depth │   │ block │ payload │
-//! └──────────────┴───────┴─────────────┘      └──────────────┴───────┴────┬────┴───────┘   └───┬───┴─────────┘
-//!                         ▲ Strong points here    ▲                       │                    │   ▲ Strong
-//!                           (padding, if any,     └───────────────────────┼────────────────────┘   │
-//!                           is before the header)                         └────────────────────────┘
+//! ┌──────────────┬───────┬─────────────┐      ┌──────────────┬───────┬─────────┐   ┌───────┬─────────┐
+//! │ count │ hash │ state │ payload     │      │ count │ hash │ state │ payload ┼─┐ │ block │ payload │
+//! └──────────────┴───────┴─────────────┘      └──────────────┴───────┴─────────┘ │ └───┼───┴─────────┘
+//!                         ▲ Strong points here    ▲                              │     │   ▲ Strong
+//!                           (padding, if any,     └──────────────────────────────┼─────┘   │
+//!                           is before the header)                                └─────────┘
 //! ```
 //!
 //! The size and the alignment of a payload alone decide whether the payload is inline, so an
@@ -30,18 +30,14 @@
 //!   The thread of a strong pointer writes `hash` while the thread has `state` locked or holds the
 //!   gate of the record. The lowest bit of `hash` marks a payload apart, and never changes.
 //! * **B4** The words after the header are the payload's while the object lives, and until the
-//!   object has [returned](super::home). If the payload is apart, the first word is the payload's
-//!   address, marked in the lowest bit when the object has died, and the second word is the depth
-//!   of a notice. In an inline block the first word is the depth once the payload is gone (see
-//!   [`notice`](super::notice)).
+//!   object has [returned](super::home). If the payload is apart, one word follows: the payload's
+//!   address, marked in the lowest bit when the object has died.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::flavour::{Flavour, Variable};
-#[cfg(weakly_loom)]
-use crate::sync::UnsafeCell;
 use crate::sync::{Live, Ordering::*};
 
 /// A block of at most this many bytes has its payload inline. Measured: a payload apart, up to
@@ -70,9 +66,9 @@ pub(crate) struct Header<F: Flavour> {
     pub(super) count: F::Half,
     hash: F::Half,
     pub(super) state: F::Link,
-    /// The words after the header: loom's atomics cannot lie in raw memory.
+    /// The word after the header: loom's atomics cannot lie in raw memory.
     #[cfg(weakly_loom)]
-    tail: (F::Link, F::Word, UnsafeCell<()>),
+    tail: F::Link,
     /// The mark of a payload apart.
     #[cfg(weakly_loom)]
     pub(super) apart: Option<Live>,
@@ -130,11 +126,7 @@ impl<F: Flavour> Header<F> {
             hash: F::Half::new(hash),
             state: F::Link::new(state),
             #[cfg(weakly_loom)]
-            tail: (
-                F::Link::new(core::ptr::null_mut()),
-                F::Word::new(0),
-                UnsafeCell::new(()),
-            ),
+            tail: F::Link::new(core::ptr::null_mut()),
             #[cfg(weakly_loom)]
             apart: (hash == APART).then(Live::new),
             live: Live::new(),
@@ -309,13 +301,13 @@ impl<F: Flavour> Block<F> {
     #[cfg(not(weakly_loom))]
     #[inline(always)]
     fn payload_word<'a>(self) -> &'a F::Link {
-        // SAFETY: B4, the first word behind the header of a block whose payload is apart.
+        // SAFETY: B4, the word behind the header of a block whose payload is apart.
         unsafe { self.0.add(1).cast::<F::Link>().as_ref() }
     }
 
     #[cfg(weakly_loom)]
     fn payload_word<'a>(self) -> &'a F::Link {
-        &self.header().tail.0
+        &self.header().tail
     }
 
     /// # Safety
@@ -341,47 +333,6 @@ impl<F: Flavour> Block<F> {
         let marked = word.load(Relaxed).map_addr(|addr| addr | GONE);
         // Relaxed: the mark comes before the free.
         word.store(marked, Relaxed);
-    }
-
-    #[cfg(not(weakly_loom))]
-    #[inline(always)]
-    fn depth_ptr(self, apart: bool) -> NonNull<F::Word> {
-        // SAFETY: B4, two words follow the header if the payload is apart, else one.
-        unsafe { self.0.add(1).cast::<F::Word>().add(usize::from(apart)) }
-    }
-
-    /// Returns the known depth of a notice; zero if the depth is not known.
-    ///
-    /// # Safety
-    /// B4: the block is a notice.
-    #[inline(always)]
-    pub(super) unsafe fn depth<'a>(self) -> &'a F::Word {
-        #[cfg(not(weakly_loom))]
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.depth_ptr(self.is_apart()).as_ref()
-        }
-        #[cfg(weakly_loom)]
-        {
-            self.header().tail.2.with(|_| ());
-            &self.header().tail.1
-        }
-    }
-
-    /// # Safety
-    /// B4: the payload is gone, or is apart; `apart` says whether it is apart.
-    #[inline(always)]
-    pub(super) unsafe fn init_depth(self, apart: bool) {
-        #[cfg(not(weakly_loom))]
-        // SAFETY: B4; no other thread knows the word.
-        unsafe {
-            self.depth_ptr(apart).write(F::Word::new(0));
-        }
-        #[cfg(weakly_loom)]
-        {
-            debug_assert_eq!(apart, self.is_apart());
-            self.header().tail.2.with_mut(|_| ());
-        }
     }
 
     /// Returns whether the block may be another object's by now. For models, which play the other

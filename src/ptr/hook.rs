@@ -13,7 +13,7 @@
 //!   [recipient](super::recipient).
 //! * **H3** While the hook is linked, `prev` and `next` are its neighbours in the list, and belong
 //!   to the thread that has the gate; `prev` of the newest hook is [`HEAD`]. Once the hook is
-//!   fired, `prev` is null or the marked depth of the notice, and `next` is the notice below.
+//!   fired, `prev` is null, and `next` is the notice below.
 
 use alloc::boxed::Box;
 use core::mem::offset_of;
@@ -42,8 +42,6 @@ pub(crate) struct Hook<F: Flavour> {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct HookRef<F: Flavour>(NonNull<Hook<F>>);
 
-/// The mark of a depth in `prev`.
-const DEPTH: usize = 1;
 /// `prev` of the newest hook in a list.
 const HEAD: usize = 2;
 
@@ -168,28 +166,13 @@ impl<F: Flavour> HookRef<F> {
     /// Returns whether the hook is fired. The caller has the gate, or has found it closed.
     #[inline]
     pub(super) fn is_fired(self) -> bool {
-        let prev = self.get().prev.load(Relaxed);
-        prev.is_null() || prev.addr() & DEPTH != 0
+        self.get().prev.load(Relaxed).is_null()
     }
 
     /// Returns the link to the notice below. H3: the hook is fired.
     #[inline(always)]
     pub(super) fn link<'a>(self) -> &'a F::Link {
         &self.get().next
-    }
-
-    /// Returns the depth of the notice and its flags; zero if no depth is known.
-    #[inline]
-    pub(super) fn depth(self) -> usize {
-        let prev = self.get().prev.load(Relaxed).addr();
-        if prev & DEPTH == 0 { 0 } else { prev >> 1 }
-    }
-
-    /// Sets the depth of the notice and its flags. H3: the hook is fired.
-    #[inline]
-    pub(super) fn set_depth(self, depth: usize) {
-        let marked = ptr::without_provenance_mut(depth << 1 | DEPTH);
-        self.get().prev.store(marked, Relaxed);
     }
 
     /// Notes a wake-up in a hook that is fired, or null (K5 of [`token`](super::token)).

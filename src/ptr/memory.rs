@@ -25,8 +25,8 @@ const fn offset<F: Flavour>(align: usize) -> usize {
     )
 }
 
-/// Returns the layout of an inline block. The payload has at least one word, for a notice's depth.
-/// The word also gives each zero-sized object an address of its own.
+/// Returns the layout of an inline block. The payload has at least one word, which gives each
+/// zero-sized object an address of its own.
 #[inline(always)]
 fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
     let align = payload.align().max(align_of::<Header<F>>());
@@ -38,10 +38,10 @@ fn inline_layout<F: Flavour>(payload: Layout) -> Layout {
 /// Returns the layout of the block of a payload apart.
 #[inline(always)]
 fn outer_layout<F: Flavour>() -> Layout {
-    // SAFETY: a header is a multiple of its alignment; two words follow.
+    // SAFETY: a header is a multiple of its alignment; one word follows.
     unsafe {
         Layout::from_size_align_unchecked(
-            size_of::<Header<F>>() + 2 * size_of::<usize>(),
+            size_of::<Header<F>>() + size_of::<usize>(),
             align_of::<Header<F>>(),
         )
     }
@@ -116,35 +116,19 @@ fn allocate_apart<F: Flavour>(payload: Layout, count: u32, state: *mut ()) -> No
         block.write(Header::new(count, APART, state));
         let block = Block::<F>::from_ptr(block.as_ptr().cast());
         block.init_payload(payload.as_ptr());
-        block.init_depth(true);
         core::mem::forget(undo);
         payload
     }
 }
 
 impl<F: Flavour> Block<F> {
-    /// Marks the object as dead: its payload is gone, the block can be freed without its type, and
-    /// the address of a payload apart is no longer the object's.
+    /// Marks the object as dead: the block can be freed without its type, and the address of a
+    /// payload apart is no longer the object's.
     ///
     /// # Safety
     /// B2: called once, by the dying thread; `payload` is the layout of the object's payload.
     #[inline(always)]
     pub(super) unsafe fn set_dead(self, payload: Layout) {
-        if !is_apart(payload) {
-            // SAFETY: B4, the payload is gone.
-            unsafe { self.init_depth(false) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.set_dead_before_payload(payload) };
-    }
-
-    /// Does the same as [`set_dead`](Self::set_dead), for an object whose payload is still there.
-    /// So the block must not be a notice, and is none: an object that returns has a record (G1).
-    ///
-    /// # Safety
-    /// As for [`set_dead`](Self::set_dead), except that the payload is still there.
-    #[inline(always)]
-    pub(super) unsafe fn set_dead_before_payload(self, payload: Layout) {
         let block = if is_apart(payload) {
             self.mark_gone();
             outer_layout::<F>()

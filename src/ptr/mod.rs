@@ -17,7 +17,6 @@
 //! | `found` | the name of a registration, and what a death finds by it | |
 //! | `shared` | the core of a shared collection, where the deaths of its objects unlink their entries | C1 to C7 |
 //! | `recipient` | the recipient of a registration: a stack or a core | |
-//! | `ends` | the word of a record for finalizers, and then for depths of notices | |
 //! | `record` | the record of an object, for all that two words cannot say | R1 to R4 |
 //! | `gate` | the lock of a record, and all that is changed under the lock | |
 //! | `state` | the state word, which names weak pointers and entries | |
@@ -26,6 +25,7 @@
 //! | `register` | registers entries, and deregisters the entries of one owner | |
 //! | `notice` | a block, a record or a hook as the notice of a death | |
 //! | `delivery` | pushes, takes and finishes notices | |
+//! | `pending` | counts the notices | |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `object_ref` | a live object, kept alive by any means | |
@@ -48,7 +48,6 @@ mod convert;
 mod death;
 mod delivery;
 mod dying;
-mod ends;
 mod expired;
 mod finalize;
 mod flavour;
@@ -65,6 +64,7 @@ mod memory;
 pub(crate) mod models;
 mod notice;
 mod object_ref;
+mod pending;
 mod raw;
 mod recipient;
 mod record;
@@ -106,7 +106,7 @@ pub(crate) use home::Destination;
 pub(crate) use hook::HookRef;
 #[cfg(feature = "std")]
 pub(crate) use hook::Off;
-pub(crate) use notice::{Notice, NoticeLink, depth, number};
+pub(crate) use notice::{Notice, NoticeLink};
 pub(crate) use object_ref::ObjectRef;
 pub(crate) use recipient::Recipient;
 pub(crate) use register::Registration;

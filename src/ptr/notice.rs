@@ -1,5 +1,4 @@
-//! A notice: a block, a slot of a record, or a hook, linked to the notice below it. Each notice has
-//! a depth, from which a collection computes how many notices are pending.
+//! A notice: a block, a slot of a record, or a hook, linked to the notice below it.
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -9,7 +8,7 @@ use super::header::Block;
 use super::hook::HookRef;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::state::{self, State};
+use super::state;
 use crate::sync::Ordering::*;
 
 /// The mark of a hook in a [`Notice`].
@@ -121,9 +120,9 @@ impl<F: Flavour> Notice<F> {
     #[inline(always)]
     pub(super) fn link_to(self, below: *mut ()) {
         match self.kind() {
-            // Release: the entry's owner may find the notice before the push, and mark it as late.
-            // The death's step to `DEAD` released the death's uses of the block, and this store
-            // overwrites the step.
+            // Release: the entry's owner may find the object dead before the push, and read the
+            // block. The death's step to `DEAD` released the death's uses of the block, and this
+            // store overwrites the step.
             Kind::Block(block) => block.header().state.store(state::dead(below), Release),
             // Relaxed, also below: the compare-exchange publishes the link, and the gate keeps the
             // owner out until then.
@@ -177,32 +176,6 @@ impl<F: Flavour> Notice<F> {
         }
     }
 
-    #[inline]
-    fn depth(self) -> usize {
-        match self.kind() {
-            // SAFETY: B4, the block is a notice.
-            Kind::Block(block) => unsafe { block.depth() }.load(Relaxed),
-            Kind::RecordSlot(record, slot) => record
-                .depth(slot)
-                .map_or(0, |half| long(half.load(Relaxed))),
-            Kind::Hook(hook) => hook.depth(),
-        }
-    }
-
-    #[inline]
-    fn set_depth(self, depth: usize) {
-        match self.kind() {
-            // SAFETY: B4, the block is a notice.
-            Kind::Block(block) => unsafe { block.depth() }.store(depth, Relaxed),
-            Kind::RecordSlot(record, slot) => {
-                if let Some(half) = record.depth(slot) {
-                    half.store(short(depth), Relaxed);
-                }
-            }
-            Kind::Hook(hook) => hook.set_depth(depth),
-        }
-    }
-
     /// Ends the notice. Returns its hook, if the notice is a hook, whose memory is still to be
     /// freed.
     ///
@@ -230,91 +203,6 @@ impl<F: Flavour> Notice<F> {
     }
 }
 
-impl<F: Flavour> Block<F> {
-    /// Returns the notice of the registration that is the block itself, if the object may have
-    /// died.
-    ///
-    /// # Safety
-    /// The registration is the caller's, and its notice, if any, is not finished.
-    pub(crate) unsafe fn notice(self) -> Option<Notice<F>> {
-        match State::<F>::decode(self.header().state.load(Acquire)) {
-            State::Dead => Some(Notice::of_block(self)),
-            State::Record(record) => Some(Notice::of_slot(record, RecordSlot::First)),
-            _ => None,
-        }
-    }
-
-    /// Returns the notice of the registration that is the record's second.
-    ///
-    /// # Safety
-    /// As for [`notice`](Self::notice).
-    pub(crate) unsafe fn second_notice(self) -> Notice<F> {
-        // SAFETY: the caller's promise.
-        Notice::of_slot(unsafe { self.known_record() }, RecordSlot::Second)
-    }
-}
-
-/// A flag beside a depth: the owner has taken the notice out, in a batch; see [`number`].
-pub(super) const TAKEN: usize = 1 << (usize::BITS - 3);
-/// A flag beside a depth: the entry was removed before its notice came.
-pub(super) const LATE: usize = 1 << (usize::BITS - 4);
-const FLAGS: usize = TAKEN | LATE;
-/// The distance by which the flags are lower in half a word. A depth that does not fit below the
-/// flags there is stored as unknown.
-const SHORTER: u32 = usize::BITS - u32::BITS;
-
-pub(super) fn long(depth: u32) -> usize {
-    let flags = depth as usize & FLAGS >> SHORTER;
-    depth as usize ^ flags | flags << SHORTER
-}
-
-pub(super) fn short(depth: usize) -> u32 {
-    let (flags, known) = (depth & FLAGS, depth & !FLAGS);
-    let fits = known < LATE >> SHORTER;
-    (flags >> SHORTER) as u32 | if fits { known as u32 } else { 0 }
-}
-
-/// Returns how many notices there are from this notice down, in a stack or a batch that is not
-/// drained meanwhile. O(notices pushed since the last call): a notice that was counted once is not
-/// counted again.
-///
-/// Threads that read the same collection may count at the same time: each writes depths, and all
-/// write the same depths. So each depth is written together with the mark that says whether the
-/// notices were `taken` out of the stack, since another thread may be [numbering](number) the
-/// notices.
-pub(crate) fn depth<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
-    let mark = if taken { TAKEN } else { 0 };
-    let mut above = 0;
-    let mut node = top;
-    while let Some(notice) = node.get() {
-        let known = notice.known_depth();
-        if known != 0 {
-            above += known;
-            break;
-        }
-        above += 1;
-        node = notice.below();
-    }
-    match top.get() {
-        Some(top) if top.known_depth() == 0 => top.note(above | mark),
-        _ => {}
-    }
-    above
-}
-
-/// Returns the same number as [`depth`], and notes in each notice its own depth; with a mark, if
-/// the notices were `taken` out of the stack. O(notices).
-pub(crate) fn number<F: Flavour>(top: NoticeLink<F>, taken: bool) -> usize {
-    let total = depth(top, taken);
-    let mark = if taken { TAKEN } else { 0 };
-    let mut left = total;
-    for notice in top {
-        notice.note(left | mark);
-        left -= 1;
-    }
-    total
-}
-
 /// Iterates from the top down.
 impl<F: Flavour> IntoIterator for NoticeLink<F> {
     type Item = Notice<F>;
@@ -336,48 +224,5 @@ impl<F: Flavour> Iterator for Notices<F> {
         let notice = self.0.get()?;
         self.0 = notice.below();
         Some(notice)
-    }
-}
-
-impl<F: Flavour> Notice<F> {
-    #[inline]
-    fn known_depth(self) -> usize {
-        self.depth() & !FLAGS
-    }
-
-    /// Notes a depth, or a flag; keeps the flags noted before.
-    #[inline]
-    fn note(self, known: usize) {
-        self.set_depth(known | self.depth() & FLAGS);
-    }
-
-    /// Returns whether the notice was [numbered](number), and is not above the `top` of its stack:
-    /// the notice came before the caller looked.
-    pub(crate) fn is_within(self, top: usize) -> bool {
-        let known = self.known_depth();
-        self.depth() & TAKEN != 0 || (known != 0 && known <= top)
-    }
-
-    /// Marks the notice as late: the entry is gone, and the drain skips the notice. The caller is
-    /// the owner of the collection, and has found the registration fired.
-    #[inline]
-    pub(crate) fn mark_late(self) {
-        self.note(LATE);
-    }
-
-    #[inline]
-    pub(crate) fn is_late(self) -> bool {
-        self.depth() & LATE != 0
-    }
-
-    /// Passes the known depth on to the next notice, since this notice is taken out of a batch.
-    #[inline]
-    pub(crate) fn pass_on_depth(self) {
-        let known = self.known_depth();
-        if known > 1 {
-            if let Some(below) = self.below().get() {
-                below.set_depth(below.depth() & FLAGS | (known - 1));
-            }
-        }
     }
 }

@@ -25,15 +25,14 @@
 //!   are pushed or taken off. No registration comes meanwhile: to register takes a strong pointer,
 //!   or an open gate (K2 of `token`).
 //!   By the step to `DYING` the death ends the registrations with collections that threads share
-//!   (C1 of `shared`), and takes the finalizers; from then on the word of the finalizers has the
-//!   depths of the two notices. (If the object returns, the death has taken the home before: see G1
-//!   of `home`.)
+//!   (C1 of `shared`), and takes the finalizers. (If the object returns, the death has taken the
+//!   home before: see G1 of `home`.)
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-use super::ends::Ends;
+use super::callbacks::FinalizerNode;
 use super::flavour::{Counter, Flavour, Variable, abort};
 use super::header::Block;
 use super::hook::HookRef;
@@ -74,7 +73,9 @@ pub(crate) struct Record<F: Flavour> {
     pub(super) hooks: UnsafeCell<Option<HookRef<F>>>,
     /// Recipients; then links.
     slots: [F::Link; 2],
-    pub(super) ends: Ends<F>,
+    /// The finalizers, newest first; or the home, which then has the finalizers (G1). Null once the
+    /// death has taken them.
+    pub(super) finalizers: UnsafeCell<*mut FinalizerNode<F>>,
     /// The hash of the second registration. Written under the gate before the registration, and
     /// constant until the registration ends.
     pub(super) hash: F::Half,
@@ -102,7 +103,7 @@ impl<F: Flavour> NewRecord<F> {
             block: unsafe { NonNull::new_unchecked(block.as_ptr()) },
             hooks: UnsafeCell::new(None),
             slots: [ptr::null_mut(); 2].map(F::Link::new),
-            ends: Ends::new(),
+            finalizers: UnsafeCell::new(ptr::null_mut()),
             hash: F::Half::new(0),
             registered: UnsafeCell::new(0),
             live: Live::new(),
@@ -275,10 +276,9 @@ impl<F: Flavour> RecordRef<F> {
     /// The caller has begun to close the token, or no other thread uses it.
     #[cfg(feature = "std")]
     pub(super) unsafe fn link(self) -> Option<Self> {
-        // SAFETY: the caller's promise: a token has no notices, and so no depths. The word was
-        // written by `set_link`.
+        // SAFETY: the caller's promise. The word was written by `set_link`.
         unsafe {
-            let link = self.get().ends.finalizers().with(|link| (*link).cast());
+            let link = self.get().finalizers.with(|link| (*link).cast());
             NonNull::new(link).map(|link: NonNull<()>| Self::from_ptr(link.as_ptr()))
         }
     }
@@ -291,7 +291,7 @@ impl<F: Flavour> RecordRef<F> {
     pub(super) unsafe fn set_link(self, link: Option<Self>) {
         let link = link.map_or(ptr::null_mut(), Self::as_ptr).cast();
         // SAFETY: as in `link`.
-        unsafe { (self.get().ends.finalizers()).with_mut(|place| *place = link) };
+        unsafe { self.get().finalizers.with_mut(|place| *place = link) };
     }
 
     /// # Safety

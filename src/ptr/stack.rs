@@ -45,6 +45,12 @@ pub(crate) struct NoticeStack<F: Flavour> {
     pub(super) inflight: F::Word,
     /// For the owner only.
     pub(super) slab: UnsafeCell<Slab<F>>,
+    /// The top notice at the last count, or null; see [`pending`](super::pending).
+    pub(super) counted: F::Link,
+    /// The number of notices from that notice down.
+    pub(super) count: F::Word,
+    /// The number of notices left in the owner's batch; zero while the number is not known.
+    pub(super) batch: F::Word,
     /// Set once, by the owner, before the stack is first armed. A pusher that finds the stack armed
     /// may read the waker (W1).
     pub(super) waker: UnsafeCell<Option<Arc<WakerCell>>>,
@@ -61,6 +67,9 @@ impl<F: Flavour> StackRef<F> {
             top: F::Link::new(ptr::null_mut()),
             inflight: F::Word::new(0),
             slab: UnsafeCell::new(Slab::new()),
+            counted: F::Link::new(ptr::null_mut()),
+            count: F::Word::new(0),
+            batch: F::Word::new(0),
             waker: UnsafeCell::new(None),
             live: Live::new(),
         });

@@ -7,4 +7,4 @@ mod notice_queue;
 mod owner;
 
 pub(crate) use notice_queue::NoticeQueue;
-pub(crate) use owner::{DeadNotice, DeadQueue, OwnedWatch, Seen};
+pub(crate) use owner::{DeadNotice, DeadQueue, OwnedWatch};

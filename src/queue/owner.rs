@@ -3,7 +3,8 @@
 //! An [`OwnedWatch`] is the registration of an entry with an object. When the object dies, a notice
 //! is pushed. By the cookie in the notice, the owner finds the entry; the address in the notice
 //! names the registration. If an entry is removed before the owner has taken the notice, the notice
-//! is marked as late. So a late notice never removes a newer entry.
+//! is late: the owner finds no entry that it names. No other registration has the address before
+//! the notice is finished, so a late notice never removes a newer entry.
 //!
 //! Invariants:
 //!
@@ -23,12 +24,12 @@ use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
-use self::address::{APART, HOOK, MARKS, fired, mark, unmark};
+use self::address::{APART, HOOK, MARKS, mark, unmark};
 use super::notice_queue::NoticeQueue;
 use crate::hash::Cookie;
 use crate::ptr::{
     Atomic, Block, Flavour, Notice, NoticeLink, ObjectRef, Recipient, Registration, StackRef,
-    Strong, WakerCell, Weak, depth, number, with_address,
+    Strong, WakerCell, Weak, with_address,
 };
 
 /// The owner's end of a stack of notices. The stack is allocated at the first registration, so an
@@ -38,7 +39,7 @@ pub struct DeadQueue<F: Flavour> {
     /// The remaining notices of the batch that was taken last.
     batch: NoticeLink<F>,
     registered: usize,
-    /// The number of notices that are marked as late, in the queue or still to come.
+    /// The number of late notices, in the queue or still to come.
     late: usize,
 }
 
@@ -54,11 +55,6 @@ pub struct DeadNotice<F: Flavour> {
     notice: Notice<F>,
     /// The address in the watch of the entry.
     at: NonNull<u8>,
-}
-
-/// The position of the newest notice when the caller looked.
-pub struct Seen {
-    top: usize,
 }
 
 /// The registration of an entry with an object: one word, and the metadata of an unsized type.
@@ -88,7 +84,6 @@ impl<T: ?Sized + RefUnwindSafe, F: Flavour> RefUnwindSafe for OwnedWatch<T, F> {
 
 impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     type Notice = DeadNotice<F>;
-    type Seen = Seen;
 
     const NONE: Self = DeadQueue {
         stack: None,
@@ -104,20 +99,10 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
     }
 
-    /// O(notices that came since the last call); O(notices) if there are late notices.
-    fn pending(&self) -> usize {
-        if self.is_idle() {
-            0
-        } else if !self.has_late() {
-            self.most()
-        } else {
-            self.iter().count()
-        }
-    }
-
-    /// O(notices that came since the last call).
-    fn most(&self) -> usize {
-        depth(self.batch, true) + depth(self.top(), false)
+    /// O(notices that have come since the last count, or since the last one was taken out).
+    fn count(&self) -> usize {
+        let count = |stack: StackRef<F>| stack.count_batch(self.batch) + stack.count();
+        self.stack.map_or(0, count)
     }
 
     #[inline]
@@ -125,24 +110,9 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.late != 0
     }
 
-    /// Iterates over the notices that are not late.
     fn iter(&self) -> impl Iterator<Item = DeadNotice<F>> {
         let notices = self.batch.into_iter().chain(self.top());
-        notices
-            .filter(|notice| !notice.is_late())
-            .map(DeadNotice::new)
-    }
-
-    /// Marks all notices that have come, for [`OwnedWatch::is_seen`]. O(notices).
-    fn look(&self) -> (usize, Seen) {
-        number(self.batch, true);
-        // The top is read only once: later notices are neither marked nor counted.
-        let top = self.top();
-        let seen = Seen {
-            top: number(top, false),
-        };
-        let notices = self.batch.into_iter().chain(top);
-        (notices.filter(|notice| !notice.is_late()).count(), seen)
+        notices.map(DeadNotice::new)
     }
 
     /// Returns the cookie of the next notice. Reads the block of the notice, not the entry.
@@ -154,23 +124,31 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
 
     /// Takes a notice out. One load if there is none.
     #[inline(always)]
-    fn next(&mut self, left: &mut usize) -> Option<DeadNotice<F>> {
-        while *left != 0 {
-            self.fetch();
-            let notice = self.next_of_batch()?;
-            *left -= 1;
-            if !notice.notice.is_late() {
-                return Some(notice);
-            }
-            self.finish_late(notice);
+    fn next(&mut self) -> Option<DeadNotice<F>> {
+        self.fetch();
+        let (notice, stack) = (self.batch.get()?, self.stack?);
+        self.batch = notice.below();
+        stack.leave_batch();
+        self.registered -= 1;
+        Some(DeadNotice::new(notice))
+    }
+
+    #[inline]
+    fn alone(&mut self) -> Option<DeadNotice<F>> {
+        if self.late == 0 {
+            return None;
         }
-        None
+        self.fetch();
+        let alone = self.batch.get().filter(|alone| alone.below().is_none());
+        alone.map(DeadNotice::new)
     }
 
     /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless
     /// there are more shares.
     #[inline]
-    fn finish(&mut self, notice: DeadNotice<F>) {
+    fn finish(&mut self, notice: DeadNotice<F>, is_late: bool) {
+        // (Saturating: a leaked entry is not found, either.)
+        self.late = self.late.saturating_sub(usize::from(is_late));
         if let Some(stack) = self.stack {
             // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is
             // unlinked.
@@ -197,7 +175,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         let stack = *self.stack.get_or_insert_with(|| StackRef::new());
         // SAFETY: Q1; a table attaches a cell only once.
         unsafe { stack.attach(Arc::clone(cell)) };
-        self.settle();
+        self.arm();
     }
 
     /// Arms the stack, if the stack has a waker and nothing is pending.
@@ -209,17 +187,6 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
                 stack.arm();
             }
         }
-    }
-
-    /// Finishes a late notice that is alone, and then arms the stack. An operation that replaces a
-    /// dead entry leaves one late notice, often alone. If there are several notices, the next
-    /// operations finish the late notices like all others.
-    #[inline]
-    fn settle(&mut self) {
-        if self.late != 0 {
-            self.finish_late_alone();
-        }
-        self.arm();
     }
 
     #[inline]
@@ -242,15 +209,6 @@ impl<F: Flavour> DeadQueue<F> {
                 self.batch = stack.take();
             }
         }
-    }
-
-    #[inline(always)]
-    fn next_of_batch(&mut self) -> Option<DeadNotice<F>> {
-        let notice = self.batch.get()?;
-        self.batch = notice.below();
-        notice.pass_on_depth();
-        self.registered -= 1;
-        Some(DeadNotice::new(notice))
     }
 
     /// Registers an entry with an object: the death of the object will bring a notice with this
@@ -306,36 +264,23 @@ impl<F: Flavour> DeadQueue<F> {
         if ended {
             self.registered -= 1;
         } else {
-            self.mark_late(at);
+            self.end_late(at);
         }
     }
 
-    /// Marks the notice of a registration as late: the object has died before the registration
-    /// could end.
-    #[cold]
-    fn mark_late(&mut self, at: NonNull<u8>) {
-        // SAFETY: Q3, until the notice is finished.
-        if let Some(notice) = unsafe { fired::<F>(at) } {
-            notice.mark_late();
-            self.late += 1;
-        }
-    }
-
-    #[inline]
-    fn finish_late(&mut self, notice: DeadNotice<F>) {
-        self.late -= 1;
-        self.finish(notice);
-    }
-
+    /// Notes that the notice of the registration at `at` is late: the object has died before the
+    /// registration could end. If the notice has come, and is alone, it is finished, and the stack
+    /// armed: an operation that replaces a dead entry leaves one late notice, often alone. If there
+    /// are several notices, the next operations finish the late notices like all others.
     #[cold]
     #[inline(never)]
-    fn finish_late_alone(&mut self) {
-        self.fetch();
-        let alone = |notice: &Notice<F>| notice.is_late() && notice.below().is_none();
-        if self.batch.get().is_some_and(|notice| alone(&notice)) {
-            if let Some(notice) = self.next_of_batch() {
-                self.finish_late(notice);
+    fn end_late(&mut self, at: NonNull<u8>) {
+        self.late += 1;
+        if self.alone().is_some_and(|alone| alone.at == at) {
+            if let Some(notice) = self.next() {
+                self.finish(notice, true);
             }
+            self.arm();
         }
     }
 }
@@ -344,8 +289,9 @@ impl<F: Flavour> Drop for DeadQueue<F> {
     fn drop(&mut self) {
         // W5. The drop of the waker comes at the end, since it may panic.
         let _waker = self.waker().and_then(|cell| cell.replace(None));
-        while let Some(notice) = self.next_of_batch() {
-            self.finish(notice);
+        for notice in self.batch {
+            self.registered -= 1;
+            self.finish(DeadNotice::new(notice), false);
         }
         if let Some(stack) = self.stack {
             // SAFETY: Q2; the entries are gone, or were leaked with their watches.
@@ -489,14 +435,6 @@ impl<T: ?Sized, F: Flavour> OwnedWatch<T, F> {
     #[inline(always)]
     pub(crate) fn is_named_by(&self, notice: &DeadNotice<F>) -> bool {
         self.at.map(NonNull::cast) == Some(notice.at)
-    }
-
-    /// Returns whether the notice of this registration had come when the owner
-    /// [looked](DeadQueue::look) at the queue.
-    pub(crate) fn is_seen(&self, seen: &Seen) -> bool {
-        // SAFETY: Q3.
-        let notice = self.at.and_then(|at| unsafe { fired::<F>(at.cast()) });
-        notice.is_some_and(|notice| notice.is_within(seen.top))
     }
 }
 

@@ -7,7 +7,6 @@ use super::query::Sought;
 use super::slot::{NoticeOf, Slot, sealed::Sealed};
 use super::strong::{Content, StrongRef, Upgrade, Wrapper};
 use crate::hash::{Cookie, HashValue};
-use crate::queue::NoticeQueue;
 
 /// A weak key by content. The hash of the entry is the cookie of the watch, because the hash is
 /// needed after the content has been dropped.
@@ -69,10 +68,6 @@ impl<K: StrongRef> Slot for ByContent<K> {
     #[inline(always)]
     fn is_named_by(&self, notice: &NoticeOf<Self>) -> bool {
         self.0.is_named_by(notice)
-    }
-
-    fn is_seen(&self, seen: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        self.0.is_seen(seen)
     }
 
     #[inline]

@@ -43,7 +43,6 @@ pub use notified::{Notified, Notify, Registrable};
 pub use permit::Permit;
 pub(crate) use query::{AsContent, assert_same_content, hash_of};
 pub use query::{Hashed, Query, Sought};
-pub(crate) use slot::NoticeOf;
 pub use slot::{Owned, Slot};
 pub use strong::{Content, StrongRef, Upgrade, WeakRef};
 pub use swept::Swept;

@@ -9,7 +9,7 @@ use super::slot::{Slot, sealed::Sealed};
 use super::strong::{StrongRef, Upgrade, Wrapper};
 use crate::hash::{Cookie, HashValue};
 use crate::ptr::{Flavour, ObjectRef, Strong, Weak};
-use crate::queue::{DeadNotice, DeadQueue, OwnedWatch, Seen};
+use crate::queue::{DeadNotice, DeadQueue, OwnedWatch};
 
 /// A [`StrongRef`] that wraps a [`Strong`](crate::Strong) or a
 /// [`local::Strong`](crate::local::Strong), and notifies collections through the wrapped handle.
@@ -110,10 +110,6 @@ impl<K: Registrable> Slot for Notified<K> {
     #[inline(always)]
     fn is_named_by(&self, notice: &DeadNotice<K::Kind>) -> bool {
         self.watch.is_named_by(notice)
-    }
-
-    fn is_seen(&self, seen: &Seen) -> bool {
-        self.watch.is_seen(seen)
     }
 
     #[inline]

@@ -69,14 +69,6 @@ pub trait Slot: sealed::Sealed + Sized {
         false
     }
 
-    /// Returns whether the notice of this slot had arrived when the table called
-    /// [`look`](NoticeQueue::look).
-    #[doc(hidden)]
-    #[inline]
-    fn is_seen(&self, _: &<Self::Queue as NoticeQueue>::Seen) -> bool {
-        false
-    }
-
     /// Turns the slot into its remains. The slot is unlinked, because its entry is dead, and is
     /// deregistered.
     #[doc(hidden)]

@@ -1,7 +1,6 @@
 //! An entry, and its remains when it is dead.
 
 use crate::hash::HashValue;
-use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
 /// An entry: two slots.
@@ -43,11 +42,6 @@ impl<K: Slot, V: Slot> Entry<K, V> {
     pub(crate) fn deregister(&mut self, keys: &mut K::Queue, values: &mut V::Queue) {
         self.key.deregister(keys);
         self.value.deregister(values);
-        // (A drain deregisters slots by itself, and settles at its end.)
-        if keys.has_late() || values.has_late() {
-            keys.settle();
-            values.settle();
-        }
     }
 
     /// Turns an entry into its remains. The entry is unlinked, dead and deregistered.

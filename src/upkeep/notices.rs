@@ -1,9 +1,12 @@
 //! Entries with a pending notice: counting and unlinking them.
 
+use alloc::vec::Vec;
+use core::ptr;
+
 use super::entries::{Entries, EntryOf, RemainsOf, Upkeep};
 use super::waker::DrainGuard;
 use crate::queue::NoticeQueue;
-use crate::reference::{NoticeOf, Slot};
+use crate::reference::Slot;
 
 /// The number of notices that one operation drains, including late notices: more than two, so that
 /// dead entries never accumulate under a caller that only inserts pairs; few, so that no single
@@ -28,7 +31,7 @@ impl<E: Entries> Upkeep<E> {
     fn are_all_notified(&self) -> bool {
         let of_one = self.keys.is_idle() || self.values.is_idle();
         let is_counted = of_one && !self.keys.has_late() && !self.values.has_late();
-        let most = self.keys.most() + self.values.most();
+        let most = self.keys.count() + self.values.count();
         self.entries.len() <= most
             && (is_counted || !self.has_live())
             && self.entries.len() <= self.notified()
@@ -49,33 +52,40 @@ impl<E: Entries> Upkeep<E> {
     }
 
     /// Returns the number of entries with a pending notice. O(notices that have come since the last
-    /// call), or O(notices) if both keys and values have notices.
+    /// call). If some notices are late, O(notices); if both keys and values have notices, O(n log n)
+    /// for n notices, and memory for their addresses.
     #[inline]
     pub(crate) fn notified(&self) -> usize {
-        if self.keys.is_idle() {
-            return self.values.pending();
+        if self.keys.is_idle() && !self.values.has_late() {
+            return self.values.count();
         }
-        if self.values.is_idle() {
-            return self.keys.pending();
+        if self.values.is_idle() && !self.keys.has_late() {
+            return self.keys.count();
         }
-        self.notified_by_both()
+        self.notified_entries()
     }
 
-    /// Counts an entry once if both its key and its value have a notice.
+    /// Looks the entries up. A late notice has none. An entry counts once if both its key and its
+    /// value have a notice.
     #[cold]
-    fn notified_by_both(&self) -> usize {
-        let (mut notified, seen) = self.values.look();
-        for notice in self.keys.iter() {
-            let entry = self.find_named(&notice);
-            notified += usize::from(entry.is_none_or(|entry| !entry.value.is_seen(&seen)));
+    fn notified_entries(&self) -> usize {
+        let of_keys = self.keys.iter().filter_map(|notice| {
+            let cookie = <E::Key as Slot>::Queue::cookie(&notice);
+            let named = |entry: &EntryOf<E>| entry.key.is_named_by(&notice);
+            self.entries.find(cookie, named)
+        });
+        let of_values = self.values.iter().filter_map(|notice| {
+            let cookie = <E::Value as Slot>::Queue::cookie(&notice);
+            let named = |entry: &EntryOf<E>| entry.value.is_named_by(&notice);
+            self.entries.find(cookie, named)
+        });
+        if self.keys.is_idle() || self.values.is_idle() {
+            return of_keys.chain(of_values).count();
         }
-        notified
-    }
-
-    fn find_named(&self, notice: &NoticeOf<E::Key>) -> Option<&EntryOf<E>> {
-        let cookie = <E::Key as Slot>::Queue::cookie(notice);
-        self.entries
-            .find(cookie, |entry| entry.key.is_named_by(notice))
+        let mut entries: Vec<_> = of_keys.chain(of_values).map(ptr::from_ref).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        entries.len()
     }
 
     /// Returns the number of entries with a pending notice, plus the number of entries whose
@@ -177,12 +187,13 @@ fn unlink_next<D: NoticeQueue, E: Entries>(
     left: &mut usize,
     named: impl Fn(&EntryOf<E>, &D::Notice) -> bool,
 ) -> Option<EntryOf<E>> {
-    while let Some(notice) = deaths.next(left) {
-        // (Only a leaked entry is not found.)
+    while *left != 0 {
+        let notice = deaths.next()?;
+        *left -= 1;
         let entry = entries.unlink(D::cookie(&notice), |entry| named(entry, &notice));
         // Finish the notice before anything else that the entry owns is destroyed: the memory of
         // the block is in the cache, and will be reused.
-        deaths.finish(notice);
+        deaths.finish(notice, entry.is_none());
         if entry.is_some() {
             return entry;
         }

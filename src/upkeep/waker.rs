@@ -3,9 +3,10 @@
 use alloc::sync::Arc;
 use core::task::{Context, Poll, Waker};
 
-use super::entries::{Entries, Upkeep};
+use super::entries::{Entries, EntryOf, Upkeep};
 use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
+use crate::reference::Slot as _;
 
 /// An operation that drains notices. When the operation ends, even by a panic, the waker is armed
 /// again if nothing is pending. It is not armed earlier, because a destructor that the drain runs
@@ -29,8 +30,12 @@ impl<E: Entries> Upkeep<E> {
 
     /// Like [`arm`](Self::arm), but also if only one late notice is pending in a queue.
     pub(super) fn settle(&mut self) {
-        self.keys.settle();
-        self.values.settle();
+        let (entries, keys, values) = (&self.entries, &mut self.keys, &mut self.values);
+        finish_late(keys, entries, |entry, notice| entry.key.is_named_by(notice));
+        finish_late(values, entries, |entry, notice| {
+            entry.value.is_named_by(notice)
+        });
+        self.arm();
     }
 
     #[inline(always)]
@@ -75,5 +80,21 @@ impl<E: Entries> Upkeep<E> {
             cell.replace(waker);
         }
         None
+    }
+}
+
+/// Finishes a notice that is alone in its queue, if it is late. `named` returns whether an entry
+/// belongs to a notice.
+fn finish_late<D: NoticeQueue, E: Entries>(
+    deaths: &mut D,
+    entries: &E,
+    named: impl Fn(&EntryOf<E>, &D::Notice) -> bool,
+) {
+    let late = deaths.alone().is_some_and(|alone| {
+        let entry = entries.find(D::cookie(&alone), |entry| named(entry, &alone));
+        entry.is_none()
+    });
+    if let Some(notice) = late.then(|| deaths.next()).flatten() {
+        deaths.finish(notice, true);
     }
 }

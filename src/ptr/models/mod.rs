@@ -26,7 +26,7 @@ use super::{Atomic, ObjectRef};
 pub(crate) use wakers::{Waits, Woken};
 
 use crate::hash::HashValue;
-use crate::queue::{DeadQueue, NoticeQueue, OwnedWatch};
+use crate::queue::{DeadNotice, DeadQueue, NoticeQueue, OwnedWatch};
 use crate::sync::models;
 use crate::{Strong, Weak};
 
@@ -285,23 +285,46 @@ impl<T> Map<T> {
         }
     }
 
-    /// Takes a notice that is not late, and unlinks its entry. Returns false if there is no such
-    /// notice.
+    /// Returns the index of the entry that a notice names; none if the notice is late.
+    fn named(&self, notice: &DeadNotice<Atomic>) -> Option<usize> {
+        let named = |watch: &OwnedWatch<T, Atomic>| watch.is_named_by(notice);
+        let mut entries = self.entries.iter();
+        let index = entries.position(|watch| watch.as_ref().is_some_and(named))?;
+        assert_eq!(DeadQueue::cookie(notice).short(), self.hash(index).short());
+        Some(index)
+    }
+
+    /// Takes the notices up to the first that is not late, and unlinks its entry. Returns false if
+    /// there is no such notice.
     pub(crate) fn drain_one(&mut self) -> bool {
-        let Some(notice) = self.queue.next(&mut { usize::MAX }) else {
-            return false;
-        };
-        let named = |watch: &Option<OwnedWatch<T, Atomic>>| {
-            watch
-                .as_ref()
-                .is_some_and(|watch| watch.is_named_by(&notice))
-        };
-        let index = self.entries.iter().position(named).expect("no late notice");
-        assert_eq!(DeadQueue::cookie(&notice).short(), self.hash(index).short());
-        let watch = self.entries[index].take().unwrap();
-        assert!(watch.is_expired() && watch.upgrade().is_none());
-        self.queue.finish(notice);
-        true
+        while let Some(notice) = self.queue.next() {
+            let index = self.named(&notice);
+            if let Some(index) = index {
+                let watch = self.entries[index].take().unwrap();
+                assert!(watch.is_expired() && watch.upgrade().is_none());
+            }
+            self.queue.finish(notice, index.is_none());
+            if index.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns the number of entries with a notice.
+    pub(crate) fn pending(&self) -> usize {
+        let entries = self.queue.iter().filter_map(|notice| self.named(&notice));
+        entries.count()
+    }
+
+    /// Finishes a late notice that is alone, and arms the stack.
+    pub(crate) fn settle(&mut self) {
+        let alone = self.queue.alone();
+        if alone.is_some_and(|alone| self.named(&alone).is_none()) {
+            let late = self.queue.next().unwrap();
+            self.queue.finish(late, true);
+        }
+        self.queue.arm();
     }
 
     /// Drains the notices that have come; returns how many entries were unlinked.

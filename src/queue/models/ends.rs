@@ -8,7 +8,7 @@ fn death_against_deregistration() {
     check_entry(EACH, |a, mut map| {
         both(move || drop(a), || map.remove(0));
         // A notice that has come is late; after the removal no notice comes.
-        assert_eq!(map.queue.pending(), 0);
+        assert_eq!(map.pending(), 0);
         assert!(!map.drain_one());
         assert!(map.queue.is_idle());
     });
@@ -124,7 +124,7 @@ fn inflation_and_death_against_deregistration() {
             },
             || map.remove(0),
         );
-        assert_eq!(map.queue.pending(), 0);
+        assert_eq!(map.pending(), 0);
     });
 }
 
@@ -159,7 +159,7 @@ fn a_second_map_against_the_end_of_the_first() {
             },
             || one.remove(0),
         );
-        assert_eq!(one.queue.pending(), 0);
+        assert_eq!(one.pending(), 0);
     });
 }
 

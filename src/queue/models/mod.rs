@@ -4,8 +4,8 @@
 //!
 //! `RUSTFLAGS="--cfg weakly_loom" cargo test --release --lib models`
 
+mod counts;
 mod deaths;
-mod depths;
 mod ends;
 mod wakers;
 

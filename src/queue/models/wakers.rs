@@ -30,7 +30,7 @@ fn purge<const N: usize>(mut maps: [&mut Map; N]) -> usize {
 /// Polls as a table does. Returns whether the task now sleeps until it is woken.
 fn poll<const N: usize>(cell: &WakerCell, woken: &Arc<Woken>, mut maps: [&mut Map; N]) -> bool {
     cell.renew(&woken.waker().unwrap());
-    maps.iter_mut().for_each(|map| map.queue.settle());
+    maps.iter_mut().for_each(|map| map.settle());
     maps.iter().all(|map| map.queue.is_idle())
 }
 
@@ -177,7 +177,7 @@ fn a_late_notice_leaves_the_waker_armed() {
         let woken = Woken::new();
         wake(&woken, [&mut map]);
         both(move || drop(a), || map.remove(0));
-        map.queue.settle();
+        map.settle();
         woken.take();
         drop(b);
         assert!(woken.take(), "nothing was pending");

@@ -3,7 +3,7 @@
 
 use core::ptr::NonNull;
 
-use crate::ptr::{Block, Flavour, HookRef, Notice, Registration};
+use crate::ptr::{Block, Flavour, HookRef, Registration};
 
 /// The registration is a hook, and the address is that of the hook.
 pub(super) const HOOK: usize = 1;
@@ -47,21 +47,6 @@ pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registrat
             (block, Registration::Second)
         } else {
             (Block::of_place(unmarked), Registration::Block)
-        }
-    }
-}
-
-/// Returns the notice of a watch, if the object has died.
-///
-/// # Safety
-/// `at` is from a watch whose notice, if any, is not finished.
-pub(super) unsafe fn fired<F: Flavour>(at: NonNull<u8>) -> Option<Notice<F>> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match unmark(at) {
-            (block, Registration::Block) => block.notice(),
-            (block, Registration::Second) => Some(block.second_notice()),
-            (_, Registration::Hook(hook)) => Some(Notice::of_hook(hook)),
         }
     }
 }

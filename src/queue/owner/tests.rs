@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::{mem, ptr};
+use std::vec::Vec;
 
 use super::{DeadQueue, NoticeQueue, OwnedWatch};
 use crate::hash::Cookie;
@@ -35,4 +36,27 @@ fn the_address_of_an_object_whose_payload_is_in_its_block_is_known_without_the_b
     };
     assert!(ptr::addr_eq(watch.addr(), apart.place().as_ptr()));
     assert!(!ptr::addr_eq(watch.addr(), Strong::as_ptr(&apart)));
+}
+
+/// A later notice may be at the address of the last notice that was counted.
+#[test]
+fn a_count_does_not_outlive_its_notices() {
+    let mut queue = DeadQueue::NONE;
+    let die = |queue: &mut DeadQueue<_>, deaths: usize| {
+        let objects = (0..deaths).map(|_| Strong::<_, Atomic>::new(1));
+        let objects: Vec<_> = objects.collect();
+        let watch = |object| mem::forget(queue.watch(object, Cookie::fold(1)));
+        objects.iter().for_each(watch);
+    };
+    for deaths in [3, 1, 2, 1] {
+        die(&mut queue, deaths);
+        assert_eq!(queue.count(), deaths);
+        die(&mut queue, 1);
+        assert_eq!(queue.count(), deaths + 1);
+        for left in (0..=deaths).rev() {
+            let notice = queue.next().unwrap();
+            queue.finish(notice, false);
+            assert_eq!(queue.count(), left);
+        }
+    }
 }
