@@ -11,8 +11,6 @@ pub trait Set: sealed::Sealed + Sized {
     type Slot: Upgrade;
     #[doc(hidden)]
     fn has(&self, key: &Element<Self>) -> bool;
-    #[doc(hidden)]
-    fn discard(&mut self, key: &Element<Self>) -> bool;
 }
 
 pub(super) mod sealed {
@@ -114,10 +112,9 @@ macro_rules! algebra {
     };
 }
 
-/// An operator of sets, and its assigning form.
+/// An operator of sets: a new set of what the iterator returns.
 macro_rules! operator {
-    ([$($generics:tt)*] $set:ty, [$($clause:tt)*] $trait:ident::$method:ident,
-     $assign:ident::$assign_method:ident, $algebra:ident, |$this:ident, $other:ident| $in_place:expr) => {
+    ([$($generics:tt)*] $set:ty, [$($clause:tt)*] $trait:ident::$method:ident, $algebra:ident) => {
         #[doc = concat!("A new set: the ", stringify!($algebra), ".")]
         impl<$($generics)*> core::ops::$trait<&$set> for &$set where $set: Default, $($clause)* {
             type Output = $set;
@@ -126,36 +123,16 @@ macro_rules! operator {
                 self.$algebra(other).collect()
             }
         }
-
-        #[doc = concat!("In place, the ", stringify!($algebra), ".")]
-        impl<$($generics)*> core::ops::$assign<&$set> for $set where $($clause)* {
-            fn $assign_method(&mut self, $other: &$set) {
-                let $this = self;
-                $in_place;
-            }
-        }
     };
 }
 
 /// The operators of a set.
 macro_rules! operators {
-    ([$($generics:tt)*] $set:ty, [$($clause:tt)*]) => {
-        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
-            BitOr::bitor, BitOrAssign::bitor_assign, union,
-            |this, other| this.extend(other));
-        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
-            BitAnd::bitand, BitAndAssign::bitand_assign, intersection,
-            |this, other| this.retain(|key| other.has(key)));
-        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
-            Sub::sub, SubAssign::sub_assign, difference,
-            |this, other| this.retain(|key| !other.has(key)));
-        $crate::collections::algebra::operator!([$($generics)*] $set, [$($clause)*]
-            BitXor::bitxor, BitXorAssign::bitxor_assign, symmetric_difference,
-            |this, other| for key in other {
-                if !this.discard(&key) {
-                    this.insert(&key);
-                }
-            });
+    ($generics:tt $set:ty, $clause:tt) => {
+        $crate::collections::algebra::operator!($generics $set, $clause BitOr::bitor, union);
+        $crate::collections::algebra::operator!($generics $set, $clause BitAnd::bitand, intersection);
+        $crate::collections::algebra::operator!($generics $set, $clause Sub::sub, difference);
+        $crate::collections::algebra::operator!($generics $set, $clause BitXor::bitxor, symmetric_difference);
     };
 }
 

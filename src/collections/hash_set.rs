@@ -154,10 +154,6 @@ where
     fn has(&self, key: &K) -> bool {
         self.contains(K::content(key))
     }
-
-    fn discard(&mut self, key: &K) -> bool {
-        self.remove(K::content(key))
-    }
 }
 
 set_traits!([K: StrongRef, S] WeakHashSet<K, S>);

@@ -113,10 +113,6 @@ impl<K: StrongRef> Set for WeakSet<K> {
     fn has(&self, key: &K) -> bool {
         self.contains(key)
     }
-
-    fn discard(&mut self, key: &K) -> bool {
-        self.remove(key)
-    }
 }
 
 set_traits!([K: StrongRef] WeakSet<K>);

@@ -405,21 +405,6 @@ struct Contents;
 /// ```
 struct PlainReferences;
 
-/// A set cannot be changed with itself as the operand (item 104 of the behaviours); a copy is
-/// allowed.
-///
-/// ```
-/// # use weakly::{Strong, WeakSet};
-/// let mut set = WeakSet::<Strong<i32>>::new();
-/// set -= &set.clone();
-/// ```
-/// ```compile_fail,E0502
-/// # use weakly::{Strong, WeakSet};
-/// let mut set = WeakSet::<Strong<i32>>::new();
-/// set -= &set;
-/// ```
-struct SetsWithThemselves;
-
 /// An anchor is a key without strong handles: no method leads from its weak handle to the value, or
 /// from a map to its keys.
 ///

@@ -37,9 +37,8 @@ macro_rules! set {
                     None => false,
                 },
                 Remove::Occupied | Remove::OccupiedEntry => {
-                    let len = self.len_live();
-                    *self -= &Self::from_iter([key]);
-                    self.len_live() < len
+                    let by = By::Strong;
+                    $by!(by, key, self, |query| self.remove(query))
                 }
             };
             removed.then_some(None)
@@ -144,7 +143,6 @@ where
         match how {
             Insert::ExtendOwned => self.extend([key.clone()]),
             Insert::ExtendBorrowed => self.extend([key]),
-            Insert::OrInsert => *self |= &WeakSet::from([key]),
             _ => return Inserted::new(self.insert(key)),
         }
         Inserted::nothing()
@@ -170,7 +168,6 @@ impl<P: Kind, S: Hashing> Subject<P> for WeakHashSet<Key<P>, S> {
         match how {
             Insert::ExtendOwned => self.extend([key.clone()]),
             Insert::ExtendBorrowed => self.extend([key]),
-            Insert::OrInsert => *self |= &Self::from_iter([key]),
             Insert::InsertEntry | Insert::ByVariant => match self.replace(key) {
                 Some(old) => {
                     assert!(old.content == key.content);
