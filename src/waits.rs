@@ -12,7 +12,7 @@ use core::task::Waker;
 use std::time::Instant;
 use std::vec::{self, Vec};
 
-use crate::sync::{Condvar, Exclusive, Mutex, make_room};
+use crate::sync::{Condvar, Mutex, make_room};
 
 /// Data, and the threads and tasks that wait for a change of the data.
 pub(crate) struct Waits<D> {
@@ -115,7 +115,7 @@ impl<D> Waits<D> {
         run(&mut self.inside.lock().data)
     }
 
-    /// Uses the data, with memory that the closures may exchange: see [`Exclusive::with_room`].
+    /// Uses the data, with memory that the closures may exchange: see [`Mutex::with_room`].
     pub(crate) fn with_room<T, R>(
         &self,
         ready: impl Fn(&mut D, &mut Vec<T>) -> Result<(), usize>,

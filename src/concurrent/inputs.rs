@@ -30,7 +30,7 @@ use super::watch::{AnyWatch, SharedKey, SharedWatchFor, Watched, WatchesOne};
 use crate::flight::Reservation;
 use crate::hash::HashValue;
 use crate::ptr::{CoreRef, Counted, Token};
-use crate::sync::{Exclusive, Mutex};
+use crate::sync::Mutex;
 use crate::thread::Scope;
 
 /// The inputs of a computation.

@@ -13,7 +13,7 @@ use std::vec::Vec;
 
 use crate::panics::FirstPanic;
 use crate::ptr::WakerCell;
-use crate::sync::{AtomicBool, AtomicUsize, Exclusive, Mutex, Ordering::*, const_fn, make_room};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering::*, const_fn, make_room};
 
 /// The policy of a table, and the kept keys and values.
 pub(super) struct KeptRemains<K, V> {

@@ -29,7 +29,7 @@ use super::node::Compare;
 use super::table::Table;
 use super::way::cycle;
 use crate::flight::{Edge, Reservation, Wait};
-use crate::sync::{Exclusive, Mutex};
+use crate::sync::Mutex;
 
 /// A load, for an executor.
 pub(crate) type Load = Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 
 use super::origin::Origin;
 use crate::hash::HashValue;
-use crate::sync::{Exclusive, Mutex, missing_in, move_table};
+use crate::sync::{Mutex, missing_in, move_table};
 
 /// The number of shards: two threads seldom use the same shard at once.
 const SHARDS: usize = 64;

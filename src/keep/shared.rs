@@ -44,7 +44,7 @@ use super::limit::{Gone, Limit};
 use super::ring::{Outcome, Ring, RingMemory, RingSize, Victim};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Exclusive, Mutex};
+use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex};
 
 const NEW: u16 = 0;
 /// The first state after the rounds (see `LAST_ROUND` in [`ring`](super::ring)).

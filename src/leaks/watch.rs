@@ -118,19 +118,11 @@ impl fmt::Display for Alive {
 /// ```
 #[derive(Default)]
 pub struct LeakWatch {
-    objects: Vec<(String, Box<dyn Find>)>,
+    objects: Vec<(String, Find)>,
 }
 
-/// A weak handle of some type.
-trait Find {
-    fn find(&self) -> Option<Alive>;
-}
-
-impl<W: WeakRef> Find for W {
-    fn find(&self) -> Option<Alive> {
-        Alive::find(self)
-    }
-}
+/// Looks for the object of a weak handle.
+type Find = Box<dyn Fn() -> Option<Alive>>;
 
 impl LeakWatch {
     /// Creates an empty list.
@@ -148,7 +140,8 @@ impl LeakWatch {
         label: impl Into<String>,
     ) {
         let weak = K::downgrade(object);
-        self.objects.push((label.into(), Box::new(weak)));
+        let find = Box::new(move || Alive::find(&weak));
+        self.objects.push((label.into(), find));
     }
 
     /// Describes the live objects, in the order in which they were added: label, type and number of
@@ -157,11 +150,11 @@ impl LeakWatch {
     /// [`purge`](crate::WeakMap::purge) first. O(objects).
     #[must_use]
     pub fn alive(&self) -> Vec<String> {
-        let find = |(label, weak): &(String, Box<dyn Find>)| {
-            let alive = weak.find()?;
+        let alive = |(label, find): &(String, Find)| {
+            let alive = find()?;
             Some(format!("{label}: `{}`, {alive}", alive.type_name))
         };
-        self.objects.iter().filter_map(find).collect()
+        self.objects.iter().filter_map(alive).collect()
     }
 
     /// Checks that all objects are dead. O(objects).

@@ -13,7 +13,7 @@ use std::vec::Vec;
 
 use super::retired::Retired;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, Exclusive, Mutex, const_fn, make_room};
+use crate::sync::{AtomicUsize, Mutex, const_fn, make_room};
 
 /// No thread is named, because the deferred list is empty.
 pub(super) const NOBODY: usize = usize::MAX;

@@ -23,7 +23,7 @@ use std::vec::Vec;
 
 use super::participants::Participant;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Exclusive, Memory, Mutex, const_fn};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Memory, Mutex, const_fn};
 
 /// The number of slots of the first directory: a cache line of pointers.
 const FIRST: usize = if cfg!(weakly_loom) {

@@ -1,8 +1,8 @@
-//! Data for one user at a time, in a [`Critical`] section: data under a lock, and data of a thread.
+//! Data for one thread at a time, under a lock, in a [`Critical`] section.
 //!
-//! The allocator is user code, and may use a collection. So a user allocates and frees nothing in
-//! the section: new memory is allocated before the section ([`Exclusive::with_room`]), and old
-//! memory is freed after it.
+//! The allocator is user code, and may use a collection. So a thread allocates and frees nothing in
+//! the section: new memory is allocated before the section ([`Mutex::with_room`]), and old memory is
+//! freed after it.
 
 use core::mem;
 use core::ops::{Deref, DerefMut};
@@ -11,51 +11,6 @@ use std::time::Duration;
 use std::vec::Vec;
 
 use super::{Critical, Memory, const_fn, locks};
-
-/// Data for one user at a time.
-pub(crate) trait Exclusive {
-    type Inside;
-
-    /// Begins the use. Nothing is allocated or freed before the guard is dropped.
-    fn enter(&self) -> impl DerefMut<Target = Self::Inside>;
-
-    /// Replaces the data. The caller drops the old data outside of the section.
-    fn replace(&self, new: Self::Inside) -> Self::Inside {
-        mem::replace(&mut *self.enter(), new)
-    }
-
-    /// Runs `ready` and then `run` in one section. If `ready` returns an error, the size of the
-    /// memory that it needs, the section ends, this function allocates the memory, and starts
-    /// again. `ready` may exchange the memory for memory of the data, which is freed after the
-    /// section.
-    fn with_room<M: Memory, R>(
-        &self,
-        ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
-        run: impl FnOnce(&mut Self::Inside, &mut M) -> R,
-    ) -> R {
-        self.with_memory(M::default(), ready, run)
-    }
-
-    /// Like [`with_room`](Self::with_room), with some memory at the start.
-    fn with_memory<M: Memory, R>(
-        &self,
-        // Dropped after the section.
-        mut memory: M,
-        ready: impl Fn(&mut Self::Inside, &mut M) -> Result<(), M::Size>,
-        run: impl FnOnce(&mut Self::Inside, &mut M) -> R,
-    ) -> R {
-        loop {
-            let mut inside = self.enter();
-            match ready(&mut inside, &mut memory) {
-                Ok(()) => return run(&mut inside, &mut memory),
-                Err(size) => {
-                    drop(inside);
-                    memory = M::allocate(size);
-                }
-            }
-        }
-    }
-}
 
 /// Makes room in a list for `more` elements, if need be by moving the list into `memory`. The error
 /// is the size that `memory` needs.
@@ -98,16 +53,46 @@ impl<T> Mutex<T> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes the lock. Nothing is allocated or freed before the guard is dropped.
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard::new(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
 
-impl<T> Exclusive for Mutex<T> {
-    type Inside = T;
+    /// Replaces the data. The caller drops the old data outside of the section.
+    pub(crate) fn replace(&self, new: T) -> T {
+        mem::replace(&mut *self.lock(), new)
+    }
 
-    fn enter(&self) -> impl DerefMut<Target = T> {
-        self.lock()
+    /// Runs `ready` and then `run` in one section. If `ready` returns an error, the size of the
+    /// memory that it needs, the section ends, this function allocates the memory, and starts
+    /// again. `ready` may exchange the memory for memory of the data, which is freed after the
+    /// section.
+    pub(crate) fn with_room<M: Memory, R>(
+        &self,
+        ready: impl Fn(&mut T, &mut M) -> Result<(), M::Size>,
+        run: impl FnOnce(&mut T, &mut M) -> R,
+    ) -> R {
+        self.with_memory(M::default(), ready, run)
+    }
+
+    /// Like [`with_room`](Self::with_room), with some memory at the start.
+    pub(crate) fn with_memory<M: Memory, R>(
+        &self,
+        // Dropped after the section.
+        mut memory: M,
+        ready: impl Fn(&mut T, &mut M) -> Result<(), M::Size>,
+        run: impl FnOnce(&mut T, &mut M) -> R,
+    ) -> R {
+        loop {
+            let mut inside = self.lock();
+            match ready(&mut inside, &mut memory) {
+                Ok(()) => return run(&mut inside, &mut memory),
+                Err(size) => {
+                    drop(inside);
+                    memory = M::allocate(size);
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::sync::{Exclusive, Mutex};
+use crate::sync::Mutex;
 
 #[test]
 fn death_and_drain() {
