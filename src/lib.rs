@@ -74,8 +74,6 @@ pub mod reference;
 
 pub mod leaks;
 
-mod upkeep;
-
 mod table;
 
 pub mod cycles;
@@ -139,7 +137,7 @@ pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
 pub use reference_queue::ReferenceQueue;
 #[doc(hidden)]
 pub use sync::__in_critical_section;
-pub use upkeep::Reclaim;
+pub use table::Reclaim;
 
 /// A strong handle for several threads, like [`Arc`](alloc::sync::Arc). When its object dies,
 /// collections are notified.

@@ -62,7 +62,7 @@ macro_rules! housekeeping {
 
         /// Returns the policy for the remains of dead entries.
         #[must_use]
-        pub fn reclaim(&self) -> $crate::upkeep::Reclaim {
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.store.table.reclaim()
         }
 
@@ -79,7 +79,7 @@ macro_rules! housekeeping {
         /// # Panics
         /// If a destructor panics. The policy then stays as it was, and the rest is still kept or
         /// pending.
-        pub fn set_reclaim(&mut self, reclaim: $crate::upkeep::Reclaim) {
+        pub fn set_reclaim(&mut self, reclaim: $crate::table::Reclaim) {
             self.store.table.set_reclaim(reclaim);
         }
 

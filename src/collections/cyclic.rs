@@ -20,7 +20,7 @@ use crate::cycles::{
 #[cfg(feature = "std")]
 use crate::panics::FirstPanic;
 use crate::reference::{Slot, StrongRef, Watch, WeakKey};
-use crate::upkeep::{Entry, Remains, Walk};
+use crate::table::{Entry, Remains, Walk};
 
 /// The sides of an entry: the entry depends on the life of one side's object, and owns the other
 /// side.

@@ -13,8 +13,8 @@ use core::marker::PhantomData;
 use hashbrown::hash_table;
 
 use crate::reference::Watch;
+use crate::table::{Entry, Remains, Walk};
 use crate::table::{IntoEntries, Table};
-use crate::upkeep::{Entry, Remains, Walk};
 
 pub use super::shown::{Shown, ShownWeakly};
 pub use crate::reference::{ByContent, Owned, Slot};

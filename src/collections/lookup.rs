@@ -6,8 +6,8 @@ use core::hash::BuildHasher;
 use super::shown::Shown;
 use crate::hash::HashValue;
 use crate::reference::{ByContent, Content, Owned, Slot, Sought, Upgrade as _, Watch, hash_of};
+use crate::table::Entry;
 use crate::table::Table;
-use crate::upkeep::Entry;
 
 /// A lookup in a collection with the hasher `S`.
 pub(crate) trait Lookup<K: Slot, S>: Sized {

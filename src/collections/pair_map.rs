@@ -9,8 +9,8 @@ use super::traits::{by_identity, cloning, collecting, comparing, iterating};
 use super::weak_values::weak_making;
 use crate::reference::Upgrade as _;
 use crate::reference::{Identify, StrongRef, WeakKey};
+use crate::table::Entry as Sides;
 use crate::table::Place;
-use crate::upkeep::Entry as Sides;
 
 /// The entries and iterators of [`WeakPairMap`].
 pub mod names {

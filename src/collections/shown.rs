@@ -3,7 +3,7 @@
 
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Upgrade, Watch, WeakKey};
-use crate::upkeep::Entry;
+use crate::table::Entry;
 
 /// A slot that can be shown. Sealed.
 pub trait Shown: Slot {

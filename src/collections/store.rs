@@ -15,8 +15,8 @@ use super::lookup::{Lookup, Pinning};
 use super::shown::{Copied, Given, Shown};
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Watch};
+use crate::table::{Entry, Walk};
 use crate::table::{Found, IntoEntries, Place, Table, Vacant};
-use crate::upkeep::{Entry, Walk};
 
 pub(crate) struct Store<K: Slot, V: Slot, S = ()> {
     pub(crate) table: Table<K, V>,

@@ -12,8 +12,8 @@ use super::weak_values::weak_making;
 use crate::hash::DefaultHashBuilder;
 use crate::reference::Upgrade as _;
 use crate::reference::{Owned, Query, StrongRef};
+use crate::table::Entry as Sides;
 use crate::table::Place;
-use crate::upkeep::Entry as Sides;
 
 /// The entries and iterators of [`WeakValueMap`].
 pub mod names {

@@ -42,7 +42,7 @@ macro_rules! shared_housekeeping {
 
         /// Returns the policy for the remains of dead entries.
         #[must_use]
-        pub fn reclaim(&self) -> $crate::upkeep::Reclaim {
+        pub fn reclaim(&self) -> $crate::table::Reclaim {
             self.$entries.reclaim()
         }
 
@@ -62,7 +62,7 @@ macro_rules! shared_housekeeping {
         ///
         /// # Panics
         /// If a destructor panics, after all destructors have run.
-        pub fn set_reclaim(&self, reclaim: $crate::upkeep::Reclaim) {
+        pub fn set_reclaim(&self, reclaim: $crate::table::Reclaim) {
             self.$entries.set_reclaim(reclaim);
         }
 

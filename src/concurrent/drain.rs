@@ -17,7 +17,7 @@ use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
 use crate::raw::NestedCall;
 use crate::raw::{DeadList, Due, Entry, Taken};
-use crate::upkeep::Reclaim;
+use crate::table::Reclaim;
 
 /// The number of entries that an operation takes from a list of dead entries, at most.
 const CHUNK: usize = 16;

@@ -253,7 +253,7 @@ mod tests {
         let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/src/table/entries.rs:1:2");
         let inside = format!(
             "   0: weakly::holders::origin::Origin::here
-   1: find<weakly::upkeep::Entry<user::Key>>
+   1: find<weakly::table::Entry<user::Key>>
              at /registry/hashbrown-0.17.1/src/table.rs:1:2
    2: <weakly::collections::iter::Keys<K,V> as core::iter::traits::iterator::Iterator>::next
    3: find<user::Key>

@@ -1,14 +1,16 @@
-//! The buckets of a hash table, as [`Upkeep`](crate::upkeep::Upkeep) sees them: each bucket is a
-//! place, and the cookie of an entry is its hash.
+//! The buckets of a hash table. The cookie with which the slots of an entry were registered is the
+//! hash of the entry: by the cookie the entry is found again, wherever it has moved. Otherwise the
+//! notice of the entry would be mistaken for a late notice, and would free a hook that is still in
+//! use.
 
 use core::ptr;
 use hashbrown::HashTable;
 
+use super::entry::Entry;
 use super::marks::Marks;
 use crate::hash::{Cookie, HashValue};
 use crate::reference::Slot;
 use crate::sync;
-use crate::upkeep::{Entries, Entry};
 
 /// A table with this many buckets does not fit into a core's own caches: lookups wait for memory.
 pub(super) const LARGE: usize = 1 << 14;
@@ -22,7 +24,7 @@ pub(crate) struct Buckets<K, V> {
 /// Notes that insertions make.
 pub(super) struct Hints {
     /// The address at which the buckets end and their tags begin, as of the last insertion: for
-    /// [`prefetch`](Entries::prefetch).
+    /// [`prefetch`](Buckets::prefetch).
     pub(super) tags: usize,
     /// The stretches that a [`pop`](super::Table::pop) may skip.
     pub(super) marks: Marks,
@@ -40,11 +42,9 @@ impl<K, V> Buckets<K, V> {
     }
 }
 
-impl<K: Slot, V: Slot> Entries for Buckets<K, V> {
-    type Key = K;
-    type Value = V;
-
-    const NONE: Self = Buckets {
+impl<K: Slot, V: Slot> Buckets<K, V> {
+    /// No entries, and no memory.
+    pub(super) const NONE: Self = Buckets {
         table: HashTable::new(),
         hints: Hints {
             tags: 0,
@@ -52,34 +52,48 @@ impl<K: Slot, V: Slot> Entries for Buckets<K, V> {
         },
     };
 
+    /// Returns the number of entries, including dead entries.
     #[inline]
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.table.len()
     }
 
+    /// Returns the number of buckets.
     #[inline]
-    fn places(&self) -> usize {
+    pub(super) fn places(&self) -> usize {
         self.table.num_buckets()
     }
 
+    /// Returns the entry in a bucket.
     #[inline]
-    fn get(&self, bucket: usize) -> Option<&Entry<K, V>> {
+    pub(super) fn get(&self, bucket: usize) -> Option<&Entry<K, V>> {
         self.table.get_bucket(bucket)
     }
 
+    /// Returns the entry with this cookie for which `is` returns true.
     #[inline]
-    fn find(&self, hash: Cookie, is: impl Fn(&Entry<K, V>) -> bool) -> Option<&Entry<K, V>> {
+    pub(super) fn find(
+        &self,
+        hash: Cookie,
+        is: impl Fn(&Entry<K, V>) -> bool,
+    ) -> Option<&Entry<K, V>> {
         self.table.find(hash.get(), is)
     }
 
+    /// Unlinks the entry with this cookie for which `is` returns true.
     #[inline(always)]
-    fn unlink(&mut self, hash: Cookie, is: impl Fn(&Entry<K, V>) -> bool) -> Option<Entry<K, V>> {
+    pub(super) fn unlink(
+        &mut self,
+        hash: Cookie,
+        is: impl Fn(&Entry<K, V>) -> bool,
+    ) -> Option<Entry<K, V>> {
         let found = self.table.find_entry(hash.get(), is).ok()?;
         Some(found.remove().0)
     }
 
+    /// Unlinks the entry in a bucket, if there is an entry and `take` returns something for it.
     #[inline(always)]
-    fn unlink_at<R>(
+    pub(super) fn unlink_at<R>(
         &mut self,
         bucket: usize,
         take: impl FnOnce(&mut Entry<K, V>) -> Option<R>,
@@ -89,18 +103,10 @@ impl<K: Slot, V: Slot> Entries for Buckets<K, V> {
         Some((taken, found.remove().0))
     }
 
-    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry<K, V>> {
-        self.table.iter_mut()
-    }
-
-    fn drain(&mut self) -> impl Iterator<Item = Entry<K, V>> {
-        self.table.drain()
-    }
-
     /// Prefetches the cache lines that probably contain the entry of this hash. Only a hint: `tags`
     /// may belong to a table that was replaced, and hashbrown may change its layout.
     #[inline(always)]
-    fn prefetch(&self, hash: Cookie) {
+    pub(super) fn prefetch(&self, hash: Cookie) {
         let bucket = self.prefetch_home(hash);
         sync::prefetch(ptr::without_provenance(
             self.hints.tags.wrapping_add(bucket),

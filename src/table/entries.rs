@@ -5,15 +5,24 @@ use core::ptr;
 use hashbrown::{HashTable, hash_table};
 
 use super::buckets::{Buckets, LARGE};
+use super::entry::{Entry, Remains};
+use super::kept::KeptRemains;
+use super::reclaim::Reclaim;
 use crate::hash::HashValue;
+use crate::queue::NoticeQueue;
 use crate::reference::Slot;
-use crate::upkeep::{self, Entry, Upkeep};
 
-/// A hash table of entries, with its upkeep.
-pub(crate) type Table<K, V> = Upkeep<Buckets<K, V>>;
-
-/// All entries of a table by value, including dead entries.
-pub(crate) type IntoEntries<K, V> = upkeep::IntoEntries<Buckets<K, V>>;
+/// A hash table of entries, with everything that the table needs to reclaim dead entries.
+pub(crate) struct Table<K: Slot, V: Slot> {
+    // Before the queues: an entry's watch is dropped before its queue is.
+    pub(crate) entries: Buckets<K, V>,
+    pub(crate) keys: K::Queue,
+    pub(crate) values: V::Queue,
+    /// All remains of dead entries go here, to be kept or dropped.
+    pub(crate) kept: KeptRemains<Remains<K, V>>,
+    /// The bucket at which the next sweep begins.
+    pub(crate) sweep_position: usize,
+}
 
 /// Panics if a table for so many entries exceeds the address space. hashbrown checks too, but would
 /// report its own line.
@@ -31,6 +40,20 @@ pub(super) fn assert_fits<E>(entries: Option<usize>) {
 }
 
 impl<K: Slot, V: Slot> Table<K, V> {
+    pub(crate) const fn new() -> Self {
+        Table {
+            entries: Buckets::NONE,
+            keys: NoticeQueue::NONE,
+            values: NoticeQueue::NONE,
+            kept: KeptRemains::new(),
+            sweep_position: 0,
+        }
+    }
+
+    pub(crate) fn reclaim(&self) -> Reclaim {
+        self.kept.policy()
+    }
+
     #[track_caller]
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         assert_fits::<Entry<K, V>>(Some(capacity));

@@ -4,8 +4,9 @@
 use alloc::vec::Vec;
 
 use super::entries::Table;
+use super::entry::Entry;
+use super::sweep::Walk;
 use crate::reference::{Slot, Watch, WeakKey};
-use crate::upkeep::{Entry, Walk};
 
 impl<K: Slot, V: Watch> Table<K, V> {
     /// Returns the entries with this value, including entries whose keys are dead. O(n log n) for

@@ -4,10 +4,10 @@ use hashbrown::hash_table;
 
 use super::buckets::Hints;
 use super::entries::Table;
+use super::entry::Entry;
 use super::room;
 use crate::hash::HashValue;
 use crate::reference::Slot;
-use crate::upkeep::Entry;
 
 /// The place of a key: where its entry is, or where it would be inserted.
 pub(crate) enum Place<'a, K: Slot, V: Slot, R> {

@@ -2,9 +2,9 @@
 
 use super::buckets::LARGE;
 use super::entries::Table;
+use super::entry::Entry;
 use super::marks::STRETCH;
 use crate::reference::Slot;
-use crate::upkeep::{Entries as _, Entry};
 
 impl<K: Slot, V: Slot> Table<K, V> {
     /// Removes an entry for which `take` returns something. Consecutive calls visit every bucket

@@ -3,8 +3,8 @@
 use alloc::collections::TryReserveError;
 
 use super::entries::{Table, assert_fits};
+use super::entry::Entry;
 use crate::reference::Slot;
-use crate::upkeep::{Entries as _, Entry};
 
 impl<K: Slot, V: Slot> Table<K, V> {
     pub(super) fn is_short_of(&self, additional: usize) -> bool {

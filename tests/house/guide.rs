@@ -94,7 +94,7 @@ fn places(module: &str) -> Vec<String> {
             "reference_queue/",
             "cycles/",
             "leaks/",
-            "upkeep/",
+            "table/",
         ],
         "local" => &["ptr/", "attribute/single.rs", "attribute/key.rs"],
         "memo" => &["memo/", "concurrent/"],

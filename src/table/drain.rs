@@ -2,13 +2,15 @@
 
 use core::mem;
 
-use super::entries::{Entries, RemainsOf, Upkeep};
+use super::entries::Table;
+use super::entry::Remains;
 use super::reclaim::Reclaim;
 use super::waker::DrainGuard;
 use crate::panics::{FirstPanic, run_all};
 use crate::queue::NoticeQueue;
+use crate::reference::Slot;
 
-impl<E: Entries> Upkeep<E> {
+impl<K: Slot, V: Slot> Table<K, V> {
     /// Reclaims a few dead entries. Each operation that may change the collection calls
     /// `tidy`.
     #[inline]
@@ -34,7 +36,7 @@ impl<E: Entries> Upkeep<E> {
     /// of at most `places` places finds. Subtracts the number of notices, or one for the swept
     /// entry, from `left`.
     #[inline(always)]
-    fn unlink_dead(&mut self, left: &mut usize, places: &mut usize) -> Option<RemainsOf<E>> {
+    fn unlink_dead(&mut self, left: &mut usize, places: &mut usize) -> Option<Remains<K, V>> {
         let notified = self.unlink_notified(left);
         if notified.is_some() || *left == 0 {
             return notified;
@@ -90,7 +92,7 @@ impl<E: Entries> Upkeep<E> {
 
     /// Takes kept remains, or else unlinks the next dead entry as `unlink_dead` does.
     #[inline(always)]
-    fn next_dead(&mut self, left: &mut usize, places: &mut usize) -> Option<RemainsOf<E>> {
+    fn next_dead(&mut self, left: &mut usize, places: &mut usize) -> Option<Remains<K, V>> {
         if *left == 0 {
             return None;
         }
@@ -102,12 +104,12 @@ impl<E: Entries> Upkeep<E> {
         kept
     }
 
-    fn next_of_all(&mut self) -> Option<RemainsOf<E>> {
+    fn next_of_all(&mut self) -> Option<Remains<K, V>> {
         self.next_dead(&mut { usize::MAX }, &mut self.entries.places())
     }
 
     /// Takes the remains of one dead entry. Returns `None` if no entry is dead.
-    pub(crate) fn take_dead(&mut self) -> Option<RemainsOf<E>> {
+    pub(crate) fn take_dead(&mut self) -> Option<Remains<K, V>> {
         loop {
             let dead = self.next_of_all();
             // Arm each time: the caller may make no further call.
@@ -143,7 +145,7 @@ impl<E: Entries> Upkeep<E> {
     }
 
     fn drop_entries(&mut self) {
-        let mut entries = self.entries.drain();
+        let mut entries = self.entries.table.drain();
         run_all(|| entries.next().is_some());
     }
 
@@ -153,7 +155,7 @@ impl<E: Entries> Upkeep<E> {
         if self.reclaim() == Reclaim::OnRequest {
             self.reclaim_all();
         }
-        let mut empty = Upkeep::new();
+        let mut empty = Table::new();
         mem::swap(&mut empty.kept, &mut self.kept);
         let waker = self.replace_waker(None);
         empty.replace_waker(waker);
@@ -164,7 +166,7 @@ impl<E: Entries> Upkeep<E> {
     /// dropped. A destructor of a value may panic, and leak the other entries: these must not watch
     /// any more. Or a destructor may kill a key of this collection, whose notice would be useless.
     fn deregister_all(&mut self) {
-        for entry in self.entries.iter_mut() {
+        for entry in self.entries.table.iter_mut() {
             entry.deregister(&mut self.keys, &mut self.values);
         }
         // The notices that are still in the queues have no entry any more.
@@ -172,7 +174,7 @@ impl<E: Entries> Upkeep<E> {
     }
 }
 
-impl<E: Entries> Drop for Upkeep<E> {
+impl<K: Slot, V: Slot> Drop for Table<K, V> {
     /// Drops entries and kept remains. If a destructor panics, the other destructors still run.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();

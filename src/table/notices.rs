@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 use core::ptr;
 
-use super::entries::{Entries, EntryOf, RemainsOf, Upkeep};
+use super::buckets::Buckets;
+use super::entries::Table;
+use super::entry::{Entry, Remains};
 use super::waker::DrainGuard;
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
@@ -13,7 +15,7 @@ use crate::reference::Slot;
 /// call pays for all dead entries.
 const NOTICES: usize = 16;
 
-impl<E: Entries> Upkeep<E> {
+impl<K: Slot, V: Slot> Table<K, V> {
     /// Returns the number of entries without a pending notice.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -70,13 +72,13 @@ impl<E: Entries> Upkeep<E> {
     #[cold]
     fn notified_entries(&self) -> usize {
         let of_keys = self.keys.iter().filter_map(|notice| {
-            let cookie = <E::Key as Slot>::Queue::cookie(&notice);
-            let named = |entry: &EntryOf<E>| entry.key.is_named_by(&notice);
+            let cookie = K::Queue::cookie(&notice);
+            let named = |entry: &Entry<K, V>| entry.key.is_named_by(&notice);
             self.entries.find(cookie, named)
         });
         let of_values = self.values.iter().filter_map(|notice| {
-            let cookie = <E::Value as Slot>::Queue::cookie(&notice);
-            let named = |entry: &EntryOf<E>| entry.value.is_named_by(&notice);
+            let cookie = V::Queue::cookie(&notice);
+            let named = |entry: &Entry<K, V>| entry.value.is_named_by(&notice);
             self.entries.find(cookie, named)
         });
         if self.keys.is_idle() || self.values.is_idle() {
@@ -159,19 +161,19 @@ impl<E: Entries> Upkeep<E> {
     /// Unlinks the next entry with a pending notice, and returns its remains. Takes at most `left`
     /// notices, and subtracts their number from `left`.
     #[inline(always)]
-    pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<RemainsOf<E>> {
-        let Upkeep {
+    pub(super) fn unlink_notified(&mut self, left: &mut usize) -> Option<Remains<K, V>> {
+        let Table {
             entries,
             keys,
             values,
             ..
         } = self;
-        let named = |entry: &EntryOf<E>, notice: &_| entry.key.is_named_by(notice);
+        let named = |entry: &Entry<K, V>, notice: &_| entry.key.is_named_by(notice);
         if let Some(mut entry) = unlink_next(keys, entries, left, named) {
             entry.value.deregister(values);
             return Some(entry.into_remains());
         }
-        let named = |entry: &EntryOf<E>, notice: &_| entry.value.is_named_by(notice);
+        let named = |entry: &Entry<K, V>, notice: &_| entry.value.is_named_by(notice);
         let mut entry = unlink_next(values, entries, left, named)?;
         entry.key.deregister(keys);
         Some(entry.into_remains())
@@ -181,12 +183,12 @@ impl<E: Entries> Upkeep<E> {
 /// Unlinks the entry of the next notice that has an entry. `named` returns whether an entry belongs
 /// to a notice.
 #[inline(always)]
-fn unlink_next<D: NoticeQueue, E: Entries>(
+fn unlink_next<D: NoticeQueue, K: Slot, V: Slot>(
     deaths: &mut D,
-    entries: &mut E,
+    entries: &mut Buckets<K, V>,
     left: &mut usize,
-    named: impl Fn(&EntryOf<E>, &D::Notice) -> bool,
-) -> Option<EntryOf<E>> {
+    named: impl Fn(&Entry<K, V>, &D::Notice) -> bool,
+) -> Option<Entry<K, V>> {
     while *left != 0 {
         let notice = deaths.next()?;
         *left -= 1;

@@ -1,7 +1,8 @@
 //! Sweeping for dead entries whose slots send no notices, a few places at a time; and removing
 //! arbitrary entries.
 
-use super::entries::{Entries, EntryOf, RemainsOf, Upkeep};
+use super::entries::Table;
+use super::entry::{Entry, Remains};
 use crate::reference::Slot;
 
 /// The number of places that one operation sweeps. A sweep passes over n places in n / 16
@@ -12,9 +13,9 @@ const PLACES: usize = 16;
 #[derive(Default)]
 pub(crate) struct Walk(usize);
 
-impl<E: Entries> Upkeep<E> {
+impl<K: Slot, V: Slot> Table<K, V> {
     /// Whether the collection has to sweep for dead entries.
-    pub(super) const SWEPT: bool = E::Key::SWEPT || E::Value::SWEPT;
+    pub(super) const SWEPT: bool = K::SWEPT || V::SWEPT;
 
     /// Sweeps the next `places` places.
     pub(super) fn sweep(&mut self, mut places: usize) {
@@ -30,7 +31,7 @@ impl<E: Entries> Upkeep<E> {
 
     /// Sweeps at most `places` places, and unlinks the first dead entry. Subtracts the number of
     /// swept places from `places`.
-    pub(super) fn sweep_dead(&mut self, places: &mut usize) -> Option<RemainsOf<E>> {
+    pub(super) fn sweep_dead(&mut self, places: &mut usize) -> Option<Remains<K, V>> {
         while Self::SWEPT && *places != 0 {
             *places -= 1;
             let place = self.advance();
@@ -48,8 +49,8 @@ impl<E: Entries> Upkeep<E> {
         self.sweep(self.entries.places());
     }
 
-    fn unlink_dead_at(&mut self, place: usize) -> Option<RemainsOf<E>> {
-        let dead = |entry: &mut EntryOf<E>| entry.is_stale().then_some(());
+    fn unlink_dead_at(&mut self, place: usize) -> Option<Remains<K, V>> {
+        let dead = |entry: &mut Entry<K, V>| entry.is_stale().then_some(());
         let ((), entry) = self.take_at(place, dead)?;
         Some(entry.into_remains())
     }
@@ -58,8 +59,8 @@ impl<E: Entries> Upkeep<E> {
     pub(crate) fn take_at<R>(
         &mut self,
         place: usize,
-        take: impl FnOnce(&mut EntryOf<E>) -> Option<R>,
-    ) -> Option<(R, EntryOf<E>)> {
+        take: impl FnOnce(&mut Entry<K, V>) -> Option<R>,
+    ) -> Option<(R, Entry<K, V>)> {
         let (taken, mut entry) = self.entries.unlink_at(place, take)?;
         entry.deregister(&mut self.keys, &mut self.values);
         Some((taken, entry))
@@ -69,8 +70,8 @@ impl<E: Entries> Upkeep<E> {
     pub(crate) fn take_next<R>(
         &mut self,
         walk: &mut Walk,
-        mut take: impl FnMut(&mut EntryOf<E>) -> Option<R>,
-    ) -> Option<(R, EntryOf<E>)> {
+        mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
+    ) -> Option<(R, Entry<K, V>)> {
         while walk.0 < self.entries.places() {
             walk.0 += 1;
             let taken = self.take_at(walk.0 - 1, &mut take);

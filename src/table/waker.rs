@@ -3,24 +3,26 @@
 use alloc::sync::Arc;
 use core::task::{Context, Poll, Waker};
 
-use super::entries::{Entries, EntryOf, Upkeep};
+use super::buckets::Buckets;
+use super::entries::Table;
+use super::entry::Entry;
 use crate::ptr::WakerCell;
 use crate::queue::NoticeQueue;
-use crate::reference::Slot as _;
+use crate::reference::Slot;
 
 /// An operation that drains notices. When the operation ends, even by a panic, the waker is armed
 /// again if nothing is pending. It is not armed earlier, because a destructor that the drain runs
 /// may kill the next key, whose notice the same drain takes.
-pub(super) struct DrainGuard<'a, E: Entries>(pub(super) &'a mut Upkeep<E>);
+pub(super) struct DrainGuard<'a, K: Slot, V: Slot>(pub(super) &'a mut Table<K, V>);
 
-impl<E: Entries> Drop for DrainGuard<'_, E> {
+impl<K: Slot, V: Slot> Drop for DrainGuard<'_, K, V> {
     #[inline]
     fn drop(&mut self) {
         self.0.arm();
     }
 }
 
-impl<E: Entries> Upkeep<E> {
+impl<K: Slot, V: Slot> Table<K, V> {
     /// Arms the waker, if there is a waker and nothing is pending.
     #[inline]
     pub(super) fn arm(&mut self) {
@@ -85,10 +87,10 @@ impl<E: Entries> Upkeep<E> {
 
 /// Finishes a notice that is alone in its queue, if it is late. `named` returns whether an entry
 /// belongs to a notice.
-fn finish_late<D: NoticeQueue, E: Entries>(
+fn finish_late<D: NoticeQueue, K: Slot, V: Slot>(
     deaths: &mut D,
-    entries: &E,
-    named: impl Fn(&EntryOf<E>, &D::Notice) -> bool,
+    entries: &Buckets<K, V>,
+    named: impl Fn(&Entry<K, V>, &D::Notice) -> bool,
 ) {
     let late = deaths.alone().is_some_and(|alone| {
         let entry = entries.find(D::cookie(&alone), |entry| named(entry, &alone));
