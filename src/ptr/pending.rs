@@ -66,6 +66,9 @@ impl<F: Flavour> StackRef<F> {
     #[inline(always)]
     pub(crate) fn leave_batch(self) {
         let batch = &self.get().batch;
-        batch.store(batch.load(Relaxed).saturating_sub(1), Relaxed);
+        let count = batch.load(Relaxed);
+        if count != 0 {
+            batch.store(count - 1, Relaxed);
+        }
     }
 }

@@ -52,9 +52,11 @@ pub trait NoticeQueue: Sized {
     /// Returns the cookie with which the entry of a notice was registered.
     fn cookie(notice: &Self::Notice) -> Cookie;
 
-    /// Finishes a notice that was taken out, and whose entry is unlinked. A late notice had no entry
-    /// any more.
-    fn finish(&mut self, notice: Self::Notice, is_late: bool);
+    /// Finishes a notice that was taken out, and whose entry is unlinked.
+    fn finish(&mut self, notice: Self::Notice);
+
+    /// Takes note that a notice was late: it has no entry any more.
+    fn was_late(&mut self) {}
 
     /// Frees memory that no registration needs.
     fn shrink_to_fit(&mut self) {}
@@ -79,7 +81,7 @@ impl NoticeQueue for () {
         match *notice {}
     }
 
-    fn finish(&mut self, notice: Infallible, _: bool) {
+    fn finish(&mut self, notice: Infallible) {
         match notice {}
     }
 }

@@ -146,14 +146,17 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
     /// Finishes a notice whose entry has been unlinked: frees the block of the dead object, unless
     /// there are more shares.
     #[inline]
-    fn finish(&mut self, notice: DeadNotice<F>, is_late: bool) {
-        // (Saturating: a leaked entry is not found, either.)
-        self.late = self.late.saturating_sub(usize::from(is_late));
+    fn finish(&mut self, notice: DeadNotice<F>) {
         if let Some(stack) = self.stack {
             // SAFETY: N3, Q1: we are the owner, the notice has been taken out, and its entry is
             // unlinked.
             unsafe { stack.finish(notice.notice) };
         }
+    }
+
+    fn was_late(&mut self) {
+        // (Saturating: a leaked entry is not found, either.)
+        self.late = self.late.saturating_sub(1);
     }
 
     /// Frees memory that no registration needs. O(registrations that have ended).
@@ -278,7 +281,8 @@ impl<F: Flavour> DeadQueue<F> {
         self.late += 1;
         if self.alone().is_some_and(|alone| alone.at == at) {
             if let Some(notice) = self.next() {
-                self.finish(notice, true);
+                self.finish(notice);
+                self.was_late();
             }
             self.arm();
         }
@@ -291,7 +295,7 @@ impl<F: Flavour> Drop for DeadQueue<F> {
         let _waker = self.waker().and_then(|cell| cell.replace(None));
         for notice in self.batch {
             self.registered -= 1;
-            self.finish(DeadNotice::new(notice), false);
+            self.finish(DeadNotice::new(notice));
         }
         if let Some(stack) = self.stack {
             // SAFETY: Q2; the entries are gone, or were leaked with their watches.

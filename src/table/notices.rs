@@ -195,10 +195,11 @@ fn unlink_next<D: NoticeQueue, K: Slot, V: Slot>(
         let entry = entries.unlink(D::cookie(&notice), |entry| named(entry, &notice));
         // Finish the notice before anything else that the entry owns is destroyed: the memory of
         // the block is in the cache, and will be reused.
-        deaths.finish(notice, entry.is_none());
+        deaths.finish(notice);
         if entry.is_some() {
             return entry;
         }
+        deaths.was_late();
     }
     None
 }

@@ -97,6 +97,7 @@ fn finish_late<D: NoticeQueue, K: Slot, V: Slot>(
         entry.is_none()
     });
     if let Some(notice) = late.then(|| deaths.next()).flatten() {
-        deaths.finish(notice, true);
+        deaths.finish(notice);
+        deaths.was_late();
     }
 }

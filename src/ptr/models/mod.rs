@@ -303,10 +303,11 @@ impl<T> Map<T> {
                 let watch = self.entries[index].take().unwrap();
                 assert!(watch.is_expired() && watch.upgrade().is_none());
             }
-            self.queue.finish(notice, index.is_none());
+            self.queue.finish(notice);
             if index.is_some() {
                 return true;
             }
+            self.queue.was_late();
         }
         false
     }
@@ -322,7 +323,8 @@ impl<T> Map<T> {
         let alone = self.queue.alone();
         if alone.is_some_and(|alone| self.named(&alone).is_none()) {
             let late = self.queue.next().unwrap();
-            self.queue.finish(late, true);
+            self.queue.finish(late);
+            self.queue.was_late();
         }
         self.queue.arm();
     }

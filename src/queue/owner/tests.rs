@@ -55,7 +55,7 @@ fn a_count_does_not_outlive_its_notices() {
         assert_eq!(queue.count(), deaths + 1);
         for left in (0..=deaths).rev() {
             let notice = queue.next().unwrap();
-            queue.finish(notice, false);
+            queue.finish(notice);
             assert_eq!(queue.count(), left);
         }
     }
