@@ -58,6 +58,7 @@ struct Handle {
 }
 
 /// The registry's knowledge about a live object.
+#[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) type_name: &'static str,
     pub(crate) number: u64,

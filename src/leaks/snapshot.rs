@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use std::thread;
 
-use crate::holders::{self, Origin};
+use crate::holders::{self, Known, Origin};
 
 /// A point in time, for [`leaks`](Self::leaks).
 ///
@@ -57,47 +57,38 @@ impl Snapshot {
 
     fn leaks_where(&self, wanted: impl Fn(&Origin) -> bool) -> Vec<Leak> {
         let objects = holders::objects(|number, birth| number > self.0 && wanted(birth));
-        let leak = |object: holders::Known| Leak {
-            type_name: object.type_name,
-            birth: object.birth,
-            holders: object.holders,
-        };
-        objects.into_iter().map(leak).collect()
+        objects.into_iter().map(Leak).collect()
     }
 }
 
 /// An object that is still alive.
 #[derive(Clone)]
-pub struct Leak {
-    type_name: &'static str,
-    birth: Origin,
-    holders: Vec<Origin>,
-}
+pub struct Leak(Known);
 
 impl Leak {
     /// Returns the type with which the object was made, as [`core::any::type_name`] names it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        self.type_name
+        self.0.type_name
     }
 
     /// Returns the origin of the object.
     #[must_use]
     pub fn birth(&self) -> &Origin {
-        &self.birth
+        &self.0.birth
     }
 
     /// Returns the origins of the object's handles, oldest first.
     #[must_use]
     pub fn holders(&self) -> &[Origin] {
-        &self.holders
+        &self.0.holders
     }
 }
 
 impl fmt::Display for Leak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, made at {}", self.type_name, self.birth)?;
-        for holder in &self.holders {
+        write!(f, "{}, made at {}", self.type_name(), self.birth())?;
+        for holder in self.holders() {
             write!(f, "\n  held since {holder}")?;
         }
         Ok(())
