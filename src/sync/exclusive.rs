@@ -1,8 +1,8 @@
 //! Data for one thread at a time, under a lock, in a [`Critical`] section.
 //!
 //! The allocator is user code, and may use a collection. So a thread allocates and frees nothing in
-//! the section: new memory is allocated before the section ([`Mutex::with_room`]), and old memory is
-//! freed after it.
+//! the section: new memory is allocated before the section ([`Mutex::with_room`]), and old memory
+//! is freed after it.
 
 use core::mem;
 use core::ops::{Deref, DerefMut};

@@ -26,7 +26,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// death of an entry may cause the death of another entry behind the current position.
     pub(crate) fn reclaim_all(&mut self) {
         let drain = DrainGuard(self);
-        let all = drain.0.entries.places();
+        let all = drain.0.entries.num_buckets();
         while let Some(remains) = drain.0.unlink_dead(&mut { usize::MAX }, &mut { all }) {
             drain.0.kept.reclaim(remains);
         }
@@ -105,7 +105,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     fn next_of_all(&mut self) -> Option<Remains<K, V>> {
-        self.next_dead(&mut { usize::MAX }, &mut self.entries.places())
+        self.next_dead(&mut { usize::MAX }, &mut self.entries.num_buckets())
     }
 
     /// Takes the remains of one dead entry. Returns `None` if no entry is dead.
@@ -145,7 +145,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     fn drop_entries(&mut self) {
-        let mut entries = self.entries.table.drain();
+        let mut entries = self.entries.drain();
         run_all(|| entries.next().is_some());
     }
 
@@ -166,7 +166,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// dropped. A destructor of a value may panic, and leak the other entries: these must not watch
     /// any more. Or a destructor may kill a key of this collection, whose notice would be useless.
     fn deregister_all(&mut self) {
-        for entry in self.entries.table.iter_mut() {
+        for entry in self.entries.iter_mut() {
             entry.deregister(&mut self.keys, &mut self.values);
         }
         // The notices that are still in the queues have no entry any more.

@@ -4,18 +4,20 @@ use core::alloc::Layout;
 use core::ptr;
 use hashbrown::{HashTable, hash_table};
 
-use super::buckets::{Buckets, LARGE};
 use super::entry::{Entry, Remains};
 use super::kept::KeptRemains;
+use super::marks::Hints;
 use super::reclaim::Reclaim;
-use crate::hash::HashValue;
+use crate::hash::{Cookie, HashValue};
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
+use crate::sync;
 
 /// A hash table of entries, with everything that the table needs to reclaim dead entries.
 pub(crate) struct Table<K: Slot, V: Slot> {
     // Before the queues: an entry's watch is dropped before its queue is.
-    pub(crate) entries: Buckets<K, V>,
+    pub(crate) entries: HashTable<Entry<K, V>>,
+    pub(super) hints: Hints,
     pub(crate) keys: K::Queue,
     pub(crate) values: V::Queue,
     /// All remains of dead entries go here, to be kept or dropped.
@@ -23,6 +25,9 @@ pub(crate) struct Table<K: Slot, V: Slot> {
     /// The bucket at which the next sweep begins.
     pub(crate) sweep_position: usize,
 }
+
+/// A table with this many buckets does not fit into a core's own caches: lookups wait for memory.
+pub(super) const LARGE: usize = 1 << 14;
 
 /// Panics if a table for so many entries exceeds the address space. hashbrown checks too, but would
 /// report its own line.
@@ -42,7 +47,8 @@ pub(super) fn assert_fits<E>(entries: Option<usize>) {
 impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) const fn new() -> Self {
         Table {
-            entries: Buckets::NONE,
+            entries: HashTable::new(),
+            hints: Hints::NONE,
             keys: NoticeQueue::NONE,
             values: NoticeQueue::NONE,
             kept: KeptRemains::new(),
@@ -58,13 +64,13 @@ impl<K: Slot, V: Slot> Table<K, V> {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         assert_fits::<Entry<K, V>>(Some(capacity));
         let mut table = Self::new();
-        table.entries.table = HashTable::with_capacity(capacity);
+        table.entries = HashTable::with_capacity(capacity);
         table
     }
 
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
-        self.entries.table.capacity()
+        self.entries.capacity()
     }
 
     #[inline]
@@ -75,10 +81,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) -> Option<&Entry<K, V>> {
         // In a large table, the tags and the entries are on two cold lines: load both lines at
         // once.
-        if self.entries.table.num_buckets() >= LARGE {
-            self.entries.prefetch_home(hash);
+        if self.entries.num_buckets() >= LARGE {
+            self.prefetch_home(hash);
         }
-        self.entries.table.find(hash.get(), |entry| eq(&entry.key))
+        self.entries.find(hash.get(), |entry| eq(&entry.key))
     }
 
     /// Returns the entries of several keys. `eq` gets the index of the key.
@@ -94,19 +100,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
         // hashbrown checks too, but would report its own line.
         let mut found = [ptr::null(); N];
         let mut overlap = false;
-        let entries =
-            self.entries
-                .table
-                .get_disjoint_mut(hashes.map(HashValue::get), |n, entry| {
-                    if !eq(n, entry) {
-                        return false;
-                    }
-                    let entry = ptr::from_ref(entry);
-                    let again = found.contains(&entry);
-                    overlap |= again;
-                    found[n] = entry;
-                    !again
-                });
+        let entries = self
+            .entries
+            .get_disjoint_mut(hashes.map(HashValue::get), |n, entry| {
+                if !eq(n, entry) {
+                    return false;
+                }
+                let entry = ptr::from_ref(entry);
+                let again = found.contains(&entry);
+                overlap |= again;
+                found[n] = entry;
+                !again
+            });
         assert!(!overlap, "two of the keys have the same entry");
         entries
     }
@@ -114,12 +119,32 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Iterates over all entries, including dead entries.
     #[inline]
     pub(crate) fn iter(&self) -> hash_table::Iter<'_, Entry<K, V>> {
-        self.entries.table.iter()
+        self.entries.iter()
     }
 
     /// Iterates over all entries, including dead entries.
     #[inline]
     pub(crate) fn iter_mut(&mut self) -> hash_table::IterMut<'_, Entry<K, V>> {
-        self.entries.table.iter_mut()
+        self.entries.iter_mut()
+    }
+
+    /// Prefetches the entry, without its tag, at the home bucket. The entry is there unless the
+    /// bucket was occupied. Returns the bucket.
+    #[inline(always)]
+    fn prefetch_home(&self, hash: HashValue) -> usize {
+        let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);
+        let entry = (bucket + 1).wrapping_mul(size_of::<Entry<K, V>>());
+        sync::prefetch(ptr::without_provenance(self.hints.tags.wrapping_sub(entry)));
+        bucket
+    }
+
+    /// Prefetches the cache lines that probably contain the entry of this hash. Only a hint: `tags`
+    /// may belong to a table that was replaced, and hashbrown may change its layout.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, hash: Cookie) {
+        let bucket = self.prefetch_home(hash);
+        sync::prefetch(ptr::without_provenance(
+            self.hints.tags.wrapping_add(bucket),
+        ));
     }
 }

@@ -10,6 +10,22 @@ pub(super) const STRETCH: usize = 64;
 /// The number of buckets that a word of marks stands for.
 const OF_WORD: usize = STRETCH * u64::BITS as usize;
 
+/// Notes that insertions make.
+pub(super) struct Hints {
+    /// The address at which the buckets end and their tags begin, as of the last insertion: for
+    /// [`prefetch`](super::Table::prefetch).
+    pub(super) tags: usize,
+    /// The stretches that a [`pop`](super::Table::pop) may skip.
+    pub(super) marks: Marks,
+}
+
+impl Hints {
+    pub(super) const NONE: Self = Hints {
+        tags: 0,
+        marks: Marks::NONE,
+    };
+}
+
 /// One mark for each stretch, set if the stretch may have an entry. Empty if nothing is known.
 pub(crate) struct Marks(Vec<u64>);
 

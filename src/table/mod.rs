@@ -3,8 +3,9 @@
 //!
 //! The table knows no hasher and no pointer: hashes come in as
 //! [`HashValue`](crate::hash::HashValue), keys and values as [slots](crate::reference::Slot). The
-//! table finds an entry by its hash, so the hash is also the cookie of the entry. When the table
-//! moves an entry, it uses the hash with which the slots of the entry were registered
+//! table finds an entry by its hash, so the hash is also the cookie with which the slots of the
+//! entry are registered: by the cookie in a notice, the entry is found wherever it has moved. When
+//! the table moves an entry, it uses the hash with which the slots of the entry were registered
 //! ([`Entry::hash`]), whatever the `Hash` of a key returns now.
 //!
 //! The table never runs user code while an entry is half inserted or half removed: it first unlinks
@@ -12,12 +13,11 @@
 //! value kills the next key, the death only pushes the next notice: the loops here take the notice,
 //! without recursion.
 //!
-//! The order of the files, each of which uses only earlier files. `entry`, `marks` and `buckets`,
-//! `reclaim` and `kept` are parts of `entries`, which has the table itself. `waker` calls the waker;
+//! The order of the files, each of which uses only earlier files. `entry`, `marks`, `reclaim`
+//! and `kept` are parts of `entries`, which has the table itself. `waker` calls the waker;
 //! `notices` and `sweep` find dead entries; `drain` reclaims dead entries; `room` grows and shrinks
 //! the table. Last come the ways in and out: `place`, `pop`, `of_value` and `into_entries`.
 
-mod buckets;
 mod drain;
 mod entries;
 mod entry;

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 use core::ptr;
+use hashbrown::HashTable;
 
-use super::buckets::Buckets;
 use super::entries::Table;
 use super::entry::{Entry, Remains};
 use super::waker::DrainGuard;
@@ -45,17 +45,17 @@ impl<K: Slot, V: Slot> Table<K, V> {
         // The stride is odd, and a hash table has a power of two of buckets: so the search visits
         // each place. (If the number is no power of two, `len` may decide.)
         const STRIDE: usize = 0x9e37_79b1;
-        let places = self.entries.places();
+        let places = self.entries.num_buckets();
         let mut order = (0..places).map(|n| n.wrapping_mul(STRIDE) % places);
         order.any(|at| {
-            let entry = self.entries.get(at);
+            let entry = self.entries.get_bucket(at);
             entry.is_some_and(|entry| !entry.is_expired())
         })
     }
 
     /// Returns the number of entries with a pending notice. O(notices that have come since the last
-    /// call). If some notices are late, O(notices); if both keys and values have notices, O(n log n)
-    /// for n notices, and memory for their addresses.
+    /// call). If some notices are late, O(notices); if both keys and values have notices, O(n log
+    /// n) for n notices, and memory for their addresses.
     #[inline]
     pub(crate) fn notified(&self) -> usize {
         if self.keys.is_idle() && !self.values.has_late() {
@@ -74,12 +74,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let of_keys = self.keys.iter().filter_map(|notice| {
             let cookie = K::Queue::cookie(&notice);
             let named = |entry: &Entry<K, V>| entry.key.is_named_by(&notice);
-            self.entries.find(cookie, named)
+            self.entries.find(cookie.get(), named)
         });
         let of_values = self.values.iter().filter_map(|notice| {
             let cookie = V::Queue::cookie(&notice);
             let named = |entry: &Entry<K, V>| entry.value.is_named_by(&notice);
-            self.entries.find(cookie, named)
+            self.entries.find(cookie.get(), named)
         });
         if self.keys.is_idle() || self.values.is_idle() {
             return of_keys.chain(of_values).count();
@@ -117,10 +117,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
     #[inline]
     pub(crate) fn prefetch_notified(&mut self) {
         if let Some(cookie) = self.keys.peek() {
-            self.entries.prefetch(cookie);
+            self.prefetch(cookie);
         }
         if let Some(cookie) = self.values.peek() {
-            self.entries.prefetch(cookie);
+            self.prefetch(cookie);
         }
     }
 
@@ -185,14 +185,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
 #[inline(always)]
 fn unlink_next<D: NoticeQueue, K: Slot, V: Slot>(
     deaths: &mut D,
-    entries: &mut Buckets<K, V>,
+    entries: &mut HashTable<Entry<K, V>>,
     left: &mut usize,
     named: impl Fn(&Entry<K, V>, &D::Notice) -> bool,
 ) -> Option<Entry<K, V>> {
     while *left != 0 {
         let notice = deaths.next()?;
         *left -= 1;
-        let entry = entries.unlink(D::cookie(&notice), |entry| named(entry, &notice));
+        let found = entries.find_entry(D::cookie(&notice).get(), |entry| named(entry, &notice));
+        let entry = found.ok().map(|found| found.remove().0);
         // Finish the notice before anything else that the entry owns is destroyed: the memory of
         // the block is in the cache, and will be reused.
         deaths.finish(notice);

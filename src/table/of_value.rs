@@ -22,7 +22,7 @@ impl<K: Slot, V: Watch> Table<K, V> {
             // hashbrown compares only tags, so an entry with another of these hashes may come up:
             // its own hash will find it.
             let has_hash = |entry: &&Entry<K, V>| entry.value.cookie() == Some(hash);
-            let entries = self.entries.table.iter_hash(hash.get());
+            let entries = self.entries.iter_hash(hash.get());
             found.extend(entries.filter(is_of).filter(has_hash));
         }
         found
@@ -37,7 +37,7 @@ impl<K: Slot, V: Watch> Table<K, V> {
         let mut removed = 0;
         if let Some(hashes) = V::cookies_of(value, &self.values) {
             for hash in hashes {
-                while let Ok(found) = self.entries.table.find_entry(hash.get(), is_of) {
+                while let Ok(found) = self.entries.find_entry(hash.get(), is_of) {
                     let mut entry = found.remove().0;
                     entry.deregister(&mut self.keys, &mut self.values);
                     removed += 1;

@@ -2,9 +2,9 @@
 
 use hashbrown::hash_table;
 
-use super::buckets::Hints;
 use super::entries::Table;
 use super::entry::Entry;
+use super::marks::Hints;
 use super::room;
 use crate::hash::HashValue;
 use crate::reference::Slot;
@@ -43,15 +43,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
         hash: HashValue,
         mut eq: impl FnMut(&K) -> bool,
     ) -> Option<Found<'_, K, V>> {
-        let found = self
-            .entries
-            .table
-            .find_entry(hash.get(), |entry| eq(&entry.key));
+        let found = self.entries.find_entry(hash.get(), |entry| eq(&entry.key));
         let registrar = Registrar {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
-            hints: &mut self.entries.hints,
+            hints: &mut self.hints,
         };
         Some(Found {
             entry: found.ok()?,
@@ -74,12 +71,12 @@ impl<K: Slot, V: Slot> Table<K, V> {
             self.tidy();
             self.make_room();
         }
-        let place = (self.entries.table).entry(hash.get(), |entry| eq(&entry.key), room::hash);
+        let place = (self.entries).entry(hash.get(), |entry| eq(&entry.key), room::hash);
         let registrar = Registrar {
             hash,
             keys: &mut self.keys,
             values: &mut self.values,
-            hints: &mut self.entries.hints,
+            hints: &mut self.hints,
         };
         let place = match place {
             hash_table::Entry::Occupied(entry) => match pin(entry.get()) {

@@ -1,7 +1,6 @@
 //! Removing entries, in the order of the buckets.
 
-use super::buckets::LARGE;
-use super::entries::Table;
+use super::entries::{LARGE, Table};
 use super::entry::Entry;
 use super::marks::STRETCH;
 use crate::reference::Slot;
@@ -16,8 +15,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         if self.entries.len() == 0 {
             return None;
         }
-        let first = self.sweep_position.min(self.entries.places());
-        for (from, to) in [(first, self.entries.places()), (0, first)] {
+        let first = self.sweep_position.min(self.entries.num_buckets());
+        for (from, to) in [(first, self.entries.num_buckets()), (0, first)] {
             let mut from = from;
             while let Some(bucket) = self.next_occupied(from, to) {
                 from = bucket + 1;
@@ -34,20 +33,20 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Returns the first bucket in a range that has an entry. In a large table, notes the stretches
     /// without an entry.
     fn next_occupied(&mut self, from: usize, to: usize) -> Option<usize> {
-        let buckets = self.entries.places();
+        let buckets = self.entries.num_buckets();
         let mut at = from;
         while at < to {
             let whole = at % STRETCH == 0;
             if whole {
-                at = self.entries.hints.marks.next(at).min(to);
+                at = self.hints.marks.next(at).min(to);
             }
             let end = to.min((at | (STRETCH - 1)).saturating_add(1));
-            let found = (at..end).find(|bucket| self.entries.get(*bucket).is_some());
+            let found = (at..end).find(|bucket| self.entries.get_bucket(*bucket).is_some());
             if found.is_some() {
                 return found;
             }
             if whole && end - at == STRETCH && buckets >= LARGE {
-                self.entries.hints.marks.clear(at, buckets);
+                self.hints.marks.clear(at, buckets);
             }
             at = end;
         }

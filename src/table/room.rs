@@ -17,19 +17,18 @@ impl<K: Slot, V: Slot> Table<K, V> {
         if self.is_short_of(additional) {
             self.reclaim_all();
             assert_fits::<Entry<K, V>>(self.entries.len().checked_add(additional));
-            self.entries.hints.marks.forget();
-            self.entries.table.reserve(additional, hash);
+            self.hints.marks.forget();
+            self.entries.reserve(additional, hash);
         }
     }
 
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();
-            self.entries.hints.marks.forget();
+            self.hints.marks.forget();
             // `alloc` does not let other crates construct its error: take the error from a
             // collection in `alloc`.
             self.entries
-                .table
                 .try_reserve(additional, hash)
                 .map_err(|_| capacity_error())?;
         }
@@ -55,16 +54,16 @@ impl<K: Slot, V: Slot> Table<K, V> {
             // One more than the table can hold: then hashbrown takes its next size, or, if only the
             // tombstones of removed entries fill the table, rehashes in place.
             let additional = (self.capacity() + 1).saturating_sub(len).max(1);
-            self.entries.hints.marks.forget();
-            self.entries.table.reserve(additional, hash);
+            self.hints.marks.forget();
+            self.entries.reserve(additional, hash);
         }
     }
 
     /// Reclaims all dead entries, and frees memory, but keeps room for `min_capacity` entries.
     pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
         self.shrink_to_fit();
-        self.entries.hints.marks.forget();
-        self.entries.table.shrink_to(min_capacity, hash);
+        self.hints.marks.forget();
+        self.entries.shrink_to(min_capacity, hash);
     }
 }
 

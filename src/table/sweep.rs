@@ -26,7 +26,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Returns the number of places that so many operations sweep: at most all places.
     pub(super) fn places_of(&self, operations: usize) -> usize {
-        operations.saturating_mul(PLACES).min(self.entries.places())
+        operations
+            .saturating_mul(PLACES)
+            .min(self.entries.num_buckets())
     }
 
     /// Sweeps at most `places` places, and unlinks the first dead entry. Subtracts the number of
@@ -46,7 +48,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Reclaims the entries with pending notices, and sweeps all places once.
     pub(crate) fn reclaim_once(&mut self) {
         self.reclaim_notified();
-        self.sweep(self.entries.places());
+        self.sweep(self.entries.num_buckets());
     }
 
     fn unlink_dead_at(&mut self, place: usize) -> Option<Remains<K, V>> {
@@ -61,7 +63,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         place: usize,
         take: impl FnOnce(&mut Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        let (taken, mut entry) = self.entries.unlink_at(place, take)?;
+        let mut found = self.entries.get_bucket_entry(place).ok()?;
+        let taken = take(found.get_mut())?;
+        let mut entry = found.remove().0;
         entry.deregister(&mut self.keys, &mut self.values);
         Some((taken, entry))
     }
@@ -72,7 +76,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         walk: &mut Walk,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        while walk.0 < self.entries.places() {
+        while walk.0 < self.entries.num_buckets() {
             walk.0 += 1;
             let taken = self.take_at(walk.0 - 1, &mut take);
             if taken.is_some() {
@@ -85,7 +89,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// Returns the sweep position, and advances it.
     fn advance(&mut self) -> usize {
         let place = self.sweep_position;
-        self.sweep_position = if place + 1 < self.entries.places() {
+        self.sweep_position = if place + 1 < self.entries.num_buckets() {
             place + 1
         } else {
             0

@@ -2,8 +2,8 @@
 
 use alloc::sync::Arc;
 use core::task::{Context, Poll, Waker};
+use hashbrown::HashTable;
 
-use super::buckets::Buckets;
 use super::entries::Table;
 use super::entry::Entry;
 use crate::ptr::WakerCell;
@@ -89,11 +89,11 @@ impl<K: Slot, V: Slot> Table<K, V> {
 /// belongs to a notice.
 fn finish_late<D: NoticeQueue, K: Slot, V: Slot>(
     deaths: &mut D,
-    entries: &Buckets<K, V>,
+    entries: &HashTable<Entry<K, V>>,
     named: impl Fn(&Entry<K, V>, &D::Notice) -> bool,
 ) {
     let late = deaths.alone().is_some_and(|alone| {
-        let entry = entries.find(D::cookie(&alone), |entry| named(entry, &alone));
+        let entry = entries.find(D::cookie(&alone).get(), |entry| named(entry, &alone));
         entry.is_none()
     });
     if let Some(notice) = late.then(|| deaths.next()).flatten() {
