@@ -143,7 +143,7 @@ impl<F: Flavour> StackRef<F> {
     /// Takes all notices out, if there are any. The caller is the owner.
     #[inline]
     pub(crate) fn take(self) -> NoticeLink<F> {
-        // Relaxed: the owner keeps all readers out.
+        // N4. Relaxed: the owner keeps all readers out.
         self.get().counted.store(ptr::null_mut(), Relaxed);
         // Acquire: the Release of each push, whose successors are part of its release sequence.
         NoticeLink::from_ptr(self.get().top.swap(ptr::null_mut(), Acquire))

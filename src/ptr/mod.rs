@@ -25,7 +25,7 @@
 //! | `register` | registers entries, and deregisters the entries of one owner | |
 //! | `notice` | a block, a record or a hook as the notice of a death | |
 //! | `delivery` | pushes, takes and finishes notices | |
-//! | `pending` | counts the notices | |
+//! | `pending` | counts the notices | N4, N5 |
 //! | `death` | everything after the payload's destructor | |
 //! | `strong`, `weak` | the two pointers | |
 //! | `object_ref` | a live object, kept alive by any means | |

@@ -2,15 +2,16 @@
 //! its own, which the owner may have freed. A reader of the collection walks down from the top
 //! notice to the notice that was the top at the last count, and adds that count.
 //!
-//! `counted` names a notice by its address. The notice is on the stack as long as it is named: it
-//! leaves the stack only when the owner [takes](StackRef::take) all notices, and with them the
-//! owner takes the name back, before it frees the first. So no other notice has the address
-//! meanwhile.
+//! Invariants (N1 to N3 are in `stack`):
 //!
-//! Several threads may read the collection at once. `count` belongs to the thread that has taken
-//! the name out, by one exchange, and has left [`BUSY`] there. A thread that finds `BUSY` walks
-//! down to the last notice, and notes nothing. (If a thread that has seen an older top is the last
-//! to note its count, the next count only takes longer.)
+//! * **N4** `counted` names a notice by its address. The notice is on the stack as long as it is
+//!   named: it leaves the stack only when the owner [takes](StackRef::take) all notices, and with
+//!   them the owner takes the name back, before it frees the first. So no other notice has the
+//!   address meanwhile.
+//! * **N5** Several threads may read the collection at once. `count` belongs to the thread that has
+//!   taken the name out, by one exchange, and has left [`BUSY`] there. A thread that finds `BUSY`
+//!   walks down to the last notice, and notes nothing. (If a thread that has seen an older top is
+//!   the last to note its count, the next count only takes longer.)
 
 use core::ptr;
 

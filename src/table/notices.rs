@@ -26,7 +26,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// counted.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.len() == 0 || (!self.is_idle() && self.are_all_notified())
+        self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
     }
 
     #[inline(never)]

@@ -12,7 +12,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         &mut self,
         mut take: impl FnMut(&mut Entry<K, V>) -> Option<R>,
     ) -> Option<(R, Entry<K, V>)> {
-        if self.entries.len() == 0 {
+        if self.entries.is_empty() {
             return None;
         }
         let first = self.sweep_position.min(self.entries.num_buckets());
