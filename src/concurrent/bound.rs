@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::kept::KeptRemains;
 use super::schema::Schema;
+use super::table::Table;
 use crate::hash::HashValue;
 use crate::keep::ring::Ring;
 use crate::keep::shared::{Listener, Membership, Published, SharedRing};
@@ -193,16 +194,9 @@ pub(super) struct Ceiling<S: Schema> {
 pub(super) struct Calls<S: Schema> {
     admit: fn(&Ceiling<S>, &Bounded<'_, S>, Option<usize>),
     leave: fn(&Ceiling<S>, usize),
-    evict: fn(&TableOf<S>),
+    evict: fn(&Table<S>),
     pub(super) shrink: fn(&Ceiling<S>),
 }
-
-/// Names the table of each schema, which a later file defines.
-pub(crate) trait HasTable {
-    type Table;
-}
-
-type TableOf<S> = <S as HasTable>::Table;
 
 impl<S: Schema> Bound<S> {
     pub(super) fn floor(published: &Arc<Published>, floor: impl Floor<S::Watch> + 'static) -> Self {
@@ -216,7 +210,7 @@ impl<S: Schema> Bound<S> {
     pub(super) fn ceiling(
         limit: Limit,
         weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
-        evict: fn(&TableOf<S>),
+        evict: fn(&Table<S>),
     ) -> Self {
         let ring = SharedRing::new(limit);
         Bound {
@@ -270,7 +264,7 @@ impl<S: Schema> Bound<S> {
     }
 
     /// Evicts the victims. The caller has left the table: destructors run here.
-    pub(super) fn evict_victims(&self, table: &TableOf<S>) {
+    pub(super) fn evict_victims(&self, table: &Table<S>) {
         match &self.kind {
             BoundKind::Floor(floor) => floor.evict_victims(),
             BoundKind::Ceiling(ceiling) => (ceiling.calls.evict)(table),

@@ -23,7 +23,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::bound::{Bound, Counts, HasTable, TableContext};
+use super::bound::{Bound, Counts, TableContext};
 use super::kept::KeptRemains;
 use super::node::Node;
 use super::schema::Schema;
@@ -46,10 +46,6 @@ pub(crate) struct Table<S: Schema> {
     /// The nodes; their context is the kept keys and values of dead entries, and the bound of the
     /// table.
     pub(super) nodes: RawTable<Node<S>>,
-}
-
-impl<S: Schema> HasTable for S {
-    type Table = Table<S>;
 }
 
 // A table is consistent between any two calls; a panic can leave only a value half changed.
