@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Woken;
-use crate::common::scaled;
+use crate::common::{in_time, scaled};
 use weakly::reference_queue::Ticket;
 use weakly::{ReferenceQueue, Strong};
 
@@ -134,6 +134,28 @@ fn threads_wait() {
         }
     });
     assert!(queue.is_empty());
+}
+
+/// 591: Of two threads that sleep each is woken by a message of its own.
+#[test]
+fn two_threads_sleep() {
+    in_time(|| {
+        for _ in 0..scaled(50, 4) {
+            let queue = ReferenceQueue::new();
+            let objects = [1, 2].map(Strong::new);
+            for object in &objects {
+                queue.register(object, **object);
+            }
+            thread::scope(|scope| {
+                let threads = [(); 2].map(|()| scope.spawn(|| queue.wait()));
+                // By now both sleep, most of the time.
+                thread::sleep(Duration::from_millis(1));
+                drop(objects);
+                let got = threads.map(|thread| thread.join().unwrap());
+                assert_eq!(got.iter().sum::<usize>(), 3);
+            });
+        }
+    });
 }
 
 /// 591: Who waits may give up.
