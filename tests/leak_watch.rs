@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use common::own::Own;
 use common::{Kind, place_of_panic};
-use weakly::{Strong, WeakMap, assert_dead, leaks::LeakWatch, local, reference::WeakKey, unsize};
+use weakly::{Strong, WeakMap, assert_dead, leaks::LeakWatch, reference::WeakKey};
 
 for_each_kind! {
     a_live_object_is_named_with_its_handles,
@@ -84,19 +84,6 @@ fn nothing_is_kept_alive<P: Kind>() {
     assert_eq!(format!("{watch:?}").matches("held: ").count(), 1);
     drop(held);
     assert_eq!((Rc::strong_count(&token), watch.alive().len()), (1, 1));
-}
-
-#[test]
-fn unsized_objects_have_names_too() {
-    let text: Strong<str> = "text".into();
-    let shown = unsize!(local::Strong::new(5) => dyn std::fmt::Debug);
-    let message = first_line_of(|| assert_dead!(Strong::downgrade(&text)));
-    assert_eq!(message, "`str` is still alive: 1 strong handle");
-    let message = first_line_of(|| assert_dead!(local::Strong::downgrade(&shown)));
-    assert_eq!(
-        message,
-        "`dyn core::fmt::Debug` is still alive: 1 strong handle"
-    );
 }
 
 #[test]

@@ -87,21 +87,6 @@ fn interned_handles_are_made_by_the_caller_even_through_into() {
     drop((again, copied));
 }
 
-#[test]
-fn results_of_a_memo_are_cloned_for_the_caller() {
-    let memo = Memo::<Strong<i32>, Strong<i32>>::new();
-    let (input, output) = (Strong::new(5), Strong::new(6));
-    let made = line!() - 1;
-    let computed = memo.get_or_compute(&input, |_| output.clone());
-    let hit = memo.get(&input);
-    // The memo's own, which it cloned for the caller of the first; the closure's; the caller's.
-    let lines = lines!(&output);
-    assert_eq!(lines.first(), Some(&made));
-    assert_eq!(lines[1..3], [made + 2; 2]);
-    assert_eq!(lines[3..], [made + 3]);
-    drop((computed, hit));
-}
-
 /// O217: A floor is a holder, until it lets go. Its handle names the caller that has brought the object, or found it again.
 #[test]
 fn a_floor_is_named() {

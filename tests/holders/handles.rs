@@ -17,7 +17,6 @@ for_each_flavour! {
     a_raw_pointer_is_a_holder,
     what_is_taken_out_leaves_no_trace,
     make_mut_makes_a_handle_if_it_makes_an_object,
-    conversions_are_places,
 }
 
 fn each_handle_knows_where_it_was_made<F: Flavour>() {
@@ -95,23 +94,6 @@ fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
     assert_eq!(leaks.len(), 1);
     assert_eq!(leaks[0].type_name(), std::any::type_name::<String>());
     assert_eq!(leaks[0].birth().location().line(), made + 13);
-}
-
-fn conversions_are_places<F: Flavour>() {
-    type Text<F> = ptr::Strong<str, F>;
-    type Array<F> = ptr::Strong<[u8], F>;
-    let here = line!();
-    assert_eq!(lines!(&ptr::Strong::<_, F>::from(5)), [here + 1]);
-    assert_eq!(lines!(&ptr::Strong::<u8, F>::from(Box::new(5))), [here + 2]);
-    assert_eq!(lines!(&Array::<F>::from(vec![5])), [here + 3]);
-    assert_eq!(lines!(&Array::<F>::from(&[5][..])), [here + 4]);
-    assert_eq!(lines!(&Array::<F>::from([5])), [here + 5]);
-    assert_eq!(lines!(&Array::<F>::from_iter([5])), [here + 6]);
-    assert_eq!(lines!(&Array::<F>::default()), [here + 7]);
-    assert_eq!(lines!(&Text::<F>::from("5")), [here + 8]);
-    assert_eq!(lines!(&Text::<F>::from(String::from("5"))), [here + 9]);
-    assert_eq!(lines!(&Text::<F>::default()), [here + 10]);
-    assert_eq!(lines!(&ptr::Strong::<u8, F>::default()), [here + 11]);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Floors and ceilings that threads share.
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, RwLock};
 use std::thread;
 
@@ -10,13 +9,10 @@ use weakly::memo::Value;
 use weakly::{Memo, Strong};
 
 use crate::common::random::random;
-use crate::common::{Count, downgrade, in_time, is_alive, scaled, sized};
+use crate::common::{Count, in_time, scaled, sized};
 use crate::tools::{Doomed, Floored, Pointer, for_each_floored};
 
-for_each_floored!(
-    who_holds_an_object_is_never_told_of_another,
-    a_promotion_races_evictions,
-);
+for_each_floored!(who_holds_an_object_is_never_told_of_another,);
 
 const THREADS: usize = 4;
 
@@ -107,44 +103,6 @@ fn rests<P: Pointer, C: Floored<P>>(all: &C, kept: &KeepAlive<P>, numbers: usize
     all.purge();
     assert_eq!((all.len(), kept.retained_weight()), (0, 0));
     assert!((0..numbers).all(|number| all.get(number).is_none()));
-}
-
-/// O227: One thread finds an object again and again, while others evict it: it is kept whenever nobody evicts it after
-/// that, and it never dies.
-fn a_promotion_races_evictions<P: Pointer, C: Floored<P>>() {
-    let rounds = sized(50_000, 5_000, 20);
-    let run = move || {
-        let (all, stop) = (C::default(), AtomicBool::new(false));
-        let kept = all.set_keep_alive(Limit::entries(1), |object| **object);
-        let used = all.make(3);
-        let weak = downgrade(&used);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(SeqCst) {
-                    drop(all.make(5));
-                    _ = kept.shrink_to(0);
-                }
-            });
-            scope.spawn(|| {
-                while !stop.load(SeqCst) {
-                    drop(kept.release(&used));
-                    kept.advance();
-                }
-            });
-            for _ in 0..rounds {
-                assert!(all.get(3).is_some_and(|found| found.is(&used)));
-            }
-            stop.store(true, SeqCst);
-        });
-        assert!(all.get(3).is_some() && kept.contains(&used));
-        assert_eq!((kept.len(), kept.retained_weight()), (1, 3));
-        drop(used);
-        assert!(is_alive(&weak));
-        kept.shrink_to(0);
-        assert!(!is_alive(&weak));
-        assert_eq!((kept.len(), kept.retained_weight()), (0, 0));
-    };
-    in_time(run);
 }
 
 /// O228: A ceiling, too: when all threads are done there is no more than the limit, the weights are those of the values

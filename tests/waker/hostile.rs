@@ -69,41 +69,6 @@ fn it_panics() {
     assert!(panics(|| drop(object)), "once more");
 }
 
-/// 590: A finalizer purges, and then another object dies: that calls the wakers at its end, not when the first death is
-/// over. There are many maps, and the waker of one panics.
-#[test]
-fn small_another_object_of_many_maps_dies_in_a_finalizer() {
-    let count = if cfg!(miri) { 4 } else { 200 };
-    let maps: Arc<Vec<_>> = Arc::new((0..count).map(|_| SharedMap::new()).collect());
-    let (one, other) = (Strong::new(1), Strong::new(2));
-    let calls = Calls::new();
-    let (panicking, inside) = (Calls::new(), Calls::new());
-    for (i, map) in maps.iter().enumerate() {
-        let panicking = panicking.clone();
-        map.set_waker(match i {
-            1 => call(move || {
-                if panicking.take() == 1 {
-                    quiet_panic();
-                }
-            }),
-            _ => calls.waker(),
-        });
-        map.insert(&one, idle());
-        map.insert(&other, idle());
-    }
-    let (of_other, maps_inside, calls_inside) = (inside.clone(), maps.clone(), calls.clone());
-    let other = Mutex::new(Some(other));
-    Strong::finalize(&one, move || {
-        maps_inside.iter().for_each(|map| _ = map.purge());
-        panicking.0.store(1, Relaxed);
-        assert!(panics(|| drop(other.lock().unwrap().take())));
-        of_other.0.store(calls_inside.take(), Relaxed);
-    });
-    drop(one);
-    assert_eq!((inside.take(), calls.take()), (count - 1, count - 1));
-    assert!(maps.iter().all(|map| map.pending_dead() == 1));
-}
-
 /// 590: Moving the payload out of the last handle is a death: a panic drops it.
 #[test]
 fn it_panics_when_the_payload_is_moved_out() {
