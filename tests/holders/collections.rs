@@ -2,7 +2,7 @@
 
 use super::lines;
 use weakly::{
-    Interner, Memo, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
+    Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap,
     concurrent, local,
 };
 

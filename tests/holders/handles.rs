@@ -1,13 +1,10 @@
 //! 421: All the ways in which a handle begins, changes and ends.
 
-use std::any::Any;
-
 use super::lines;
 use weakly::leaks::Snapshot;
 use weakly::{
-    Strong, local,
+    Strong,
     ptr::{self, Flavour},
-    unsize,
 };
 
 use crate::for_each_flavour;

@@ -12,7 +12,7 @@ use super::common::heap::Watcher;
 use super::common::scaled;
 use weakly::leaks::Snapshot;
 use weakly::{
-    Strong, local,
+    Strong,
     ptr::{self, Flavour},
 };
 
