@@ -1,10 +1,13 @@
 //! The architecture of `src`: each room uses only the rooms before it, the files of a room form no cycle (except files
 //! that are one idea), and no file is long. And the numbers in the comments of tests: `BEHAVIOURS.md` says what each stands
-//! for. And each public type says whether it is covariant.
+//! for. And each public type says whether it is covariant, and each method that changes a collection has an arm in the
+//! random scripts.
 
 // This only reads files; it runs no code of the library.
 #![cfg(not(miri))]
 
+#[path = "house/arms.rs"]
+mod arms;
 #[path = "house/columns.rs"]
 mod columns;
 #[path = "house/guide.rs"]
