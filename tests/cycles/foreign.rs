@@ -377,3 +377,14 @@ both! {
         }
     }
 }
+
+/// 367: A shared map that is given twice shows each reference once: a reference of the other language keeps the entry.
+#[test]
+fn a_map_that_is_given_twice() {
+    let (map, foreign, key) = ring::<All>(1);
+    drop(key);
+    let purge = || counts(Cycles::new().with(&map).with(&map).purge());
+    assert_eq!((purge(), map.len()), ((0, 0), 1));
+    drop(foreign);
+    assert_eq!((purge(), map.len()), ((1, 0), 0));
+}
