@@ -115,8 +115,8 @@ impl<S: Schema> TableContext<S> {
         }
     }
 
-    /// Ends an entry whose node was at the given address: calls the listener, then keeps the key and
-    /// the value, or destroys them. The listener and the destructors are user code.
+    /// Ends an entry whose node was at the given address: calls the listener, then keeps the key
+    /// and the value, or destroys them. The listener and the destructors are user code.
     #[cold]
     pub(super) fn end(
         &self,
@@ -288,8 +288,8 @@ impl<S: Schema> Bound<S> {
         matches!(&self.kind, BoundKind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
-    /// Ends an entry whose node was at the given address. Calls the listener here, where destructors
-    /// run too.
+    /// Ends an entry whose node was at the given address. Calls the listener here, where
+    /// destructors run too.
     fn end(&self, addr: usize, why: Gone, (key, watch, value): (&S::Key, S::Watch, &S::Value)) {
         // Also an entry of a live object, if its table ends.
         if why == Gone::Died {

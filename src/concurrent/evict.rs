@@ -44,8 +44,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         bound.weigh(&node.bounded()?)
     }
 
-    /// Whether the bound has to [admit](Self::admit_entry) a node that was found or inserted. Usually it
-    /// has not.
+    /// Whether the bound has to [admit](Self::admit_entry) a node that was found or inserted:
+    /// usually not.
     #[inline]
     pub(super) fn needs_admission(&self, node: &Node<S>) -> bool {
         let bounded = self.bound().zip(node.bounded());

@@ -59,7 +59,7 @@ const ROUNDS: usize = 8;
 /// `LAST_ROUND` rounds. If an entry had no hit for exactly this long, its next hits are not
 /// reported until the round ends. By then the entry is no longer a member, unless the limit allows
 /// more generations than this.
-const LAST_ROUND: u16 = u16::MAX - 17;
+pub(super) const LAST_ROUND: u16 = u16::MAX - 17;
 
 /// The members, by the addresses of the objects.
 pub(crate) struct Ring<X> {

@@ -4,19 +4,18 @@
 //!
 //! | state | the ring's item of the entry | the next state |
 //! |---|---|---|
-//! | `NEW` | none: the ring was never told of the entry | `KNOWN`; `ENDED`; `UNTOLD` |
-//! | `KNOWN` | a member; a leaving item; or none, after an eviction or a refusal | a round; `ENDED` |
-//! | a round | a member while the round lasts, or the limit has refused the entry | another round; `KNOWN`; `ENDED` |
+//! | `NEW` | none: the ring was never told of the entry | `KNOWN`, `ENDED`, `UNTOLD` |
+//! | `KNOWN` | a member; a leaving item; none, after an eviction or a refusal | a round, `ENDED` |
+//! | a round | a member while the round lasts; none, after a refusal | any but `NEW`, `UNTOLD` |
 //! | `ENDED` and a removal cause | none, unless the cause is a death | none |
-//! | `UNTOLD` | none: the entry died before the ring was told, and the table keeps dead entries | none |
+//! | `UNTOLD` | none: the entry died before the ring was told | none |
 //!
 //! | transition | by |
 //! |---|---|
-//! | `NEW` to `KNOWN` | the thread that tells the ring of the entry for the first time, under the lock |
+//! | to `KNOWN` | a thread that puts the entry into the ring, under the lock |
 //! | to a round | a thread that reports a hit or a refusal, under the lock |
-//! | to `KNOWN` | a thread that puts the entry into the ring once more, under the lock |
 //! | to `ENDED` | the thread that has unlinked the entry, without the lock |
-//! | to `ENDED` and a death, or `UNTOLD` | the thread that destroys an entry which a death has unlinked, if the table keeps dead entries, without the lock |
+//! | to `ENDED` by a death, to `UNTOLD` | a drain of a table that keeps dead entries |
 //!
 //! A death unlinks an entry without a change of the state: an entry that is destroyed before its
 //! state is `ENDED` has died. The item of a dead entry leaves the ring when the entry is destroyed,
@@ -33,15 +32,15 @@
 //!   the present round reports nothing. The number of the round is published under the lock.
 //! * **S4** A thread that has taken a victim of a ceiling, and has found an entry at the victim's
 //!   address, asks whether the entry [is evicted](SharedRing::is_evicted): whether the ring knows
-//!   the entry, and has no item at its address. A victim that was found again meanwhile has an item.
-//!   Another entry that has got the victim's memory is `NEW`, or has an item, or was evicted, too:
+//!   the entry, and has no item at its address. A victim that was found again has an item. Another
+//!   entry that has got the victim's memory is `NEW`, or has an item, or was evicted, too:
 //!   the ring's item of an entry leaves the ring before the entry's memory is freed.
 
 use core::mem;
 use std::sync::Arc;
 
 use super::limit::{Gone, Limit};
-use super::ring::{Outcome, Ring, RingMemory, RingSize, Victim};
+use super::ring::{LAST_ROUND, Outcome, Ring, RingMemory, RingSize, Victim};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex};
@@ -52,6 +51,7 @@ const KNOWN: u16 = ENDED - 1;
 /// The first of the states of unlinked entries, which are as many as there are causes.
 const ENDED: u16 = u16::MAX - 15;
 const UNTOLD: u16 = u16::MAX;
+const _: () = assert!(LAST_ROUND < KNOWN);
 const CAUSES: [Gone; 5] = [
     Gone::Died,
     Gone::Removed,
@@ -111,8 +111,8 @@ impl Membership {
         }
     }
 
-    /// Returns the removal cause of an entry that is about to be destroyed, if a thread has unlinked
-    /// the entry, or the ring knows the entry.
+    /// Returns the removal cause of an entry that is about to be destroyed, if a thread has
+    /// unlinked the entry, or the ring knows the entry.
     pub(crate) fn cause(&self) -> Option<Gone> {
         match self.0.load(Relaxed) {
             NEW | UNTOLD => None,
@@ -170,9 +170,9 @@ impl<X> SharedRing<X> {
         &self.published
     }
 
-    /// Notes a hit or an insertion of an entry, and keeps its item. `refused` gets an item that does
-    /// not fit, or, without a weight, the item whose `weigh` has panicked; an item that it returns is
-    /// dropped under no lock.
+    /// Notes a hit or an insertion of an entry, and keeps its item. `refused` gets an item that
+    /// does not fit, or, without a weight, the item whose `weigh` has panicked. An item that
+    /// `refused` returns is dropped under no lock.
     ///
     /// # Panics
     /// If `weigh` or the drop of an item does, after both.

@@ -285,8 +285,8 @@ impl Participants {
     }
 
     fn last<'d>(last: &mut Last) -> Option<&'d Directory> {
-        // SAFETY: made by `NewDirectory::allocate`. The caller has a reference to the table, and uses the
-        // directory no longer than that reference. Directories last as long as the table.
+        // SAFETY: made by `NewDirectory::allocate`. The caller has a reference to the table, and
+        // uses the directory no longer than that reference. Directories last as long as the table.
         unsafe { last.get_mut().as_ref() }
     }
 

@@ -36,7 +36,7 @@
 //! | [`participants`], [`directory`] | what a thread has at a table; all participants of a table |
 //! | [`retired`], [`bag`], [`batch`] | an unlinked object; those of one thread; one look for many |
 //! | [`deferred`] | unlinked objects that a thread inside may still look at |
-//! | [`parked`], [`end`] | memory that a thread uses again; the end of entries, arrays and the table |
+//! | [`parked`], [`end`] | memory that a thread uses again; the end of entries, arrays and tables |
 //! | [`dead`], [`reap`] | how deaths unlink entries; how operations destroy these entries |
 //! | [`nested`] | destructors that call the table again |
 //!

@@ -87,6 +87,13 @@ fn the_key_is_told<P: Pointer>() {
     assert!(dead.is_expired() && dead.upgrade().is_none());
     assert!(same(dead, weak));
     assert_eq!((value, why), (11, Gone::Died));
+
+    // Also if the limit evicts the entry first.
+    map.insert(&b, 24);
+    drop(b);
+    map.shrink_to(0);
+    let (_, value, why) = heard.one();
+    assert_eq!((value, why), (24, Gone::Died));
 }
 
 for_each_pointer!(the_key_is_told, each_part_is_told,);
