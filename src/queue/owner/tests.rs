@@ -45,7 +45,7 @@ fn a_count_does_not_outlive_its_notices() {
     let die = |queue: &mut DeadQueue<_>, deaths: usize| {
         let objects = (0..deaths).map(|_| Strong::<_, Atomic>::new(1));
         let objects: Vec<_> = objects.collect();
-        let watch = |object| mem::forget(queue.watch(object, Cookie::fold(1)));
+        let watch = |object| _ = queue.watch(object, Cookie::fold(1));
         objects.iter().for_each(watch);
     };
     for deaths in [3, 1, 2, 1] {
