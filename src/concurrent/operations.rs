@@ -119,6 +119,20 @@ impl<S: Compare> Table<S> {
         })
     }
 
+    /// Inserts an entry as [`compute`](Self::compute) does, if the present entry is expected. The
+    /// thread is inside already.
+    #[cold]
+    #[inline(never)]
+    fn put_expected(
+        &self,
+        node: NewNode<'_, S>,
+        expected: impl Fn(Option<&Node<S>>) -> bool,
+    ) -> Result<(), ()> {
+        let ask = |now: Option<&Node<S>>| (expected(now), None::<()>);
+        let put = self.put_unusual(Upkeep::Nothing, node, ask, |_, put| put.map(|_| ()));
+        put.ok_or(())
+    }
+
     /// Changes the entry of a key: `alter` is shown the present entry, and returns the new entry.
     /// The operation may call `alter` again when other threads change the same entry. T6: `hold` is
     /// as for [`put`](Self::put).
@@ -158,12 +172,7 @@ impl<S: Compare> Table<S> {
                         match put {
                             Ok(_) => Ok(()),
                             Err(NotPlain::Changed) => Err(()),
-                            Err(NotPlain::Unusual) => {
-                                let ask = |now: Option<&_>| (expected(now), None::<()>);
-                                let show = |_, put: Option<Option<&_>>| put.map(|_| ());
-                                let put = self.put_unusual(Upkeep::Nothing, node, ask, show);
-                                put.ok_or(())
-                            }
+                            Err(NotPlain::Unusual) => self.put_expected(node, expected),
                         }
                     }
                 };
