@@ -153,21 +153,25 @@ fn nothing_found() {
     assert_eq!(found, (0, 0), "allocated and freed under a lock");
 }
 
+/// 310
 #[test]
 fn keys_by_one_thread() {
     nothing_under_a_lock(keys, 1);
 }
 
+/// 310
 #[test]
 fn keys_by_two_threads() {
     nothing_under_a_lock(keys, 2);
 }
 
+/// 310
 #[test]
 fn values_by_one_thread() {
     nothing_under_a_lock(values, 1);
 }
 
+/// 310
 #[test]
 fn values_by_two_threads() {
     nothing_under_a_lock(values, 2);

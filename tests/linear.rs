@@ -95,7 +95,7 @@ each_collection! {
     attributes: |K| Attributes<K>;
 }
 
-/// At any time, unlike the other collections: see [`for_each_kind!`].
+/// 157: At any time, unlike the other collections: see [`for_each_kind!`].
 #[test]
 fn weak_map_of_a_users_own_handle() {
     type Own = Key<common::UserOwn>;

@@ -131,6 +131,7 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().expect("a number"))
 }
 
+/// 159, 161, 165
 #[test]
 fn torture() {
     let seed = number("WEAKLY_TORTURE_SEED").unwrap_or(1);

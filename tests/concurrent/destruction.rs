@@ -93,8 +93,8 @@ fn small_an_entry_being_read_is_dropped_by_its_reader(kit: Kit<dyn Changing>) {
     assert_eq!(all.counts(), (1, 1, 0));
 }
 
-/// The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death, the
-/// value lives until then.
+/// 116: The value that a change is shown dies before its end: the closure is called again, or, where nobody tells of the death,
+/// the value lives until then.
 fn a_value_does_not_die_unnoticed_while_it_is_changed<P: Kind>() {
     type Change<L> = fn(&L, L, &mut dyn FnMut(Option<L>) -> Option<L>);
     let changes: [Change<Life<P>>; 2] = [

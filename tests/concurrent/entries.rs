@@ -1,4 +1,4 @@
-//! The methods over all entries, and those that show keys: each collection has all that it can have.
+//! What iterators and collections are made of: weak handles, entries of iterators, what `Debug` shows.
 
 use std::fmt::Debug;
 

@@ -78,11 +78,13 @@ fn ends<V: Send + Sync + 'static>(value: fn() -> V) {
     }
 }
 
+/// 159, 187
 #[test]
 fn an_operation_on_all_entries_ends() {
     ends(|| ());
 }
 
+/// 159, 187
 #[test]
 fn an_operation_on_all_entries_ends_where_values_have_destructors() {
     ends(|| Custom::from(1));

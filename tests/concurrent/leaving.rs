@@ -86,7 +86,7 @@ fn what_waits_for_a_thread_goes_first() {
     assert!(seen.load(Acquire), "each waited for the other");
 }
 
-/// What waits for a thread that is inside is counted until it is destroyed, however it has gone: dead, removed or
+/// 185: What waits for a thread that is inside is counted until it is destroyed, however it has gone: dead, removed or
 /// replaced. What never was an entry is not: arrays of a table that grows, flights.
 #[test]
 fn what_waits_for_a_thread_is_counted() {

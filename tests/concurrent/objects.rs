@@ -1,5 +1,4 @@
-//! Maps as private attributes: static, read by the methods and destructors of the objects, and several about the same
-//! objects.
+//! Maps as private attributes: static, read by the methods and destructors of the objects.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};

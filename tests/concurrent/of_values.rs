@@ -71,7 +71,7 @@ impl Meddled {
     }
 }
 
-/// T4 of the table, D63: User code of the keys may do anything to the map that is asked: what it shows, and removes, is what
+/// 63: User code of the keys may do anything to the map that is asked: what it shows, and removes, is what
 /// is there.
 #[test]
 fn keys_may_use_the_map_that_is_asked() {

@@ -81,7 +81,7 @@ fn small_waiters_get_what_is_raced_beside_a_reservation(new: New) {
     }
 }
 
-/// It is no cycle: the inner one is first.
+/// 280: It is no cycle: the inner one is first.
 fn a_value_whose_own_making_is_asked_for(new: New) {
     let map = new();
     let mut inner = None;

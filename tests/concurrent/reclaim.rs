@@ -31,7 +31,7 @@ fn on_request<D: Collection + ?Sized>(kit: Kit<D>, n: usize, ends: &Ends) -> (Bo
     (all, lives)
 }
 
-/// Everything that may unlink dead entries, except the operations that drop what they own.
+/// 185: Everything that may unlink dead entries, except the operations that drop what they own.
 fn no_other_operation_drops(kit: Kit<dyn Changing>) {
     let count = Count::default();
     let ends = count.ends();
@@ -64,7 +64,7 @@ fn no_other_operation_drops(kit: Kit<dyn Changing>) {
     assert_eq!((all.counts(), count.get()), ((1, 1, 0), 11 * MANY + 1));
 }
 
-/// `purge`, `clear`, the end of the collection, and the end of the policy.
+/// 185: `purge`, `clear`, the end of the collection, and the end of the policy.
 fn its_end_drops_what_is_kept(kit: Kit<dyn Changing>) {
     let ways: [fn(Box<dyn Changing>); 4] = [
         drop,
@@ -95,7 +95,7 @@ fn its_end_drops_what_is_kept(kit: Kit<dyn Changing>) {
     }
 }
 
-/// Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.
+/// 185: Threads insert, replace and kill at once: nothing is dropped before it is requested, and everything once.
 fn small_threads_drop_only_on_request(kit: Kit<dyn Changing>) {
     let rounds = scaled(200, 6);
     let count = Count::default();
@@ -124,7 +124,7 @@ fn small_threads_drop_only_on_request(kit: Kit<dyn Changing>) {
     assert_eq!(count.get(), 4 * rounds);
 }
 
-/// The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new
+/// 185: The value is dead for the map when its destructor runs, and its death is not notified yet: the key that a new
 /// entry replaces there is kept.
 #[test]
 fn a_key_replaced_in_the_destructor_is_kept() {

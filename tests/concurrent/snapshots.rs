@@ -55,7 +55,7 @@ fn shows_new_objects_once(kit: Kit) -> bool {
     again
 }
 
-/// It is inside the collection during a turn only.
+/// 41: It is inside the collection during a turn only.
 fn an_iterator_half_way_delays_no_destructor(kit: Kit<dyn Changing>) {
     let count = Count::default();
     let mut lives = kit.lives(MANY);

@@ -52,6 +52,7 @@ fn at_the_end<R: Send + 'static>(
     receiver.recv().expect("it was run")
 }
 
+/// 183
 #[test]
 fn small_a_map_in_the_destructor_of_a_thread_local() {
     let map: &'static Maps<Strong<usize>> = Box::leak(Box::default());
@@ -161,7 +162,7 @@ fn a_cycle_with_a_thread(meanwhile: fn(&Memo<Strong<usize>, usize>)) {
     assert_eq!(made, (true, true));
 }
 
-/// A computation that exits the process: the destructors of thread-locals run then, and one that asks for the same
+/// 174, 183: A computation that exits the process: the destructors of thread-locals run then, and one that asks for the same
 /// value gets an error, as ever, whatever thread-locals are gone by then. This test runs itself again, in a process of
 /// its own.
 #[test]

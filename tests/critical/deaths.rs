@@ -134,11 +134,13 @@ fn nothing_allocated<T: Send + Sync + 'static>(make: fn(usize) -> T) {
     nothing_found();
 }
 
+/// 72
 #[test]
 fn of_small_objects() {
     in_time(|| nothing_allocated(|number| number));
 }
 
+/// 72
 #[test]
 fn of_payloads_apart() {
     in_time(|| nothing_allocated(|number| [number; 50]));

@@ -52,7 +52,7 @@ fn operate(threads: usize, operations: usize) {
     nothing_found();
 }
 
-/// By one thread, and then by several.
+/// 310: By one thread, and then by several.
 #[test]
 fn it_uses_what_its_caller_uses() {
     operate(1, sized(5_000, 1_500, 50));

@@ -14,7 +14,7 @@ use crate::common::{in_time, scaled};
 
 type Map = weakly::WeakMap<Strong<usize>, usize>;
 
-/// What waits for a reader: it is added to what waits already, or apart; and goes with the reader.
+/// 310: What waits for a reader: it is added to what waits already, or apart; and goes with the reader.
 #[test]
 fn of_what_is_deferred() {
     in_time(|| {
@@ -45,7 +45,7 @@ fn of_what_is_deferred() {
     nothing_found();
 }
 
-/// A death that owes a wake-up to a collection which an outer death on this thread is about to wake.
+/// 310: A death that owes a wake-up to a collection which an outer death on this thread is about to wake.
 #[test]
 fn of_a_wake_up_that_is_kept_apart() {
     in_time(|| {

@@ -79,6 +79,7 @@ fn is_registered_once<P: SharedKey + From<usize> + 'static>(weak_count: fn(&P) -
     }
 }
 
+/// 172
 #[test]
 fn an_object_is_registered_once() {
     is_registered_once::<Strong<usize>>(Strong::weak_count);
