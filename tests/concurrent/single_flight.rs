@@ -8,7 +8,7 @@ use weakly::Strong;
 use weakly::concurrent::WeakMap;
 
 use crate::common::custom::{Custom, On};
-use crate::common::{panics, quiet_panic, scaled};
+use crate::common::{panics, quiet_panic, scaled, watchdog};
 use crate::dynamic::*;
 use crate::faces::Count;
 use crate::get_or_insert::{GetOrInsert, New, Shared, Value, for_each_making};
@@ -48,6 +48,7 @@ fn small_all_get_the_value_that_one_computes(new: New) {
 /// 473: Each caller gets the error of the making for which it has waited, or its own: the same object, made once. Nothing is
 /// kept, and who comes later makes the value anew.
 fn small_waiters_share_an_error(new: New) {
+    let _watched = watchdog::watched("a waiter waits for an error");
     let (threads, rounds, mut shared) = (scaled(8, 3), scaled(50, 1), 0);
     for _ in 0..rounds {
         let (map, made, barrier) = (new(), Count::default(), Barrier::new(threads));

@@ -18,6 +18,7 @@ use crate::tools::{Count, Doomed, Pointer, objects};
 
 for_each_pointer!(
     each_way_to_ask_is_a_dependence,
+    a_death_ends_the_dependents,
     an_end_during_the_computation,
 );
 
@@ -84,6 +85,16 @@ fn each_way_to_ask_is_a_dependence<P: Pointer>() {
         memo.clear();
         assert_eq!(sums.get(&other), None);
     }
+}
+
+/// 512: The death of a key ends its result, and what was computed from the result, also if the key does not notify.
+fn a_death_ends_the_dependents<P: Pointer>() {
+    let (memo, sums) = (Numbers::<P>::new(), Numbers::<Strong<usize>>::new());
+    let (key, [other, third]) = (P::from(1), [2, 3].map(Strong::new));
+    let sum = || sums.get_or_compute(&other, |_| memo.get_or_compute(&key, |_| 7));
+    assert_eq!((sums.get_or_compute(&third, |_| sum()), sums.len()), (7, 2));
+    drop(key);
+    assert_eq!((sums.get(&other), sums.get(&third)), (None, None));
 }
 
 /// 514: No dependence is a `get` that finds nothing, another result, a value of a map, and what is asked for apart. A
