@@ -40,7 +40,7 @@ impl<S: Compare> Table<S> {
 }
 
 /// The parts of a made entry.
-type Entry<'a, S> = (
+type MadeEntry<'a, S> = (
     <S as Schema>::Key,
     Unplaced<'a, <S as Schema>::Watch>,
     <S as Schema>::Value,
@@ -228,7 +228,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         self,
         frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> (Entry<'a, S>, R),
+        made: impl FnOnce() -> (MadeEntry<'a, S>, R),
         landed: impl FnOnce(&S::Watch, &mut R),
     ) -> R {
         self.finish_with(frame, read, made, landed, |_, _| ())
@@ -240,7 +240,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         self,
         frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> (Entry<'a, S>, R),
+        made: impl FnOnce() -> (MadeEntry<'a, S>, R),
         leave: impl FnOnce(&Reservation, &R),
     ) -> R {
         self.finish_with(frame, read, made, |_, _| (), leave)
@@ -251,7 +251,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         mut self,
         mut frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> (Entry<'a, S>, R),
+        made: impl FnOnce() -> (MadeEntry<'a, S>, R),
         landed: impl FnOnce(&S::Watch, &mut R),
         leave: impl FnOnce(&Reservation, &R),
     ) -> R {
@@ -367,7 +367,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         leads: Leads<'a, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<V>,
         make: impl FnOnce() -> Result<V, E>,
-        entry: impl FnOnce(&V) -> Entry<'a, S>,
+        entry: impl FnOnce(&V) -> MadeEntry<'a, S>,
     ) -> Result<V, Failed<E>> {
         match make() {
             Ok(made) => Ok(Leader::finish_apart(leads, read, made, entry)),
@@ -390,7 +390,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         leads: Leads<'a, S>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
         made: R,
-        entry: impl FnOnce(&R) -> Entry<'a, S>,
+        entry: impl FnOnce(&R) -> MadeEntry<'a, S>,
     ) -> R {
         let (leader, frame) = *leads;
         leader.finish(frame, read, || (entry(&made), made), |_, _| ())

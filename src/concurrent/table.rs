@@ -65,7 +65,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Makes room for the given number of entries in a new table.
     #[track_caller]
     pub(crate) fn with_room_for(self, capacity: usize) -> Self {
-        self.nodes.make_room_for(capacity);
+        self.nodes.allocate_for(capacity);
         self
     }
 

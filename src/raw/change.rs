@@ -118,7 +118,7 @@ impl<N: Entry> Writer<'_, N> {
                 return Put::Refused;
             }
             if old.is_some() {
-                self.inside.make_room(1);
+                self.inside.make_room_to_retire(1);
             }
             let (heirs, more) = node.inherit_or_register(old, array.core());
             self.inside.count_registered(more);
@@ -160,7 +160,7 @@ impl<N: Entry> Writer<'_, N> {
                         return Put::Added(new);
                     }
                     drop(locked);
-                    self.make_room(array, &mut spares);
+                    self.grow_or_extend(array, &mut spares);
                 }
                 _ => {}
             }
@@ -232,7 +232,7 @@ impl<N: Entry> Writer<'_, N> {
             if !wanted(place.get()) {
                 return None;
             }
-            self.inside.make_room(1);
+            self.inside.make_room_to_retire(1);
             let Some(mut locked) = self.lock_untied(&place, seen) else {
                 continue;
             };

@@ -217,7 +217,7 @@ impl Writing<'_> {
     /// nothing. (If an allocation fails and unwinds, an unlinked object that is not retired would
     /// be lost.)
     #[inline]
-    pub(super) fn make_room(&self, count: usize) {
+    pub(super) fn make_room_to_retire(&self, count: usize) {
         if self.gathers.get().is_none() {
             self.begin_batch();
         }
@@ -281,7 +281,7 @@ impl Writing<'_> {
 
     #[inline]
     fn add(&self, retired: Retired) {
-        self.make_room(1);
+        self.make_room_to_retire(1);
         match self.first.take() {
             None => self.first.set(Some(retired)),
             Some(first) => {

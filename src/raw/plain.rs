@@ -242,7 +242,7 @@ impl<'t, N: Entry> Plain<'t, N> {
                 };
                 if !self.has_room(Self::PARKS) {
                     drop(locked);
-                    match self.make_room(Self::PARKS) {
+                    match self.make_room_to_retire(Self::PARKS) {
                         true => continue,
                         false => return unusual,
                     }
@@ -311,7 +311,9 @@ impl<'t, N: Entry> Plain<'t, N> {
             let inherits = heirs.is_some();
             if let Some(old) = old {
                 let parks = Self::PARKS && inherits;
-                if old.watch().is_none() || !self.has_room(parks) && !self.make_room(parks) {
+                if old.watch().is_none()
+                    || !self.has_room(parks) && !self.make_room_to_retire(parks)
+                {
                     return unusual;
                 }
             }
@@ -353,7 +355,9 @@ impl<'t, N: Entry> Plain<'t, N> {
     #[inline(always)]
     pub(crate) fn remove(&self, entry: &Located<'_, N>) -> Result<(), NotPlain> {
         let unusual = Err(NotPlain::Unusual);
-        if entry.get().watch().is_none() || !self.has_room(false) && !self.make_room(false) {
+        if entry.get().watch().is_none()
+            || !self.has_room(false) && !self.make_room_to_retire(false)
+        {
             return unusual;
         }
         let (Some(_), Some(mut locked)) = (self.array(), self.lock(entry.home)) else {
@@ -391,7 +395,7 @@ impl<'t, N: Entry> Plain<'t, N> {
     /// Makes the room, under no lock. Returns whether there is room now.
     #[cold]
     #[inline(never)]
-    fn make_room(&self, parks: bool) -> bool {
+    fn make_room_to_retire(&self, parks: bool) -> bool {
         self.inside.participant.begin_parking();
         if self.table.domain.gathers() {
             self.inside.participant.bag_or_new();

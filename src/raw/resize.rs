@@ -8,11 +8,11 @@ use super::entry::Entry;
 use super::table::Writer;
 
 impl<N: Entry> Writer<'_, N> {
-    /// Makes room when a chain is full: grows an array with too many entries, and allocates a spare
+    /// Makes room in a full chain: grows an array with too many entries, and allocates a spare
     /// bucket for the chain if there is no next array.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room(&self, array: &Array<N>, spares: &mut Spares<N>) {
+    pub(super) fn grow_or_extend(&self, array: &Array<N>, spares: &mut Spares<N>) {
         let first = self.table.array(&self.inside);
         // R3: only the first array grows.
         if first.is_some_and(|first| ptr::eq(first, array))

@@ -143,7 +143,7 @@ impl<N: Entry> Writer<'_, N> {
             }
             // The question may be user code: entries that it inserts are not asked about.
             places.retain(|place| unwanted(place.get()));
-            self.inside.make_room(places.len());
+            self.inside.make_room_to_retire(places.len());
             let mut replaced = false;
             let has_moved = loop {
                 if places.is_empty() {

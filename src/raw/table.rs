@@ -55,7 +55,7 @@ impl<N: Entry> RawTable<N> {
 
     /// Makes room for `capacity` entries, if the table has never had an array.
     #[track_caller]
-    pub(crate) fn make_room_for(&self, capacity: usize) {
+    pub(crate) fn allocate_for(&self, capacity: usize) {
         if capacity != 0 {
             let len = Array::<N>::len_for(capacity);
             assert!(Array::<N>::fits(len), "capacity overflow");
@@ -449,7 +449,7 @@ impl<'t, N: Entry> Writer<'t, N> {
     pub(super) fn array_for(&self, hash: u64) -> Option<&Array<N>> {
         let mut array = self.table.array(&self.inside)?;
         while let Some(next) = array.next() {
-            self.inside.make_room(1);
+            self.inside.make_room_to_retire(1);
             if array.help(next, hash) {
                 // First for deaths: as soon as the table has the next array, that array may itself
                 // begin to move.

@@ -40,7 +40,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
     /// this sweep.
     #[inline]
-    pub(super) fn make_room(&mut self) {
+    pub(super) fn reclaim_or_grow(&mut self) {
         if self.is_short_of(1) {
             self.make_more_room();
         }

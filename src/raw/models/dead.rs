@@ -242,7 +242,7 @@ fn run<const N: usize>(
         let table = Table {
             raw: RawTable::new(),
         };
-        table.raw.make_room_for(capacity);
+        table.raw.allocate_for(capacity);
         let objects = keys.map(|key| {
             let object = object();
             table.insert(key, &object);

@@ -74,7 +74,7 @@ impl<const GATHERS: bool> World<GATHERS> {
     fn replace(&self, new: usize) {
         let inside = Writing::new(&self.domain, REST);
         // As in a table: the barrier of making a bag is not the barrier after unlinking.
-        inside.make_room(1);
+        inside.make_room_to_retire(1);
         // AcqRel: the Acquire stands for the lock that orders two writers of a table.
         let old = self.found.swap(new, AcqRel);
         self.things[old].live.check();

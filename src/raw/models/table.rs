@@ -60,7 +60,7 @@ impl Table {
             raw: RawTable::new(),
             ends: std::sync::Arc::default(),
         };
-        table.raw.make_room_for(capacity);
+        table.raw.allocate_for(capacity);
         for key in keys {
             table.insert(*key, 0);
         }

@@ -105,7 +105,7 @@ struct Table(RawTable<Node>);
 impl Table {
     fn new() -> Arc<Self> {
         let raw = RawTable::new();
-        raw.make_room_for(4);
+        raw.allocate_for(4);
         Arc::new(Table(raw))
     }
 

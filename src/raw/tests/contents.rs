@@ -194,7 +194,7 @@ fn a_removal_ends_though_its_question_inserts() {
 #[test]
 fn comparisons_see_equal_hashes_only() {
     let table = RawTable::<Node>::new();
-    table.make_room_for(10);
+    table.allocate_for(10);
     // One bucket, and more hashes than tags.
     let keys = 0..if cfg!(miri) { 30 } else { 300 };
     for key in keys.clone() {

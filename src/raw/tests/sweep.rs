@@ -132,7 +132,7 @@ fn it_follows_what_moves() {
 fn in_the_middle_of_a_move() {
     let buckets = if cfg!(miri) { 64 } else { 256 };
     let table = RawTable::<Node>::new();
-    table.make_room_for(4 * buckets);
+    table.allocate_for(4 * buckets);
     let mut moving = 0;
     for key in 0..7 * buckets as u64 {
         table.insert(Node::new(spread(key), key, key));
