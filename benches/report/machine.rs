@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Crates that the tables name, in the versions of the lock file.
-const PEERS: [&str; 9] = [
+const PEERS: [&str; 8] = [
     "ahash",
     "dashmap",
     "hashbrown",
@@ -14,7 +14,6 @@ const PEERS: [&str; 9] = [
     "internment",
     "moka",
     "papaya",
-    "salsa",
     "weak-table",
 ];
 

@@ -16,9 +16,7 @@
 //! * [`rows`]: the tables' lines, and the goals;
 //! * [`pointers`], [`collections`], [`interners`], [`footprint`]: the measured operations, written once for all
 //!   sides;
-//! * [`kept`]: the floors and ceilings among them;
 //! * [`shared`], [`together`]: the same for what threads share; [`teams`]: several threads at the same time;
-//! * [`chains`]: results that are computed from results, here and in salsa;
 //! * [`terms`]: a foreign program, on several stores;
 //! * [`pictures`]: what is drawn;
 //! * [`template`], [`document`], [`embed`], [`machine`], [`scale`]: what is written, and where it was measured;
@@ -27,7 +25,6 @@
 //! * [`memory`]: an allocator that counts;
 //! * [`tree`], [`passes`]: the job of the example `side_tables`, for its memory.
 
-mod chains;
 mod chance;
 mod collections;
 mod document;
@@ -35,7 +32,6 @@ mod duel;
 mod embed;
 mod footprint;
 mod interners;
-mod kept;
 mod machine;
 mod memory;
 mod ours;

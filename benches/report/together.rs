@@ -218,25 +218,6 @@ impl Drop for Parked {
     }
 }
 
-/// Every operation inserts a new object, which nobody uses afterwards: the map keeps it, and another goes.
-pub(crate) fn arrive<M: Shared>(plan: Plan) -> Sample {
-    let (map, all) = gathered::<M>(plan.size);
-    drop(all);
-    let map = Arc::new(map);
-    Team::sample(plan, |_| {
-        let map = map.clone();
-        Box::new(move |watch| {
-            watch.time(|| {
-                for turn in 0..plan.operations as u64 {
-                    let object = M::object(turn);
-                    map.insert(&object, turn);
-                    drop(object);
-                }
-            })
-        })
-    })
-}
-
 /// Each thread interns words that are present, in one random order, starting at another place.
 pub(crate) fn hit<I: SharedInterner>(plan: Plan) -> Sample {
     let mut known = Numbers::default().take(plan.size);

@@ -195,6 +195,16 @@ fn an_object_may_be_its_own_value() {
     assert_eq!(counts::<Ours, Ours>(&map), (0, 0, 0));
 }
 
+/// H114: A pair whose key has died is none of its value's, though nothing has told the map.
+#[test]
+fn a_dead_key_is_no_key_of_its_value() {
+    let (keys, value) = ([1, 2].map(Arc::new), Arc::new(0));
+    let pairs: WeakPairMap<_, _> = keys.iter().map(|key| (key, &value)).collect();
+    let [dead, _live] = keys;
+    drop(dead);
+    assert_eq!(pairs.remove_value(&value), 1);
+}
+
 /// C47: A plain reference finds the value until the key's destructor is over; the pair itself is not shown.
 #[test]
 fn a_key_finds_its_value_in_its_destructor() {

@@ -363,13 +363,14 @@ fn leads(folder: &str, file: &str, target: &str) -> bool {
 #[test]
 fn each_link_to_a_file_finds_it() {
     let mut dead = Vec::new();
-    for folder in ["", "docs", "docs/guide"] {
+    // A link of the guide is to be mended in its source.
+    for (folder, source) in [("", ""), ("docs", "docs"), ("docs/guide", "src/guide")] {
         for (file, text) in documents(folder) {
             for (line, _) in lines(&text).filter(|(_, is_code)| !is_code) {
                 let dead_here = targets(line)
                     .into_iter()
                     .filter(|it| !leads(folder, &file, it.1));
-                dead.extend(dead_here.map(|(_, target)| format!("{folder}/{file}: {target}")));
+                dead.extend(dead_here.map(|(_, target)| format!("{source}/{file}: {target}")));
             }
         }
     }

@@ -1,12 +1,10 @@
 //! The lines of the tables.
 
 mod anchors;
-mod chains;
 mod collections;
 mod cycles;
 mod delivery;
 mod interners;
-mod keep;
 mod memory;
 mod pointers;
 mod shared;
@@ -61,8 +59,6 @@ pub(crate) fn all() -> Vec<Group> {
         group("interners", interners::all()),
         group("shared", shared::maps()),
         group("memos", shared::memos()),
-        group("chains", chains::all()),
-        group("keep", keep::all()),
         group("shared interners", shared::interners()),
     ]
 }
