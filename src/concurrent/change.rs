@@ -23,8 +23,8 @@ pub(super) enum Upkeep {
     Unswept,
     /// None, for a change that puts a reservation and leaves quietly: no user code runs between the
     /// insertion of the reservation and the computation. The [end](super::leader::Leader) of the
-    /// reservation does the upkeep. A reservation takes no room within a limit, so the change evicts
-    /// nothing.
+    /// reservation does the upkeep. A reservation takes no room within a limit, so the change
+    /// evicts nothing.
     Reserving,
     /// None: a destructor might ask for the value that the thread is about to publish.
     Nothing,
