@@ -110,12 +110,23 @@ fn small_a_thread_purges_in_instalments_when_it_is_woken() {
     destroys_everything_when_it_is_woken(|map| while map.purge_some(2) != 0 {});
 }
 
-/// A thread that sleeps until it is woken, and only purges, destroys everything: no wake-up is lost.
+/// Tells a thread that something is pending.
+struct Announced(Thread, AtomicBool);
+
+impl Wake for Announced {
+    fn wake(self: Arc<Self>) {
+        self.1.store(true, Release);
+        self.0.unpark();
+    }
+}
+
+/// A thread that sleeps until it is woken, and purges only then, destroys everything: no wake-up is lost.
 fn destroys_everything_when_it_is_woken(purge: fn(&SharedMap)) {
     let _watched = watched("the thread that purges when it is woken");
     let (alive, done) = (Arc::new(AtomicUsize::new(0)), &AtomicBool::new(false));
     let map = SharedMap::new();
-    map.set_waker(Some(Arc::new(Unpark(thread::current())).into()));
+    let announced = Arc::new(Announced(thread::current(), AtomicBool::new(false)));
+    map.set_waker(Some(announced.clone().into()));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..3)
             .map(|_| {
@@ -140,11 +151,20 @@ fn destroys_everything_when_it_is_woken(purge: fn(&SharedMap)) {
             done.store(true, Release);
             this.unpark();
         });
-        while !done.load(Acquire) {
-            thread::park();
-            purge(&map);
+        loop {
+            // A call after the look at the announcement comes before the end.
+            let is_done = done.load(Acquire);
+            if announced.1.swap(false, Acquire) {
+                purge(&map);
+            } else if is_done {
+                break;
+            } else {
+                thread::park();
+            }
         }
     });
+    // A worker that was inside may have left an entry to the next thread that leaves.
+    assert!(map.get(&Strong::new(0)).is_none());
     assert_eq!((alive.load(Relaxed), map.len()), (0, 0));
 }
 
