@@ -228,8 +228,18 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         match plain.remove(place) {
             Ok(()) => true,
             Err(NotPlain::Changed) => false,
-            Err(NotPlain::Unusual) => self.unlink(&self.pin(), place.get()),
+            Err(NotPlain::Unusual) => self.remove_unusual(place.get()),
         }
+    }
+
+    /// As [`remove_plain`](Self::remove_plain), for any table: a bound may know the entry.
+    #[cold]
+    #[inline(never)]
+    fn remove_unusual(&self, node: &Node<S>) -> bool {
+        let removed = self.change(Upkeep::Nothing, |change, removed| {
+            *removed = self.unlink(change.pin, node).then_some(());
+        });
+        removed.is_some()
     }
 
     /// Removes the `sought` entry, if the entry is wanted, and shows the entry. T6: `hold` is asked

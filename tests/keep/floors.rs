@@ -387,6 +387,37 @@ fn a_removal_returns_what_nobody_else_had() {
 
 /// O217: The handles of a floor are held from outside for `purge_cycles`: what is kept stays, with what keeps itself alive
 /// through it.
+/// 594: The closure of a removal sets the floor: the removed object dies with the removal.
+#[test]
+fn a_floor_that_comes_during_a_removal_keeps_nothing() {
+    let removals: [fn(&WeakValueMap<u32, Strong<u64>>, &mut dyn FnMut()); 2] = [
+        |map, set| {
+            let removed = map.remove_if(&1, |_| {
+                set();
+                true
+            });
+            assert!(removed.is_some());
+        },
+        |map, set| {
+            let change = |_| {
+                set();
+                None
+            };
+            assert!(map.compute(1, change).is_none());
+        },
+    ];
+    for remove in removals {
+        let (map, value) = (WeakValueMap::new(), Strong::new(7));
+        map.insert(1, &value);
+        let (weak, mut floor) = (Strong::downgrade(&value), None);
+        remove(&map, &mut || {
+            floor = Some(map.set_keep_alive(Limit::none(), |_| 1))
+        });
+        drop(value);
+        assert_eq!((floor.unwrap().len(), weak.upgrade().is_some()), (0, false));
+    }
+}
+
 #[test]
 fn what_a_floor_keeps_is_in_use_for_cycles() {
     let map = WeakValueMap::<Name, Object>::new();
