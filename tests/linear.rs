@@ -13,7 +13,8 @@
 //!
 //! Of a value that is made, its beginning and its end are two operations, since others come between. What is about all keys is
 //! an operation on each: not at the same moment, since none is promised. `clear`, `retain`, `iter`, `keys_of` and
-//! `remove_value` may miss what is inserted or replaced while they run, as is documented: then they say nothing of that key.
+//! `remove_value` may miss what is inserted or replaced while they run, as is documented: then they say nothing of that key. And a
+//! `clear` may take what is inserted while it runs, after it has taken an older entry of the key.
 //! `len`, `purge` and `shrink_to_fit` have no place in the order of a key. They run meanwhile, and in the end,
 //! when no thread uses the collection, the number of entries is exact, what is left is what these own, and a memo's counts
 //! agree.

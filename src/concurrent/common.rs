@@ -274,9 +274,9 @@ macro_rules! shared_housekeeping {
         /// Removes all entries, dead or alive, and destroys the [kept](crate::Reclaim::OnRequest)
         /// remains of removed entries. O(capacity). Objects in use live on, without an entry here.
         ///
-        /// Entries that other threads insert meanwhile may stay. A value that is being made
-        /// meanwhile is not kept: only the making caller gets the value, and one of the waiting
-        /// threads makes the value anew.
+        /// Entries that other threads insert meanwhile may stay or go, also several entries of one
+        /// key. A value that is being made meanwhile is not kept: only the making caller gets the
+        /// value, and one of the waiting threads makes the value anew.
         ///
         /// # Panics
         /// If a destructor panics, after all destructors have run.

@@ -390,7 +390,8 @@ fn a_removal_returns_what_nobody_else_had() {
 /// 594: The closure of a removal sets the floor: the removed object dies with the removal.
 #[test]
 fn a_floor_that_comes_during_a_removal_keeps_nothing() {
-    let removals: [fn(&WeakValueMap<u32, Strong<u64>>, &mut dyn FnMut()); 2] = [
+    type Remove = fn(&WeakValueMap<u32, Strong<u64>>, &mut dyn FnMut());
+    let removals: [Remove; 2] = [
         |map, set| {
             let removed = map.remove_if(&1, |_| {
                 set();

@@ -116,6 +116,12 @@ impl Event {
         matches!(self.then, Then::Put(_) | Then::Keep(..) | Then::Begin(..))
     }
 
+    /// Whether it may happen again: a `clear` that an insertion overlaps may take the new entry, too, after an older one, if the
+    /// table grows meanwhile.
+    fn may_repeat(&self) -> bool {
+        self.may_miss && self.then == Then::Clear
+    }
+
     fn overlaps(&self, other: &Event) -> bool {
         self.from < other.to && other.from < self.to
     }
@@ -273,6 +279,8 @@ impl Search<'_> {
             let missed = Some(state).filter(|_| event.may_miss);
             let mut ends = [after, also, missed].into_iter().flatten();
             ends.any(|end| self.goes_on(place.with(at, end)))
+                || event.may_repeat()
+                    && after.is_some_and(|state| self.goes_on(Place { state, ..place }))
         })
     }
 }
