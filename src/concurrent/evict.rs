@@ -54,10 +54,15 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
     /// node, if the weight is known. Afterwards, the caller drops an [`Eviction`].
+    ///
+    /// The bound is not told of an entry that has an heir: a plain change has not ended the state
+    /// of the replaced entry, and the entry has no share of the object's block when it is
+    /// destroyed. Other changes end the state.
     #[cold]
     #[inline(never)]
     pub(super) fn admit_entry(&self, node: &Node<S>, weight: Option<usize>) {
-        if let Some((bound, entry)) = self.bound().zip(node.bounded()) {
+        let bounded = self.bound().zip(node.bounded());
+        if let Some((bound, entry)) = bounded.filter(|(_, entry)| !entry.watch.has_heir()) {
             bound.admit(&entry, weight);
         }
     }
@@ -69,13 +74,20 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if !bound.is_floor() {
             self.nodes.be_prompt();
         }
-        self.nodes.begin_concern().set_bound(bound);
+        let mut panics = FirstPanic::default();
+        // E1 of `raw::plain`: a plain change has replaced its entry before a thread sees the bound:
+        // see `admit_entry`.
+        let context = self.nodes.begin_concern();
+        if !self.is_new() {
+            panics.catch(|| self.pin().pass_all());
+        }
+        context.set_bound(bound);
+        // E1, once more: a change that does not see the bound has linked its entry before.
+        self.nodes.begin_concern();
         if self.is_new() {
-            return;
+            return panics.resume();
         }
         let eviction = Eviction(self);
-        let mut panics = FirstPanic::default();
-        // E1 of `raw::plain`: a change that does not see the bound has linked its entry before.
         panics.catch(|| self.pin().pass_all());
         let reader = self.nodes.read();
         for node in reader.entries() {

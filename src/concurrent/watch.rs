@@ -252,6 +252,11 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
         self.0.watch().inherit(there.0.watch());
     }
 
+    #[inline]
+    fn has_heir(&self) -> bool {
+        self.0.watch().is_unregistered()
+    }
+
     fn is_registered(&self) -> bool {
         self.0.watch().is_registered()
     }

@@ -100,6 +100,13 @@ pub trait Registered {
     #[doc(hidden)]
     #[inline]
     fn inherit(&self, _there: &Self) {}
+    /// Returns whether another entry has taken over the registrations of this entry, which was
+    /// linked.
+    #[doc(hidden)]
+    #[inline]
+    fn has_heir(&self) -> bool {
+        false
+    }
     /// Returns whether the entry may be linked, under the lock. An entry may not be linked if an
     /// object of the entry has died, and the death has already searched for the entry.
     #[doc(hidden)]

@@ -8,7 +8,8 @@
 //! * **E1** A plain change reads the word [`concerns`](super::domain::Domain::concerns) under the
 //!   lock of the bucket. A thread that sets the word [passes](super::table::Writer::pass_all) the
 //!   lock of each bucket, and only then visits the entries. So the change sees the word, or the
-//!   visiting thread finds the entry of the change.
+//!   visiting thread finds the entry of the change. A thread that learns after the visit of the
+//!   locks what the word stands for sees which entries plain changes have replaced.
 //! * **E2** A *parked* entry is an entry that a plain change of this thread has replaced. The
 //!   registration has passed to the new entry, and key and value have no destructor, so only
 //!   the memory is left. A thread parks at most [`PARKED`](super::parked) entries. When as many
@@ -174,12 +175,7 @@ impl<'t, N: Entry> Plain<'t, N> {
     #[inline(always)]
     pub(crate) fn entry(&self, make: impl FnOnce() -> N) -> Unlinked<'t, N> {
         let parked = self.inside.participant.parked.get();
-        // The look at the word comes after the look at the threads: a reader that has seen a bound
-        // and told the bound of a parked entry has left, and the word is set.
-        let is_unseen = || {
-            self.table.domain.is_alone(self.inside.participant)
-                && !self.table.domain.concerns.load(Relaxed)
-        };
+        let is_unseen = || self.table.domain.is_alone(self.inside.participant);
         let memory = parked.and_then(|parked| parked.take::<N>(is_unseen));
         let place = memory.map_or_else(Box::new_uninit, |memory| self.table.reuse(memory));
         Unlinked::new(place, make, self.table.context())
@@ -419,7 +415,8 @@ impl<'t, N: Entry> Plain<'t, N> {
         if !gathers && (domain.is_of_one() || domain.is_unseen()) {
             // Usually the object has no second registration. A bound that has come meanwhile may
             // need the share of the watch.
-            // Relaxed: as in `entry`.
+            // Relaxed: the look at the word comes after the look at the threads: a reader that has
+            // seen a bound and told the bound of the entry has left, and the word is set.
             let is_usual = !domain.concerns.load(Relaxed);
             let both = watch.zip(self.table.core()).filter(|_| is_usual);
             let finished = both.is_some_and(|(watch, core)| watch.finish(core));

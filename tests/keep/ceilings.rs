@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Waker};
+use std::thread;
 
 use weakly::concurrent::WeakMap;
 use weakly::keep::{Gone, Limit};
@@ -563,4 +564,26 @@ fn the_statistics_add_up() {
         all.hits > 50 && all.evicted > 100 && all.invalidated > 50,
         "{all:?}"
     );
+}
+
+/// O601: A thread has found an entry that is replaced, and then there is a ceiling: the replaced entry does not count.
+#[test]
+fn a_replaced_entry_does_not_count_under_a_new_ceiling() {
+    for on_a_thread in [false, true] {
+        let map = WeakMap::<Strong<usize>, usize>::new();
+        let key = Strong::new(1);
+        map.insert(&key, 10);
+        map.with(&key, |_| {
+            let insert = || _ = map.insert(&key, 20);
+            match on_a_thread {
+                true => thread::scope(|scope| scope.spawn(insert).join().unwrap()),
+                false => insert(),
+            }
+            map.set_ceiling(Limit::none(), |weight| *weight);
+        });
+        map.purge();
+        assert_eq!(map.retained_weight(), 20);
+        assert_eq!(map.remove(&key), Some(20));
+        assert_eq!(map.retained_weight(), 0);
+    }
 }

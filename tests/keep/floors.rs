@@ -1,7 +1,8 @@
 //! Floors: what a collection keeps alive for a while.
 
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use weakly::concurrent::{KeepAlive, WeakValueMap};
@@ -383,6 +384,70 @@ fn a_removal_returns_what_nobody_else_had() {
     });
     map.clear();
     assert!(kept.is_empty());
+}
+
+/// A key whose next clone, by a lookup that has found the entry, runs an action.
+#[derive(Default)]
+struct Cloned(Arc<Mutex<Option<Action>>>);
+
+type Action = Box<dyn FnOnce() + Send>;
+
+impl Clone for Cloned {
+    fn clone(&self) -> Self {
+        if let Some(action) = self.0.lock().unwrap().take() {
+            action();
+        }
+        Cloned(Arc::clone(&self.0))
+    }
+}
+
+impl PartialEq for Cloned {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Cloned {}
+
+impl Hash for Cloned {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// O600: A lookup has found an entry that is replaced by an entry with the same object, and then there is a floor. When the
+/// replaced entry is destroyed, the object stays in the floor. A removal takes it out.
+#[test]
+fn a_replaced_entry_takes_no_object_out_of_a_floor() {
+    for on_a_thread in [false, true] {
+        let map = Arc::new(WeakValueMap::<Cloned, Strong<usize>>::new());
+        let (key, value) = (Cloned::default(), Strong::new(7));
+        let same = Cloned(Arc::clone(&key.0));
+        map.insert(Cloned(Arc::clone(&key.0)), &value);
+        let floor = Arc::new(Mutex::new(None));
+        let action = {
+            let (map, value, floor) = (Arc::clone(&map), value.clone(), Arc::clone(&floor));
+            move || {
+                let insert = {
+                    let map = Arc::clone(&map);
+                    move || drop(map.insert(same, &value))
+                };
+                match on_a_thread {
+                    true => thread::spawn(insert).join().unwrap(),
+                    false => insert(),
+                }
+                *floor.lock().unwrap() = Some(map.set_keep_alive(Limit::none(), |_| 1));
+            }
+        };
+        *key.0.lock().unwrap() = Some(Box::new(action));
+        drop(map.get_key_value(&key));
+        map.purge();
+        let floor = floor.lock().unwrap().take().unwrap();
+        assert_eq!(floor.len(), 1);
+        let weak = downgrade(&value);
+        drop(value);
+        assert!(is_alive(&weak));
+        drop(map.remove(&key));
+        assert!(!is_alive(&weak) && floor.is_empty());
+    }
 }
 
 /// O217: The handles of a floor are held from outside for `purge_cycles`: what is kept stays, with what keeps itself alive
