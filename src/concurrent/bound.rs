@@ -109,7 +109,9 @@ impl<S: Schema> TableContext<S> {
 
     /// Notes that the calling thread has unlinked the entry.
     pub(super) fn leave(&self, entry: &Bounded<'_, S>, why: Gone) {
-        let has_item = entry.membership.end(why);
+        let membership = entry.membership;
+        let is_early = self.bound().is_none() && membership.end_untold(why == Gone::Died);
+        let has_item = !is_early && membership.end(why);
         if let Some(bound) = self.bound().filter(|_| has_item) {
             bound.take_out(entry.addr, entry.watch);
         }

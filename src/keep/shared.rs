@@ -4,11 +4,12 @@
 //!
 //! | state | the ring's item of the entry | the next state |
 //! |---|---|---|
-//! | `NEW` | none: the ring was never told of the entry | `KNOWN`, `ENDED`, `UNTOLD` |
+//! | `NEW` | none: the ring was never told of the entry | any |
 //! | `KNOWN` | a member; a leaving item; none, after an eviction or a refusal | a round, `ENDED` |
-//! | a round | a member while the round lasts; none, after a refusal | any but `NEW`, `UNTOLD` |
+//! | a round | a member while the round lasts; none, after a refusal | a round, `KNOWN`, `ENDED` |
 //! | `ENDED` and a removal cause | none, unless the cause is a death | none |
-//! | `UNTOLD` | none: the entry died before the ring was told | none |
+//! | `UNTOLD` | none: the entry died before the ring was told | `ENDED` by a death |
+//! | `EARLY` | none: the entry was unlinked when there was no ring | none |
 //!
 //! | transition | by |
 //! |---|---|
@@ -16,6 +17,8 @@
 //! | to a round | a thread that reports a hit or a refusal, under the lock |
 //! | to `ENDED` | the thread that has unlinked the entry, without the lock |
 //! | to `ENDED` by a death, to `UNTOLD` | a drain of a table that keeps dead entries |
+//! | from `UNTOLD` to `ENDED` | a thread that tells the ring of the dead entry, under the lock |
+//! | to `EARLY`, to `UNTOLD` | the thread that has unlinked the entry, if it sees no ring |
 //!
 //! A death unlinks an entry without a change of the state: an entry that is destroyed before its
 //! state is `ENDED` has died. The item of a dead entry leaves the ring when the entry is destroyed,
@@ -51,6 +54,7 @@ const KNOWN: u16 = ENDED - 1;
 /// The first of the states of unlinked entries, which are as many as there are causes.
 const ENDED: u16 = u16::MAX - 15;
 const UNTOLD: u16 = u16::MAX;
+const EARLY: u16 = UNTOLD - 1;
 const _: () = assert!(LAST_ROUND < KNOWN);
 const CAUSES: [Gone; 5] = [
     Gone::Died,
@@ -70,17 +74,23 @@ impl Membership {
         Membership(AtomicU16::new(NEW))
     }
 
-    // Relaxed, all: the lock orders the work that depends on the states before `ENDED`, and the
-    // changes of one state have one order. A removal cause is read when the entry is destroyed, and
-    // the thread that has unlinked the entry has left before that (D1, D2 of `raw`).
+    // Relaxed, but for `set` and `end`: the lock orders the work that depends on the states before
+    // `ENDED`, and the changes of one state have one order. A removal cause is read when the entry
+    // is destroyed, and the thread that has unlinked the entry has left before that (D1, D2 of
+    // `raw`).
 
     /// Notes that the ring knows the entry, or that a hit was reported in a round. Returns false if
     /// the entry is unlinked. The caller holds the lock of the ring.
     fn set(&self, new: u16) -> bool {
         let mut now = NEW;
         loop {
-            match self.0.compare_exchange(now, new, Relaxed, Relaxed) {
+            // Release: with `end`: the thread that takes the item out of the ring sees the ring.
+            match self.0.compare_exchange(now, new, Release, Relaxed) {
                 Ok(_) => return true,
+                Err(UNTOLD) => {
+                    _ = (self.0).compare_exchange(UNTOLD, ENDED, Relaxed, Relaxed);
+                    return false;
+                }
                 Err(ended) if ended >= ENDED => return false,
                 Err(other) => now = other,
             }
@@ -101,12 +111,19 @@ impl Membership {
     pub(crate) fn end(&self, why: Gone) -> bool {
         let cause = CAUSES.iter().position(|cause| *cause == why).unwrap_or(0);
         let known = 1..ENDED;
-        known.contains(&self.0.swap(ENDED + cause as u16, Relaxed)) && why != Gone::Died
+        // Acquire: with `set`.
+        known.contains(&self.0.swap(ENDED + cause as u16, Acquire)) && why != Gone::Died
+    }
+
+    /// Ends the state of an entry that the ring was not told of. Returns false if the ring was told.
+    pub(crate) fn end_untold(&self, is_dead: bool) -> bool {
+        let ended = if is_dead { UNTOLD } else { EARLY };
+        (self.0.compare_exchange(NEW, ended, Relaxed, Relaxed)).is_ok()
     }
 
     /// Ends the state of an entry that a death has unlinked.
     pub(crate) fn end_dead(&self) {
-        if (self.0.compare_exchange(NEW, UNTOLD, Relaxed, Relaxed)).is_err() {
+        if !self.end_untold(true) {
             self.end(Gone::Died);
         }
     }
@@ -115,7 +132,7 @@ impl Membership {
     /// unlinked the entry, or the ring knows the entry.
     pub(crate) fn cause(&self) -> Option<Gone> {
         match self.0.load(Relaxed) {
-            NEW | UNTOLD => None,
+            NEW | UNTOLD | EARLY => None,
             ended => Some(CAUSES[usize::from(ended.saturating_sub(ENDED))]),
         }
     }

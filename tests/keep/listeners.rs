@@ -1,6 +1,7 @@
 //! Listeners of ceilings are told the keys of what goes, weakly.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -8,7 +9,7 @@ use weakly::concurrent::{SharedRef, WeakMap};
 use weakly::keep::{Gone, Limit};
 use weakly::memo::{Many, Value};
 use weakly::reference::{Identity, WeakRef};
-use weakly::{ByIdentity, Memo, Strong, Weak, WeakSet};
+use weakly::{ByIdentity, Memo, Reclaim, Strong, Weak, WeakSet};
 
 use crate::tools::{Pointer, Told, for_each_pointer};
 
@@ -276,4 +277,55 @@ fn dead_entries_that_make_no_room() {
     let gone = told.take();
     let died = gone.iter().filter(|(_, why)| *why == Gone::Died);
     assert_eq!((map.len(), died.count(), gone.len()), (50, 150, 151));
+}
+
+/// 602: A listener is told nothing of an entry that was removed before there was a ceiling, under either policy, though the
+/// entry is destroyed later.
+#[test]
+fn what_was_removed_before_the_ceiling_is_not_told() {
+    for policy in [Reclaim::OnUse, Reclaim::OnRequest] {
+        let (map, heard) = (WeakMap::<Strong<usize>, usize>::new(), Heard::new());
+        map.set_reclaim(policy);
+        let [a, b] = [1, 2].map(Strong::new);
+        map.insert(&a, 10);
+        map.insert(&b, 20);
+        map.with(&a, |_| {
+            assert!(map.remove_if(&b, |_| true));
+            map.set_ceiling(Limit::none(), |_| 1);
+            map.set_listener(heard.hears());
+        });
+        assert!(heard.take().is_empty());
+        assert_eq!((map.len(), map.retained_weight()), (1, 1));
+    }
+}
+
+/// 603: A listener is told of an entry that dies before the ceiling has weighed the entry, also if a purge comes in between.
+#[test]
+fn a_death_before_the_weighing_is_told() {
+    type Late = (
+        WeakMap<Strong<usize>, usize>,
+        Mutex<[Option<Strong<usize>>; 2]>,
+    );
+    for policy in [Reclaim::OnUse, Reclaim::OnRequest] {
+        let keys = [0, 1].map(Strong::new);
+        let map = WeakMap::new();
+        map.set_reclaim(policy);
+        keys.iter().for_each(|key| _ = map.insert(key, **key));
+        let late: Arc<Late> = Arc::new((map, Mutex::new(keys.map(Some))));
+        let (heard, others) = (Heard::new(), Arc::downgrade(&late));
+        let (hears, first) = (Mutex::new(Some(heard.hears())), AtomicBool::new(true));
+        late.0.set_ceiling(Limit::none(), move |weighed| {
+            if first.swap(false, SeqCst) {
+                let late = others.upgrade().unwrap();
+                late.0.set_listener(hears.lock().unwrap().take().unwrap());
+                let other = late.1.lock().unwrap()[1 - weighed].take();
+                drop(other);
+                late.0.purge();
+            }
+            1
+        });
+        late.0.purge();
+        let (_, _, why) = heard.one();
+        assert_eq!((late.0.len(), why), (1, Gone::Died));
+    }
 }
