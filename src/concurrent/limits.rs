@@ -79,7 +79,8 @@ macro_rules! ceiling {
         /// room: beyond the dead entries that each change destroys, at most 16 that make no room. A
         /// hit costs one more load, and the hits of an entry take the ceiling's lock about eight
         /// times while as many entries are evicted as are in the collection. An insertion, a
-        /// removal and a death take the lock once.
+        /// removal and a death take the lock once. While results with dependents exceed the
+        /// limit, each change, also a removal, passes over at most 16 of them.
         ///
         /// # Panics
         /// If there is a ceiling already: [`set_limit`](Self::set_limit) changes its limit.

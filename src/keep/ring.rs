@@ -185,7 +185,7 @@ impl<X> Ring<X> {
         self.round
     }
 
-    /// Returns the number of this round: never 0, and never one of the two highest numbers.
+    /// Returns the number of this round: never 0, and never one of the 17 highest numbers.
     pub(crate) fn round(&self) -> u16 {
         self.round
     }
