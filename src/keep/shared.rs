@@ -115,7 +115,8 @@ impl Membership {
         known.contains(&self.0.swap(ENDED + cause as u16, Acquire)) && why != Gone::Died
     }
 
-    /// Ends the state of an entry that the ring was not told of. Returns false if the ring was told.
+    /// Ends the state of an entry that the ring was not told of. Returns false if the ring was
+    /// told.
     pub(crate) fn end_untold(&self, is_dead: bool) -> bool {
         let ended = if is_dead { UNTOLD } else { EARLY };
         (self.0.compare_exchange(NEW, ended, Relaxed, Relaxed)).is_ok()

@@ -8,8 +8,8 @@
 //! * **E1** A plain change reads the word [`concerns`](super::domain::Domain::concerns) under the
 //!   lock of the bucket. A thread that sets the word [passes](super::table::Writer::pass_all) the
 //!   lock of each bucket, and only then visits the entries. So the change sees the word, or the
-//!   visiting thread finds the entry of the change. A thread that learns after the visit of the
-//!   locks what the word stands for sees which entries plain changes have replaced.
+//!   visiting thread finds the entry of the change. A bound that is published after the
+//!   locks were passed is seen by no thread that misses a replacement by a plain change.
 //! * **E2** A *parked* entry is an entry that a plain change of this thread has replaced. The
 //!   registration has passed to the new entry, and key and value have no destructor, so only
 //!   the memory is left. A thread parks at most [`PARKED`](super::parked) entries. When as many
