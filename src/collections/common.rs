@@ -111,9 +111,9 @@ macro_rules! housekeeping {
         /// frame, or until it returns 0, with other work in between. Entries that die meanwhile are
         /// removed by the same call as long as `n` permits, or else by the next call.
         ///
-        /// An entry whose key and value have both died has two notices. The second notice is late,
-        /// and is also one of the `n`: so the sum of the results may be larger than
-        /// [`pending_dead`](Self::pending_dead) was.
+        /// An entry whose key and value have both died has two notices. The second notice is late.
+        /// Unless the late notice is the only one that is left, it is also one of the `n`: so the
+        /// sum of the results may be larger than [`pending_dead`](Self::pending_dead) was.
         ///
         /// `Arc` and `Rc` send no notices: for them, each call continues the sweep for `16 * n`
         /// buckets, and at most once around the table. A result of 0 only means that these buckets
