@@ -566,7 +566,7 @@ fn a_search_beside_a_reader() {
         let (a, b) = (object(1), object(1));
         table.set::<false>(&a);
         let reader = with(&table, |table| look_twice(table, 1));
-        [&b, &b, &a].map(|object| table.set::<false>(object));
+        _ = [&b, &b, &a].map(|object| table.set::<false>(object));
         reader.join().unwrap();
         drop((a, b));
         assert_end(&table, &[], 1);

@@ -4,8 +4,6 @@ use core::ptr;
 
 use super::super::Entry;
 use super::dead::{Node, Table, Vtable, assert_end, by_hash, death, model, object, with};
-use crate::Strong;
-use crate::ptr::models::Payload;
 use crate::ptr::{SharedWatch, SharedWatchOf};
 
 impl Table {
