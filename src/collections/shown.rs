@@ -126,23 +126,27 @@ impl<W: Upgrade> Shown for W {
 
 /// A slot that can be copied into a clone of the collection.
 pub(crate) trait Copied: Shown {
-    fn enter_again(
+    /// Makes the slot of the copied entry: a clone of the owned value, or a new watch on the same
+    /// object. `hash` is the hash of both entries, `queue` the queue of the new collection. The
+    /// caller keeps `guard` until the new entry is in its place: dropping `guard` may run user code.
+    fn copy_slot(
         this: &Self,
-        guard: Self::Guard,
+        guard: &Self::Guard,
         hash: HashValue,
         queue: &mut Self::Queue,
     ) -> Self;
 }
 
 impl<T: Clone> Copied for Owned<T> {
-    fn enter_again(this: &Self, (): (), _: HashValue, (): &mut ()) -> Self {
+    fn copy_slot(this: &Self, (): &(), _: HashValue, (): &mut ()) -> Self {
         Owned(this.0.clone())
     }
 }
 
 impl<W: Upgrade> Copied for W {
-    fn enter_again(_: &Self, guard: W::Pointer, hash: HashValue, queue: &mut W::Queue) -> Self {
-        W::watch(&guard, hash, queue)
+    fn copy_slot(_: &Self, guard: &W::Pointer, hash: HashValue, queue: &mut W::Queue) -> Self {
+        // A watch belongs to one queue.
+        W::watch(guard, hash, queue)
     }
 }
 
@@ -193,18 +197,22 @@ impl<K: Shown, V: Shown> Entry<K, V> {
         (K::take(self.key, key), V::take(self.value, value))
     }
 
-    /// Takes only the key.
+    /// Takes the key out of an entry that is unlinked and deregistered, and drops the value. `guard`
+    /// comes from [`pin`](Shown::pin).
     #[inline]
     pub(crate) fn take_key(self, guard: K::Guard) -> K::Item {
+        // First: if the destructor panics, the caller has not got the key yet.
         drop(self.value);
         K::take(self.key, guard)
     }
 }
 
 impl<K: Slot, V: Shown> Entry<K, V> {
-    /// Takes only the value.
+    /// Takes the value out of an entry that is unlinked and deregistered, and drops the key. `guard`
+    /// comes from [`pin`](Shown::pin).
     #[inline]
     pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
+        // First: if the destructor panics, the caller has not got the value yet.
         drop(self.key);
         V::take(self.value, guard)
     }

@@ -439,8 +439,8 @@ impl<K: Copied, V: Copied, S: Clone> Store<K, V, S> {
             let place = copy.table.place(entry.hash(), |_| false, |_| Some(()));
             if let Place::Vacant(vacant) = place {
                 vacant.register(
-                    |hash, keys| K::enter_again(&entry.key, key, hash, keys),
-                    |hash, values| V::enter_again(&entry.value, value, hash, values),
+                    |hash, keys| K::copy_slot(&entry.key, &key, hash, keys),
+                    |hash, values| V::copy_slot(&entry.value, &value, hash, values),
                 );
             }
         }

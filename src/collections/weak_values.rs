@@ -1,8 +1,7 @@
-//! The methods by which maps with weak values return a value that must be live, and set the value
-//! of a key without one.
+//! The methods of maps with weak values that return the live value of a key, or insert a value for a
+//! key without a live value.
 
-/// The arguments are the type of the key as it is passed, with its lifetime, and the generics of a
-/// lookup.
+/// The macro's arguments: the lifetime and the type of a passed key, and the generics of a lookup.
 macro_rules! weak_making {
     ([$($life:lifetime)?] $given:ty, [$($query:tt)*]) => {
         /// Returns the live value of a key, where the caller knows that the key has one. O(1).

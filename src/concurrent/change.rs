@@ -129,7 +129,7 @@ impl<'g, 't, S: Schema<Watch: Watches>> Change<'g, 't, S> {
         let table = self.table;
         // A weight is user code, and may panic: so the weighing comes before the change.
         let weight = table.weigh(node);
-        let (old, new) = match self.pin.put(node, S::are_same, expected) {
+        let (old, new) = match self.pin.put(node, S::have_same_key, expected) {
             Put::Added(new) => (None, new),
             Put::Replaced { old, new } => (Some(old), new),
             Put::Refused => return None,

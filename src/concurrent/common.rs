@@ -1,6 +1,7 @@
 //! Methods and trait impls that shared collections have in common. Each body is one call.
 
-/// The methods about size and dead entries: every shared collection calls the methods of its field.
+/// The methods about size and dead entries. `$entries` is a field of the collection: each method
+/// calls the field's method of the same name.
 macro_rules! shared_housekeeping {
     ($entries:ident) => {
         /// Returns the number of entries. O(threads).

@@ -55,8 +55,8 @@ impl<K: Content<Target: Eq> + SharedRef, V> Compare for Contents<K, V> {
             .map_or(Match::No, |key| has_content(node, &key))
     }
 
-    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool {
-        object(node).is_some_and(|key| has_content(there, &key) == Match::Yes)
+    fn have_same_key(new: &Node<Self>, there: &Node<Self>) -> bool {
+        object(new).is_some_and(|key| has_content(there, &key) == Match::Yes)
     }
 }
 

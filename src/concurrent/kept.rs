@@ -1,11 +1,12 @@
-//! The keys and values of dead nodes, under both policies of a table: a key and value are destroyed
-//! as soon as no thread looks at their node any more, or kept from then on until a user asks for
-//! them. While a call takes keys and values out, they are kept under both policies.
+//! The keys and values of dead nodes, under both policies of a table. Under the first policy, a key
+//! and a value are destroyed as soon as no thread looks at their node. Under the second policy, the
+//! list keeps the key and the value until a user asks for both. While a call takes pairs out, the
+//! list keeps pairs under both policies.
 //!
 //! Other threads may be looking at an unlinked node, so nothing can be moved out of the node before
-//! the node's end. The thread that unlinks the node marks the node. The reclamation of the table
-//! brings about the end, and passes this list to the node; the node then moves its key and value to
-//! the list.
+//! the node's end. The thread that unlinks a dead node marks the node as dead. The reclamation
+//! of the table later ends the node, and passes this list to the node; the node then moves its key
+//! and value to the list.
 
 use core::mem;
 use std::sync::Arc;

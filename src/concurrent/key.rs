@@ -49,8 +49,8 @@ impl<K: Eq, T: Watches, V, const BY_ADDRESS: bool> Compare for ByKey<K, T, V, BY
     }
 
     #[inline]
-    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool {
-        node.key() == there.key()
+    fn have_same_key(new: &Node<Self>, there: &Node<Self>) -> bool {
+        new.key() == there.key()
     }
 }
 

@@ -18,8 +18,11 @@ pub(crate) trait Compare: Schema<Watch: Watches> {
     fn key(probe: &Self::Probe) -> Self::Key
     where
         Self::Probe: Clone;
+    /// Whether the entry of `node` has the key `probe`. The caller has compared the hashes.
     fn is_of(probe: &Self::Probe, node: &Node<Self>) -> Match;
-    fn are_same(node: &Node<Self>, there: &Node<Self>) -> bool;
+    /// Whether `new`, a node that is not linked yet, has the same key as the linked node `there`. The
+    /// caller has compared the hashes. False if the key of a node is the content of a dead object.
+    fn have_same_key(new: &Node<Self>, there: &Node<Self>) -> bool;
 }
 
 /// An entry. A linked entry does not change, except that its watches end. To change a value is to

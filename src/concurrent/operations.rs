@@ -74,10 +74,10 @@ impl<S: Compare> Table<S> {
                 let make = move || Node::new(hash, key, value, watch.into_inner());
                 let (mut node, mut answer) = (plain.entry(make), None);
                 let put = if S::BY_ADDRESS {
-                    let put = plain.put(&mut node, S::are_same, |_| true);
+                    let put = plain.put(&mut node, S::have_same_key, |_| true);
                     put.inspect(|old| answer = ask(*old).1)
                 } else {
-                    plain.put_found::<IS_NEW>(&mut node, S::are_same, |now| {
+                    plain.put_found::<IS_NEW>(&mut node, S::have_same_key, |now| {
                         let (accepts, new) = ask(now);
                         answer = new;
                         accepts
@@ -165,9 +165,9 @@ impl<S: Compare> Table<S> {
                         let (mut node, there) = (plain.entry(make), there.map(ptr::from_ref));
                         let expected = |now: Option<&_>| now.map(ptr::from_ref) == there;
                         let put = if S::BY_ADDRESS {
-                            plain.put(&mut node, S::are_same, expected)
+                            plain.put(&mut node, S::have_same_key, expected)
                         } else {
-                            plain.put_found::<false>(&mut node, S::are_same, expected)
+                            plain.put_found::<false>(&mut node, S::have_same_key, expected)
                         };
                         match put {
                             Ok(_) => Ok(()),

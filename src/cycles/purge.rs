@@ -16,6 +16,8 @@ use super::verdict::Verdict;
     note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!`"
 )]
 pub trait Cyclic: sealed::Sealed {
+    /// Returns the map as a member of a purge ([`Cycles`](crate::Cycles)), boxed: one purge takes
+    /// maps of several types. `'m` is the lifetime of the borrow of the map.
     #[doc(hidden)]
     fn member<'m>(self) -> Box<dyn Member + 'm>
     where
@@ -49,8 +51,9 @@ pub(crate) mod sealed {
 pub struct Purged {
     /// The number of removed entries.
     pub removed: usize,
-    /// The number of entries that would have been removed without rings of objects that own each
-    /// other by their fields and keep the keys alive. After a field of the ring is cleared, the
+    /// The number of entries that stay because of a ring. The objects of a ring own each other by
+    /// their fields, and keep the key of the entry alive; without the ring, the purge would have
+    /// removed the entry. After a field of the ring is cleared, the
     /// next purge removes these entries. [`Cycles::holders`] of each remaining key reports the
     /// paths to the key: a ring is a path that meets one object twice.
     pub kept: usize,

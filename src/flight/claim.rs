@@ -1,12 +1,12 @@
 //! Who makes the value of a reservation: an owner, racers, or both.
 //!
-//! * **J1** Callers that wait, wait for the owner. Racers wait for nobody, and delay nobody. An
+//! * **J1** All waiting callers wait for the owner. Racers wait for nobody, and delay nobody. An
 //!   owner that comes to a reservation of racers *joins* it: the node stays, and the owner has a
 //!   reservation of its own, for its waiters and for the graph.
 //! * **J2** The first value takes the place of the node, and closes the reservation. If there is no
 //!   value, the last maker closes the reservation, unlinks the node, and leaves afterwards.
-//!   Joining, leaving and closing are under one lock, and nobody joins a closed reservation: a
-//!   value that nobody has removed is kept. A caller that finds a closed reservation unlinks the
+//!   Joining, leaving and closing are under one lock, and nobody joins a closed reservation. So no
+//!   maker begins a value for a node that another maker is about to unlink. A caller that finds a closed reservation unlinks the
 //!   node itself, if the node is still linked.
 //! * **J3** A removal or an invalidation unlinks the node, and the makers do not keep their values.
 //!   A caller that comes afterwards finds no node.
@@ -123,15 +123,20 @@ impl Reservation {
         self.1.load(Relaxed)
     }
 
-    /// A maker has left without a value, or leaves now, if the maker has `closed` the reservation.
-    /// If the maker is an owner, the callers that wait for it go on.
+    /// The second half of [`leave_or_close`](Self::leave_or_close): if the maker is an owner, completes
+    /// the reservation for which callers wait. `closed` is the answer of `leave_or_close`: if true,
+    /// the maker has unlinked the node meanwhile, and leaves now (J2); otherwise the maker has left
+    /// already.
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.
     pub(crate) fn quit(&self, role: &Role, closed: bool) {
         if closed {
-            drop(self.0.with(|state| state.makers.leave(role)));
+            let joined = self.0.with(|state| state.makers.leave(role));
+            // Not under the lock: the drop may free the reservation of the owner.
+            drop(joined);
         }
+        // Last: the waiters go on, and find no node.
         match role {
             Role::Racer => {}
             Role::Owner => self.complete(),

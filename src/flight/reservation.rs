@@ -70,7 +70,8 @@ impl Progress {
         }
     }
 
-    /// The reservation is complete for its waiters. Returns what nobody inherits.
+    /// Completes the reservation for its waiters. Returns the value or error that the owner has
+    /// left, if there is no heir.
     pub(super) fn complete(&mut self, (threads, tasks): (usize, usize)) -> Option<Left> {
         // The callers that still sleep after an earlier end are counted already.
         if !mem::replace(&mut self.complete, true) {
@@ -124,7 +125,7 @@ impl Reservation {
         }
     }
 
-    /// As `complete`, but leaves to the caller the wakers, and what nobody inherits.
+    /// As `complete`, but the caller calls the wakers, and drops the value or error without an heir.
     #[must_use]
     pub(super) fn end(&self) -> (Option<Left>, Woken) {
         (self.0).wake(Sleepers::All, |state, waiting| {

@@ -11,20 +11,28 @@ use super::reservation::{Reservation, WaitError};
 use crate::waits::SeatNumber;
 
 impl Reservation {
-    /// Blocks the thread until the reservation is complete, or until a point in time. While the
-    /// thread has the returned heir, what the owner has left lives.
+    /// Blocks the thread until the reservation is complete, or until the time `until`. Returns an
+    /// heir if the thread slept when the reservation was completed: the value or the error of the
+    /// owner stays in the reservation until the last heir is dropped.
     pub(crate) fn wait(
         this: &Arc<Self>,
         until: Option<Instant>,
     ) -> Result<Option<Heir>, WaitError> {
+        // The graph of waits has the edge until the wait ends.
         let _edge = Edge::of_wait(this)?;
-        let (over, counted) = this.0.sleep(until, |state| state.complete);
+        // Only a completion counts sleepers: a counted thread is never timed out.
+        let (complete, counted) = this.0.sleep(until, |state| state.complete);
         let heir = counted.then(|| Heir(Arc::clone(this)));
-        over.then_some(heir).ok_or(WaitError::TimedOut)
+        if complete {
+            Ok(heir)
+        } else {
+            Err(WaitError::TimedOut)
+        }
     }
 }
 
-/// A thread that has waited until the end.
+/// The right of a thread to the value or the error that the owner has left: the completion of the
+/// reservation has counted the thread.
 pub(crate) struct Heir(Arc<Reservation>);
 
 impl Drop for Heir {
@@ -33,8 +41,8 @@ impl Drop for Heir {
     }
 }
 
-/// A future that is ready when the reservation is complete. Until its drop, what the owner has left
-/// lives.
+/// A future that is ready when the reservation is complete. The reservation keeps the value or the
+/// error of the owner until the drop of the future.
 pub(crate) struct Wait<'r> {
     reservation: &'r Arc<Reservation>,
     seat: Option<SeatNumber>,

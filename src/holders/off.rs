@@ -1,4 +1,4 @@
-//! Without the feature: zero-sized types and functions that do nothing.
+//! The module without the feature `holders`: a zero-sized type, and functions that do nothing.
 
 use alloc::string::String;
 

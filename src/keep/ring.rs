@@ -8,12 +8,12 @@
 //! the newest, and then begins again with the oldest. The hand clears each bit that is set, and
 //! stops at the first member whose bit is not set. This member is the victim.
 //!
-//! One rule is added to the paper. The way of the hand from the oldest member is a *lap*. When the
-//! hand has passed as many members as there were at the beginning of the lap, it goes on to newer
-//! members, but stops at most at as many of these as there are members with a set bit. Without the
+//! One rule is added to the paper. The way of the hand from the oldest member is a *lap*. After the
+//! hand has passed as many members as the ring had at the beginning of the lap, the hand goes on to
+//! newer members, but stops at most at as many newer members as there are members with a set bit. Without the
 //! rule, the hand would follow the newest members while none of these has a hit, and older members
-//! would stay for ever. With the rule, a member without a hit goes before five times as many others
-//! have gone as there are members: a lap evicts at most twice as many, the next lap clears the bit,
+//! would stay for ever. Let n be the number of members. With the rule, a member without a hit is evicted
+//! before 5n other members are: a lap evicts at most twice as many, the next lap clears the bit,
 //! and the first part of the lap after that evicts the member. (Tried and lost, `benches/policies`:
 //! the paper's policy, where the demand shifts; a lap that ends with the members of its beginning,
 //! which is the policy CLOCK, where the demand is skewed.)
@@ -234,8 +234,10 @@ impl<X> Ring<X> {
         outcome
     }
 
-    /// [Touches](Self::touch) the object if it is a member; then the weight stays. Otherwise makes
-    /// the item the newest member. An item without a weight is refused.
+    /// If the object is a member, [touches](Self::touch) the member, and does not change its weight.
+    /// Otherwise makes the item the newest member: a leaving item of the object becomes the member,
+    /// and `what` goes back to the caller. Refuses an item that does not fit, and an item without a
+    /// weight (the closure that weighs items has panicked).
     pub(crate) fn touch_or_join(
         &mut self,
         addr: usize,
@@ -250,7 +252,8 @@ impl<X> Ring<X> {
         let Some(weight) = weight.filter(|weight| self.fits(*weight)) else {
             return Outcome::Refused(what);
         };
-        let (at, left) = match found {
+        let (at, unused) = match found {
+            // A leaving item: its slot has an item, and the index names the slot.
             Some(at) => {
                 self.leaving.unlink(&mut self.slots, at);
                 (at, Some(what))
@@ -267,7 +270,7 @@ impl<X> Ring<X> {
         if self.has_ages() {
             self.by_age.push(&mut self.ages, at);
         }
-        Outcome::Joined(left)
+        Outcome::Joined(unused)
     }
 
     /// Makes a victim that was a member the newest member of the queue, if it fits. The member that

@@ -43,7 +43,8 @@ pub trait Part: sealed::Sealed {
     /// an object allocates the object's record.
     #[doc(hidden)]
     fn weak(stored: &Self::Stored, watches: &Self::Watches) -> Option<Self::Weak>;
-    /// Adds watches on the polled objects of the part to the list.
+    /// Adds one more watch on each polled object of the part to the list, for an entry that depends
+    /// on the entry of this key. (An object is polled if its handle does not notify, as `Arc`.)
     #[doc(hidden)]
     fn polled(watches: &Self::Watches, list: &mut Vec<AnyWatch>);
     /// Returns the weak form for an entry that is being destroyed, also if objects are dead.

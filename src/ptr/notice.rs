@@ -19,7 +19,7 @@ const FIRST: usize = 2;
 const SECOND: usize = 3;
 const MARKS: usize = 3;
 
-/// A notice or none, as a link names it.
+/// A link of a stack of notices: a notice, or none.
 #[derive(Clone, Copy)]
 pub(crate) struct NoticeLink<F: Flavour>(*mut (), PhantomData<F>);
 
@@ -40,9 +40,11 @@ pub(super) enum Kind<F: Flavour> {
 impl<F: Flavour> NoticeLink<F> {
     pub(crate) const NONE: Self = NoticeLink(ptr::null_mut(), PhantomData);
 
+    /// Returns the link in a word: `word` is null, or the pointer of a [`Notice`] with its mark, as a
+    /// push has written it. ([`Notice::kind`] relies on this.)
     #[inline(always)]
-    pub(super) fn from_ptr(node: *mut ()) -> Self {
-        NoticeLink(node, PhantomData)
+    pub(super) fn from_ptr(word: *mut ()) -> Self {
+        NoticeLink(word, PhantomData)
     }
 
     #[inline(always)]
@@ -57,7 +59,7 @@ impl<F: Flavour> NoticeLink<F> {
 
     #[inline(always)]
     pub(crate) fn get(self) -> Option<Notice<F>> {
-        NonNull::new(self.0).map(|node| Notice(node, PhantomData))
+        NonNull::new(self.0).map(|marked| Notice(marked, PhantomData))
     }
 }
 

@@ -8,7 +8,7 @@ use super::hook::HookRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::stack::StackRef;
-use super::state::{MAX_WEAK, NONE, State, guess, locked, weak};
+use super::state::{MAX_WEAK, NONE, State, entry, guess, locked, thin, weak};
 use crate::sync::{Critical, Ordering::*};
 
 /// The place of a registration. See [`Block::register`].
@@ -56,7 +56,7 @@ impl<F: Flavour> Block<F> {
         hash: Option<u32>,
     ) -> Result<(), *mut ()> {
         let state = &self.header().state;
-        let entry = State::entry(recipient).encode();
+        let entry = entry(recipient);
         let step = if hash.is_some() { locked() } else { entry };
         let mut now = state.first_load(NONE);
         while now == NONE || now == weak(1) {
@@ -111,7 +111,7 @@ impl<F: Flavour> Block<F> {
     /// The registration is the caller's, and is ended once.
     #[inline]
     pub(crate) unsafe fn unregister(self, stack: StackRef<F>) -> bool {
-        let mut now = self.header().state.first_load(State::Thin(stack).encode());
+        let mut now = self.header().state.first_load(thin(stack));
         loop {
             match State::<F>::decode(now) {
                 State::Thin(_) => match self.transition(now, NONE) {

@@ -10,7 +10,7 @@ use super::hook::{HookRef, LoneHook};
 use super::object_ref::ObjectRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
-use super::state::State;
+use super::state::{State, entry};
 use crate::sync::{self, Ordering::*};
 
 /// The number of hooks at which a thread looks before it lets other threads through the gate.
@@ -36,7 +36,7 @@ impl<T: ?Sized, F: Flavour> ObjectRef<'_, T, F> {
             // later registration's. In this case the registration has ended, and the later one,
             // perhaps of another collection, has come during this call; so it matters for neither
             // of them whether the hash is shown.
-            _ if state == State::entry(recipient).encode() => hashes.push(block.hash()),
+            _ if state == entry(recipient) => hashes.push(block.hash()),
             // The object lives, so the state is not `DEAD`; and the state is only locked while
             // nothing is registered.
             _ => {}

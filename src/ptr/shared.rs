@@ -362,10 +362,11 @@ impl CoreRef {
         stripes.find(|at| self.get().stripe(*at).waiting() != 0)
     }
 
-    /// Returns whether no entry has come into the list of a stripe since the last call of any
-    /// thread.
-    pub(crate) fn is_idle(self, at: usize) -> bool {
-        self.get().stripe(at).is_idle()
+    /// Notes a look at the list of stripe `at`. Returns whether no entry has come into the list since
+    /// the previous look of any thread: then the thread of the stripe may have stopped making
+    /// changes, and another thread may take the entries. A hint. False at the first look.
+    pub(crate) fn look_if_idle(self, at: usize) -> bool {
+        self.get().stripe(at).look_if_idle()
     }
 
     /// Returns how many entries wait in all lists.

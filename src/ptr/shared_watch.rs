@@ -15,7 +15,7 @@ use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
 use super::shared::{CoreRef, Counted};
-use super::state::{State, dead, weak};
+use super::state::{State, dead, entry, weak};
 use super::stripe::LINK;
 use super::strong::Strong;
 use super::weak::Weak;
@@ -239,7 +239,7 @@ impl<T: ?Sized> SharedWatch<T> {
     #[inline]
     pub(crate) fn finish(&self, core: CoreRef) -> bool {
         let state = &self.block().header().state;
-        let shared = State::<Atomic>::entry(Recipient::Core(core)).encode();
+        let shared = entry(Recipient::<Atomic>::Core(core));
         // Release: the uses of the block, for the thread that frees the block. The object has the
         // other share.
         let ended = state

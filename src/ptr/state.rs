@@ -8,7 +8,7 @@
 //! | `THIN(stack)` | one entry of a collection of one owner, and nothing else: the block will be the notice (B3) |
 //! | `SHARED(core)` | one entry of a collection that threads share, and nothing else; the entry has a share (C1) |
 //! | `RECORD(record)` | anything more; the record stays until the block ends |
-//! | `DEAD(below)` | the state was `THIN`, and the object has died: the block is a notice, with this link. Or the state was `SHARED` |
+//! | `DEAD(below)` | the object has died. If the state was `THIN`, the block is a notice, and `below` is its link. If the state was `SHARED`, `below` is null |
 //! | `LOCKED` | for a few instructions of a strong pointer, to check or to write the hash: `WEAK` of no shares |
 //!
 //! A death never finds `LOCKED`: only a strong pointer locks.
@@ -56,6 +56,12 @@ pub(super) enum State<F: Flavour> {
     Record(RecordRef<F>),
     Dead,
     Locked,
+}
+
+/// Returns `THIN(stack)`.
+#[inline(always)]
+pub(super) fn thin<F: Flavour>(stack: StackRef<F>) -> *mut () {
+    stack.as_ptr().cast::<()>().map_addr(|addr| addr | THIN)
 }
 
 /// Returns `WEAK(n)`.
@@ -108,16 +114,16 @@ pub(super) unsafe fn returning<F: Flavour>(state: *mut ()) -> Option<RecordRef<F
     }
 }
 
-impl<F: Flavour> State<F> {
-    /// Returns the state of one entry, and nothing else.
-    #[inline(always)]
-    pub(super) fn entry(recipient: Recipient<F>) -> Self {
-        match recipient {
-            Recipient::Stack(stack) => State::Thin(stack),
-            Recipient::Core(core) => State::Shared(core),
-        }
+/// Returns the state of an object with one entry, and nothing else: `THIN` or `SHARED`.
+#[inline(always)]
+pub(super) fn entry<F: Flavour>(recipient: Recipient<F>) -> *mut () {
+    match recipient {
+        Recipient::Stack(stack) => thin(stack),
+        Recipient::Core(core) => core.as_ptr().cast(),
     }
+}
 
+impl<F: Flavour> State<F> {
     #[inline(always)]
     pub(super) fn decode(state: *mut ()) -> Self {
         let pointer = state.map_addr(|addr| addr & !TAG);
@@ -133,19 +139,6 @@ impl<F: Flavour> State<F> {
                 RECORD => State::Record(RecordRef::from_ptr(pointer)),
                 _ => State::Dead,
             }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn encode(&self) -> *mut () {
-        match self {
-            State::None => NONE,
-            State::Weak(n) => weak(*n),
-            State::Thin(stack) => stack.as_ptr().cast::<()>().map_addr(|addr| addr | THIN),
-            State::Shared(core) => core.as_ptr().cast(),
-            State::Record(record) => record.as_ptr().map_addr(|addr| addr | RECORD),
-            State::Dead => dead(ptr::null_mut()),
-            State::Locked => locked(),
         }
     }
 }
@@ -172,7 +165,7 @@ impl<F: Flavour> Block<F> {
         let Some(record) = new.take() else {
             unreachable!("the record has been prepared")
         };
-        let to = State::Record(record.record()).encode();
+        let to = record.record().as_ptr().map_addr(|addr| addr | RECORD);
         // Release: as in `transition`.
         // Acquire: the removal of an entry whose hash the caller may be about to overwrite.
         match self

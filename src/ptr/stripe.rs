@@ -161,15 +161,15 @@ impl Stripe {
         self.waiting.load(Relaxed)
     }
 
-    /// Returns how many entries deaths have unlinked, modulo 2^n.
+    /// Returns how many entries of this stripe deaths have ever unlinked, modulo 2^`usize::BITS`.
     #[inline]
     pub(super) fn unlinked(&self) -> usize {
         // Relaxed: as in `waiting`.
         self.unlinked.load(Relaxed)
     }
 
-    /// Returns whether no entry has come since the last call.
-    pub(super) fn is_idle(&self) -> bool {
+    /// Notes a look at the list. Returns whether no entry has come since the previous look.
+    pub(super) fn look_if_idle(&self) -> bool {
         // Relaxed: a hint.
         self.looked.swap(true, Relaxed)
     }

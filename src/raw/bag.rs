@@ -130,7 +130,7 @@ impl Bag {
     }
 
     /// Returns whether objects are in the bag, and none was added since the last call.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(super) fn look_if_idle(&self) -> bool {
         // Relaxed: a hint.
         !self.is_empty() && self.looked.swap(true, Relaxed)
     }

@@ -74,12 +74,13 @@ impl Domain {
     /// D7: returns whether threads gather. A hint.
     #[inline]
     pub(super) fn gathers(&self) -> bool {
-        self.is_beside(CROWD)
+        self.is_crowded(CROWD)
     }
 
-    /// Returns whether as many threads have come, and the table is not prompt. A hint.
+    /// Returns whether the table has at least `threads` participants, and is not prompt (D8). A hint:
+    /// a wrong answer is sound (D7).
     #[inline]
-    pub(super) fn is_beside(&self, threads: usize) -> bool {
+    pub(super) fn is_crowded(&self, threads: usize) -> bool {
         self.participants.included() >= threads && !self.is_prompt()
     }
 
@@ -183,6 +184,6 @@ impl Domain {
         let number = ThreadNumber::current();
         let at = nth.wrapping_add(number.get()) % self.participants.included().max(1);
         let bag = self.participants.nth(at)?.bag();
-        bag.filter(|bag| bag.is_idle())
+        bag.filter(|bag| bag.look_if_idle())
     }
 }

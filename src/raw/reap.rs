@@ -5,12 +5,14 @@
 //! list, while there is one; without a full list, a change may take entries of its thread's own
 //! list. Let t be the last moment at which no list was full (C7 of `ptr::shared`). At t, at most 15
 //! entries waited in each list. Since t some list has been full at each moment, so each change that
-//! has begun and ended since t has taken 16 entries. So the entries in the lists are at most 15 for
-//! each stripe, and the entries killed since t, less 16 for each of these changes. Besides, a
+//! has begun and ended since t has taken 16 entries. So the lists have at most 15 s + k - 16 c
+//! entries, where s is the number of stripes, k the number of entries killed since t, and c the
+//! number of these changes. Besides, a
 //! thread has up to 16 entries on their way from a list, and a bag of 16 (D7 of `batch`); and
 //! entries at which a thread inside may look wait for that thread (D2). The bound holds for any
-//! number of threads, because no step depends on which other threads make changes. Only a change
-//! within 16 drains of the same thread takes no entries.
+//! number of threads, because no step depends on which other threads make changes. Only one kind
+//! of change takes no entries: a change by a destructor that runs inside 16 nested drains of the
+//! same thread.
 //!
 //! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
 //! list and the next bag, and takes entries that nobody else is about to take.
@@ -59,7 +61,7 @@ pub(crate) struct Due {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Returns how many entries deaths have unlinked so far, modulo 2^n.
+    /// Returns how many entries deaths have unlinked so far, modulo 2^`usize::BITS`.
     pub(crate) fn unlinked(&self) -> usize {
         self.core().map_or(0, |core| core.unlinked())
     }
@@ -136,14 +138,14 @@ impl<N: Entry> RawTable<N> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());
         let at = core.next_due(nth)?;
-        (core.is_idle(at) || !self.waits()).then_some(DeadList::Stripe(at))
+        (core.look_if_idle(at) || !self.waits()).then_some(DeadList::Stripe(at))
     }
 
     /// Whether a thread leaves its dead entries in its list until there are enough for one look at
     /// all threads.
     #[inline]
     fn waits(&self) -> bool {
-        self.domain.is_beside(if N::PROMPT { CROWD } else { 2 })
+        self.domain.is_crowded(if N::PROMPT { CROWD } else { 2 })
     }
 
     /// Returns bag `nth`, if the bag is idle.

@@ -74,6 +74,7 @@ impl<K: StrongRef> Slot for ByContent<K> {
     fn into_remains(self) {}
 }
 
+// The watch of the object does everything. The cookie is the hash of the content.
 impl<K: StrongRef> Watch for ByContent<K> {
     type Key = K;
 

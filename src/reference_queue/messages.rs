@@ -165,7 +165,7 @@ impl<M: Send + 'static> ReferenceQueue<M> {
 /// M1: the object has died.
 fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
     let Some(message) = slot.pop() else { return };
-    if let Some(queue) = ReferenceQueue::if_there(queue) {
+    if let Some(queue) = ReferenceQueue::handle_for_delivery(queue) {
         queue.put_in(message);
     }
 }
@@ -175,8 +175,8 @@ fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<M> ReferenceQueue<M> {
     /// Returns the next message; waits until there is a message, for ever if no object is
-    /// registered. (To stop a waiting thread, register an object with a message that says so, and
-    /// drop the object; or use [`wait_timeout`](Self::wait_timeout).)
+    /// registered. (To stop a waiting thread, register an object with a message that tells the
+    /// thread to stop, and drop the object; or use [`wait_timeout`](Self::wait_timeout).)
     ///
     /// ```
     /// use weakly::{ReferenceQueue, Strong};
@@ -206,6 +206,8 @@ impl<M> ReferenceQueue<M> {
 
     #[cold]
     fn sleep(&self, until: Option<Instant>) -> Option<M> {
+        // The waiters ask `is_empty` under their lock, and call `poll` after the unlocking: a `poll` may
+        // free memory of the queue.
         self.shared
             .waiters
             .wait(until, || !self.is_empty(), || self.poll())
@@ -295,8 +297,10 @@ impl<M> ReferenceQueue<M> {
         ReferenceQueue { shared }
     }
 
-    /// M3: returns the handle of a delivery, unless the queue is gone.
-    pub(super) fn if_there(queue: &Weak<Shared<M>>) -> Option<Self> {
+    /// Returns a handle for a delivery, or `None` if the queue is gone (M3 of
+    /// [`reference_queue`](super)). While the last handle is being dropped, the upgrade may still
+    /// succeed: then the last drop of the two takes the message out.
+    pub(super) fn handle_for_delivery(queue: &Weak<Shared<M>>) -> Option<Self> {
         queue.upgrade().map(Self::enter)
     }
 

@@ -67,7 +67,7 @@ impl<T: Send + 'static> Strong<T, Atomic> {
     #[cfg_attr(feature = "holders", track_caller)]
     pub fn new_returning(value: T, queue: &ReferenceQueue<T>) -> Self {
         Self::returning(value, &queue.shared, |queue| {
-            let queue = ReferenceQueue::if_there(queue)?;
+            let queue = ReferenceQueue::handle_for_delivery(queue)?;
             Some(move |payload| queue.put_in(payload))
         })
     }
