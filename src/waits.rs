@@ -191,8 +191,8 @@ impl<D> Waits<D> {
         over
     }
 
-    /// Takes the waker of a task out. Returns true if the task has been woken: then the waker is gone
-    /// already, and all other tasks have been woken, too, so no wakeup is lost.
+    /// Takes the waker of a task out. Returns true if the task has been woken: then the waker is
+    /// gone already, and all other tasks have been woken, too, so no wakeup is lost.
     pub(crate) fn leave(&self, seat: SeatNumber) -> bool {
         let mut inside = self.inside.lock();
         let tasks = &mut inside.tasks;

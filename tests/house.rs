@@ -12,6 +12,8 @@ mod arms;
 mod columns;
 #[path = "house/guide.rs"]
 mod guide;
+#[path = "house/lists.rs"]
+mod lists;
 #[path = "house/programs.rs"]
 mod programs;
 #[path = "house/scanner.rs"]

@@ -96,13 +96,14 @@ impl AttributeSet {
         None
     }
 
-    /// Removes an attribute, and returns its value. The set may be empty afterwards: then the caller
-    /// removes the entry.
+    /// Removes an attribute, and returns its value. The set may be empty afterwards: then the
+    /// caller removes the entry.
     fn remove<A: AttributeKey>(&mut self) -> Option<A::Value> {
         let at = self.position::<A>()?;
         // `AttributeValue` has a destructor, so its value is taken, not moved out.
         let value = self.0.remove(at).value.take()?;
-        // The downcast succeeds: an attribute with the id of `A` has a value of the type `A::Value`.
+        // The downcast succeeds: an attribute with the id of `A` has a value of the type
+        // `A::Value`.
         value.downcast().ok().map(|value| *value)
     }
 }

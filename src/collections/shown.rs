@@ -128,7 +128,8 @@ impl<W: Upgrade> Shown for W {
 pub(crate) trait Copied: Shown {
     /// Makes the slot of the copied entry: a clone of the owned value, or a new watch on the same
     /// object. `hash` is the hash of both entries, `queue` the queue of the new collection. The
-    /// caller keeps `guard` until the new entry is in its place: dropping `guard` may run user code.
+    /// caller keeps `guard` until the new entry is in its place: dropping `guard` may run user
+    /// code.
     fn copy_slot(
         this: &Self,
         guard: &Self::Guard,
@@ -197,8 +198,8 @@ impl<K: Shown, V: Shown> Entry<K, V> {
         (K::take(self.key, key), V::take(self.value, value))
     }
 
-    /// Takes the key out of an entry that is unlinked and deregistered, and drops the value. `guard`
-    /// comes from [`pin`](Shown::pin).
+    /// Takes the key out of an entry that is unlinked and deregistered, and drops the value.
+    /// `guard` comes from [`pin`](Shown::pin).
     #[inline]
     pub(crate) fn take_key(self, guard: K::Guard) -> K::Item {
         // First: if the destructor panics, the caller has not got the key yet.
@@ -208,8 +209,8 @@ impl<K: Shown, V: Shown> Entry<K, V> {
 }
 
 impl<K: Slot, V: Shown> Entry<K, V> {
-    /// Takes the value out of an entry that is unlinked and deregistered, and drops the key. `guard`
-    /// comes from [`pin`](Shown::pin).
+    /// Takes the value out of an entry that is unlinked and deregistered, and drops the key.
+    /// `guard` comes from [`pin`](Shown::pin).
     #[inline]
     pub(crate) fn take_value(self, guard: V::Guard) -> V::Item {
         // First: if the destructor panics, the caller has not got the value yet.

@@ -1,5 +1,5 @@
-//! The methods of maps with weak values that return the live value of a key, or insert a value for a
-//! key without a live value.
+//! The methods of maps with weak values that return the live value of a key, or insert a value for
+//! a key without a live value.
 
 /// The macro's arguments: the lifetime and the type of a passed key, and the generics of a lookup.
 macro_rules! weak_making {

@@ -20,8 +20,9 @@ pub(crate) trait Compare: Schema<Watch: Watches> {
         Self::Probe: Clone;
     /// Whether the entry of `node` has the key `probe`. The caller has compared the hashes.
     fn is_of(probe: &Self::Probe, node: &Node<Self>) -> Match;
-    /// Whether `new`, a node that is not linked yet, has the same key as the linked node `there`. The
-    /// caller has compared the hashes. False if the key of a node is the content of a dead object.
+    /// Whether `new`, a node that is not linked yet, has the same key as the linked node `there`.
+    /// The caller has compared the hashes. False if the key of a node is the content of a dead
+    /// object.
     fn have_same_key(new: &Node<Self>, there: &Node<Self>) -> bool;
 }
 

@@ -6,8 +6,8 @@
 //! * **J2** The first value takes the place of the node, and closes the reservation. If there is no
 //!   value, the last maker closes the reservation, unlinks the node, and leaves afterwards.
 //!   Joining, leaving and closing are under one lock, and nobody joins a closed reservation. So no
-//!   maker begins a value for a node that another maker is about to unlink. A caller that finds a closed reservation unlinks the
-//!   node itself, if the node is still linked.
+//!   maker begins a value for a node that another maker is about to unlink. A caller that finds a
+//!   closed reservation unlinks the node itself, if the node is still linked.
 //! * **J3** A removal or an invalidation unlinks the node, and the makers do not keep their values.
 //!   A caller that comes afterwards finds no node.
 
@@ -123,10 +123,10 @@ impl Reservation {
         self.1.load(Relaxed)
     }
 
-    /// The second half of [`leave_or_close`](Self::leave_or_close): if the maker is an owner, completes
-    /// the reservation for which callers wait. `closed` is the answer of `leave_or_close`: if true,
-    /// the maker has unlinked the node meanwhile, and leaves now (J2); otherwise the maker has left
-    /// already.
+    /// The second half of [`leave_or_close`](Self::leave_or_close): if the maker is an owner,
+    /// completes the reservation for which callers wait. `closed` is the answer of
+    /// `leave_or_close`: if true, the maker has unlinked the node meanwhile, and leaves now (J2);
+    /// otherwise the maker has left already.
     ///
     /// # Panics
     /// If a waker does, unless the thread is panicking.

@@ -125,7 +125,8 @@ impl Reservation {
         }
     }
 
-    /// As `complete`, but the caller calls the wakers, and drops the value or error without an heir.
+    /// As `complete`, but the caller calls the wakers, and drops the value or error without an
+    /// heir.
     #[must_use]
     pub(super) fn end(&self) -> (Option<Left>, Woken) {
         (self.0).wake(Sleepers::All, |state, waiting| {

@@ -10,13 +10,13 @@
 //!
 //! One rule is added to the paper. The way of the hand from the oldest member is a *lap*. After the
 //! hand has passed as many members as the ring had at the beginning of the lap, the hand goes on to
-//! newer members, but stops at most at as many newer members as there are members with a set bit. Without the
-//! rule, the hand would follow the newest members while none of these has a hit, and older members
-//! would stay for ever. Let n be the number of members. With the rule, a member without a hit is evicted
-//! before 5n other members are: a lap evicts at most twice as many, the next lap clears the bit,
-//! and the first part of the lap after that evicts the member. (Tried and lost, `benches/policies`:
-//! the paper's policy, where the demand shifts; a lap that ends with the members of its beginning,
-//! which is the policy CLOCK, where the demand is skewed.)
+//! newer members, but stops at most at as many newer members as there are members with a set bit.
+//! Without the rule, the hand would follow the newest members while none of these has a hit, and
+//! older members would stay for ever. Let n be the number of members. With the rule, a member
+//! without a hit is evicted before 5n other members are: a lap evicts at most twice as many, the
+//! next lap clears the bit, and the first part of the lap after that evicts the member. (Tried and
+//! lost, `benches/policies`: the paper's policy, where the demand shifts; a lap that ends with the
+//! members of its beginning, which is the policy CLOCK, where the demand is skewed.)
 //!
 //! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by
 //!   age.
@@ -234,10 +234,10 @@ impl<X> Ring<X> {
         outcome
     }
 
-    /// If the object is a member, [touches](Self::touch) the member, and does not change its weight.
-    /// Otherwise makes the item the newest member: a leaving item of the object becomes the member,
-    /// and `what` goes back to the caller. Refuses an item that does not fit, and an item without a
-    /// weight (the closure that weighs items has panicked).
+    /// If the object is a member, [touches](Self::touch) the member, and does not change its
+    /// weight. Otherwise makes the item the newest member: a leaving item of the object becomes the
+    /// member, and `what` goes back to the caller. Refuses an item that does not fit, and an item
+    /// without a weight (the closure that weighs items has panicked).
     pub(crate) fn touch_or_join(
         &mut self,
         addr: usize,

@@ -202,9 +202,9 @@ impl<F: Flavour> Anchor<F> {
     /// Returns the address of the object, or null if there is none.
     #[inline(always)]
     pub(crate) fn known_addr(&self) -> *const () {
-        // Relaxed: callers only compare the address. If an entry was inserted, or a weak handle made,
-        // before this call (happens-before), the load finds the address of the object: the word
-        // changes once (A1).
+        // Relaxed: callers only compare the address. If an entry was inserted, or a weak handle
+        // made, before this call (happens-before), the load finds the address of the object: the
+        // word changes once (A1).
         self.object.load(Relaxed)
     }
 }

@@ -40,8 +40,8 @@ pub(super) enum Kind<F: Flavour> {
 impl<F: Flavour> NoticeLink<F> {
     pub(crate) const NONE: Self = NoticeLink(ptr::null_mut(), PhantomData);
 
-    /// Returns the link in a word: `word` is null, or the pointer of a [`Notice`] with its mark, as a
-    /// push has written it. ([`Notice::kind`] relies on this.)
+    /// Returns the link in a word: `word` is null, or the pointer of a [`Notice`] with its mark, as
+    /// a push has written it. ([`Notice::kind`] relies on this.)
     #[inline(always)]
     pub(super) fn from_ptr(word: *mut ()) -> Self {
         NoticeLink(word, PhantomData)

@@ -362,8 +362,8 @@ impl CoreRef {
         stripes.find(|at| self.get().stripe(*at).waiting() != 0)
     }
 
-    /// Notes a look at the list of stripe `at`. Returns whether no entry has come into the list since
-    /// the previous look of any thread: then the thread of the stripe may have stopped making
+    /// Notes a look at the list of stripe `at`. Returns whether no entry has come into the list
+    /// since the previous look of any thread: then the thread of the stripe may have stopped making
     /// changes, and another thread may take the entries. A hint. False at the first look.
     pub(crate) fn look_if_idle(self, at: usize) -> bool {
         self.get().stripe(at).look_if_idle()

@@ -77,8 +77,8 @@ impl Domain {
         self.is_crowded(CROWD)
     }
 
-    /// Returns whether the table has at least `threads` participants, and is not prompt (D8). A hint:
-    /// a wrong answer is sound (D7).
+    /// Returns whether the table has at least `threads` participants, and is not prompt (D8). A
+    /// hint: a wrong answer is sound (D7).
     #[inline]
     pub(super) fn is_crowded(&self, threads: usize) -> bool {
         self.participants.included() >= threads && !self.is_prompt()

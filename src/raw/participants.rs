@@ -6,11 +6,11 @@
 //! bits of the address of a load with the low twelve bits of the addresses of pending stores. If
 //! the bits are equal, the load waits for the exchange ("4-KByte aliasing" in Intel's optimization
 //! manual), and no later instruction starts meanwhile. Measured, a lookup then takes twice as long
-//! in a small table, and five times as long in a table that is not in the cache. In an
-//! earlier layout, `visit` was the first word of a participant, and the table's pointer to its array
-//! the first word of 128 bytes: in one table of 32 the two addresses collided. So now `visit` is at an offset, modulo 128
-//! bytes, at which a lookup reads no other word. [`assert_apart`] checks the offsets during
-//! compilation. The types are `repr(C)`, so the check holds for every compiler.
+//! in a small table, and five times as long in a table that is not in the cache. In an earlier
+//! layout, `visit` was the first word of a participant, and the table's pointer to its array the
+//! first word of 128 bytes: in one table of 32 the two addresses collided. So now `visit` is at an
+//! offset, modulo 128 bytes, at which a lookup reads no other word. [`assert_apart`] checks the
+//! offsets during compilation. The types are `repr(C)`, so the check holds for every compiler.
 
 use core::cell::{Cell, OnceCell};
 use core::ptr;

@@ -151,8 +151,8 @@ pub trait Watch: Slot<Remains = ()> {
 
     #[doc(hidden)]
     fn watch(key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue) -> Self;
-    /// Ends this watch, and watches the object of `key` with this cookie. If this watch is on the same
-    /// object, the watch may stay as it is: `cookie` is the cookie that the watch has.
+    /// Ends this watch, and watches the object of `key` with this cookie. If this watch is on the
+    /// same object, the watch may stay as it is: `cookie` is the cookie that the watch has.
     #[doc(hidden)]
     fn rewatch(&mut self, key: &Self::Key, cookie: Cookie, queue: &mut Self::Queue);
 

@@ -206,8 +206,8 @@ impl<M> ReferenceQueue<M> {
 
     #[cold]
     fn sleep(&self, until: Option<Instant>) -> Option<M> {
-        // The waiters ask `is_empty` under their lock, and call `poll` after the unlocking: a `poll` may
-        // free memory of the queue.
+        // The waiters ask `is_empty` under their lock, and call `poll` after the unlocking: a
+        // `poll` may free memory of the queue.
         self.shared
             .waiters
             .wait(until, || !self.is_empty(), || self.poll())

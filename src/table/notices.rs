@@ -103,8 +103,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.keys.is_idle() && self.values.is_idle()
     }
 
-    /// Reclaims a few entries with pending notices, without a sweep. [`tidy`](Self::tidy) calls this
-    /// function; an interner that has found a live handle calls the function in the place of `tidy`.
+    /// Reclaims a few entries with pending notices, without a sweep. [`tidy`](Self::tidy) calls
+    /// this function; an interner that has found a live handle calls the function in the place of
+    /// `tidy`.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {
