@@ -1,5 +1,5 @@
 //! Each line of `.ci/mutants.list` and `.ci/breaks.list` finds its code: the long run that needs the lists comes too late
-//! for a change that moves the code.
+//! for a change that moves the code. And the chapter about costs has the bounds of `.ci/counts`.
 
 use std::fs;
 
@@ -63,4 +63,29 @@ fn a_line_whose_code_has_moved_is_found() {
     ] {
         assert_eq!(lost(&line(code), text).0, ["name"]);
     }
+}
+
+#[test]
+fn the_chapter_about_costs_has_the_bounds_that_are_counted() {
+    let chapter = fs::read_to_string("src/guide/costs.md").unwrap();
+    let counts = fs::read_to_string(".ci/counts").unwrap();
+    let (_, bounds) = counts.split_once("BOUNDS = {").unwrap();
+    let (bounds, _) = bounds.split_once("\n}").unwrap();
+    let rows = bounds.lines().filter(|line| !line.is_empty());
+    for row in rows.clone() {
+        let parts: Vec<&str> = row
+            .split(['"', ':', '(', ',', ')'])
+            .map(str::trim)
+            .collect();
+        let [_, name, _, _, alone, beside, ..] = parts[..] else {
+            panic!("{row}")
+        };
+        let cells = [alone, beside].map(|bound| bound.replace('_', ","));
+        let end = format!("| `{name}` | {} | {} |", cells[0], cells[1]);
+        assert!(
+            chapter.lines().any(|line| line.ends_with(&end)),
+            "no row has {end}"
+        );
+    }
+    assert!(rows.count() > 10);
 }
