@@ -558,8 +558,8 @@ macro_rules! filling {
         /// Sets the value of a key that has no value. O(1) amortised.
         ///
         /// # Errors
-        /// If the same key, or one of equal content in a map by content, is live and has a value.
-        /// The error contains the entry and the new value.
+        /// If the key has a value. (In a map by content: if a live key of equal content has a
+        /// value.) The error contains the entry and the new value.
         pub fn try_insert<'k>(
             &mut self,
             key: &'k K,

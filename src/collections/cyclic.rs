@@ -43,10 +43,11 @@ struct MemberOf<'m, K: Slot, V: Slot, S, T> {
     name: &'static str,
 }
 
-/// Returns the name of an entry: its address, as long as no entry moves. (The name of an entry that
-/// is no longer in the map is the address of its key or value.)
-fn name_of<E>(entry: &E) -> usize {
-    core::ptr::from_ref(entry).addr()
+/// Returns the graph's name for an entry: the address of the entry, which stays the same from
+/// `show` to `unlink`. For the remains of an unlinked entry (a key or a value in `unlinked`),
+/// returns the address of the remains; no verdict dooms remains.
+fn name_of<E>(entry_or_remains: &E) -> usize {
+    core::ptr::from_ref(entry_or_remains).addr()
 }
 
 impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {

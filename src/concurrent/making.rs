@@ -133,7 +133,7 @@ impl<S: Compare> Table<S> {
     where
         S::Probe: Clone,
     {
-        match self.ask((hash, key), &way, &read)? {
+        match self.find_or_lead((hash, key), &way, &read)? {
             Claimed::There(made) => {
                 // T5
                 drop(make);
@@ -149,9 +149,12 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// Returns the present value, or a leader that makes the value.
+    /// Returns the present value. If the key has no value, returns a leader: then the caller makes
+    /// the value. If another caller makes the value, waits for that value, or races, as `way` says.
+    /// `read` is as for [`get_or_make`](Self::get_or_make).
+    // Never inlined: no byte of this frame is on the stack during the computation (see `lead`).
     #[inline(never)]
-    fn ask<R, E, Es: Errors<E>>(
+    fn find_or_lead<R, E, Es: Errors<E>>(
         &self,
         (hash, key): (HashValue, &S::Probe),
         way: &Way<Es>,
@@ -163,7 +166,7 @@ impl<S: Compare> Table<S> {
         let is_it = |node: &_| S::is_of(key, node) == Match::Yes;
         match self.find_where(hash, is_it, &read) {
             Ok(found) => Ok(Claimed::There(found)),
-            Err(absent) => self.lead_apart(hash, key, read, absent, way),
+            Err(absent) => self.lead_with_frame(hash, key, read, absent, way),
         }
     }
 
@@ -307,7 +310,7 @@ impl<S: Compare> Table<S> {
 
     /// As [`lead`](Self::lead), with the frame of the computation.
     #[inline(never)]
-    fn lead_apart<'t, R, E, Es: Errors<E>>(
+    fn lead_with_frame<'t, R, E, Es: Errors<E>>(
         &'t self,
         hash: HashValue,
         key: &S::Probe,

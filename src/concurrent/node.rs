@@ -209,11 +209,14 @@ impl<S: Schema> Entry for Node<S> {
     }
 
     #[inline]
-    fn only_drops(&self, all: &Self::Context) -> bool {
-        matches!(self, Node::Ready { membership, .. } if all.only_drops(membership))
+    fn only_drops(&self, context: &Self::Context) -> bool {
+        match self {
+            Node::Ready { membership, .. } => context.only_drops(membership),
+            Node::Reserved { .. } => true,
+        }
     }
 
-    fn end(self, place: *const Self, all: &Self::Context) {
+    fn end(self, place: *const Self, context: &Self::Context) {
         match self {
             Node::Ready {
                 membership,
@@ -221,7 +224,7 @@ impl<S: Schema> Entry for Node<S> {
                 value,
                 watch,
                 ..
-            } => all.end(place.addr(), &membership, (watch, value, key)),
+            } => context.end(place.addr(), &membership, (watch, value, key)),
             Node::Reserved { .. } => {}
         }
     }

@@ -11,10 +11,11 @@ use crate::hash::HashValue;
 use crate::raw::{Located, Match, NotPlain, Plain};
 
 impl<S: Compare> Table<S> {
-    /// Inserts an entry, or replaces the entry with its key. T6: `hold` is asked about the present
-    /// entry, again when another thread changes the entry, and returns `None` if an object of the
-    /// entry is dead. `show` gets the answer of `hold` about the replaced entry, with the value of
-    /// the entry.
+    /// Inserts an entry, or replaces the entry with its key. Returns the result of `show`, or
+    /// `None` if no live entry was replaced. T6: `hold` gets the present entry before the
+    /// replacement, and returns the handles that T6 demands, or `None` if an object of the entry is
+    /// dead. If another thread changes the entry, `hold` is called again. `show` gets the handles
+    /// to the objects of the replaced entry, and the value of the replaced entry.
     #[inline]
     pub(crate) fn put<H, R>(
         &self,
@@ -27,8 +28,11 @@ impl<S: Compare> Table<S> {
     ) -> Option<R> {
         let ask = |now: Option<&Node<S>>| {
             let ready = now.and_then(Node::ready);
+            // True: each present node may be replaced, also a reservation.
             (true, ready.and_then(|(watch, value)| hold(watch, value)))
         };
+        // `old` is `None` if the new entry was not inserted: never here, since `ask` accepts each
+        // node. `old` is `Some(None)` if no node was replaced.
         let show = |held: Option<H>, old: Option<Option<&Node<S>>>| {
             let (_, value) = old.flatten().and_then(Node::ready)?;
             Some(show(held?, value))

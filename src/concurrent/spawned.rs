@@ -46,7 +46,7 @@ impl<R> Loading<R> {
     /// Waits for the result of the load.
     ///
     /// # Panics
-    /// As the load has panicked. If the load was dropped, or waits for its caller.
+    /// With the panic of the load, or because the load was dropped or waits for its caller.
     pub(crate) async fn result<K, V>(&self) -> R {
         if Wait::new(&self.end).await.is_err() {
             cycle::<K, V>()

@@ -1,12 +1,13 @@
 //! The verdict: the entries to remove.
 //!
-//! First the objects that live for certain: objects held from outside, objects to which these lead,
-//! and objects owned by an entry whose keys all live ([`Spread`]). Every other entry is a
-//! candidate. Then the survivors: plain counting is tried on the remaining objects, as if the
-//! candidates were gone. The objects that plain counting does not free lie on a cycle of fields, or
-//! behind such a cycle ([`Spread::survivors`]). The survivors count as live, and the spread goes on
-//! from them. An entry with a key that does not live even now is removed, and the key dies: only
-//! removed entries, and objects that they own, have handles to the key.
+//! The verdict first finds the objects that live for certain: objects held from outside, objects to
+//! which these lead, and objects owned by an entry whose keys all live ([`Spread`]). Every other
+//! entry is a candidate. Then the verdict finds the survivors: plain counting is tried on the
+//! remaining objects, as if the candidates were gone. The objects that plain counting does not free
+//! lie on a cycle of fields, or behind such a cycle ([`Spread::survivors`]). The survivors count as
+//! live, and the spread goes on from them. An entry with a key that does not live even now is
+//! removed, and the key dies: only removed entries, and objects that they own, have handles to the
+//! key.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -309,8 +309,9 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Takes a member out of the queue and the list by age.
-    fn part(&mut self, at: u32) {
+    /// Takes a member out of the queue, out of the list by age, and out of the counts. The member
+    /// keeps its slot and its place in the index.
+    fn unlink_member(&mut self, at: u32) {
         let slot = &self.slots[at as usize];
         if self.hand == at {
             self.hand = slot.links.newer;
@@ -319,6 +320,8 @@ impl<X> Ring<X> {
             self.latest = NONE;
         }
         self.len -= 1;
+        // The ring does not know whether the hand has passed the member, so `ahead` may stay too
+        // large: then fewer newer members count as such in this lap.
         self.ahead = self.ahead.min(self.len);
         self.visited -= usize::from(slot.visited);
         self.weight -= slot.weight as u128;
@@ -330,7 +333,7 @@ impl<X> Ring<X> {
 
     /// Makes a member a leaving item.
     fn expel(&mut self, at: u32, why: Gone) {
-        self.part(at);
+        self.unlink_member(at);
         self.leave(at, why);
     }
 
@@ -561,7 +564,7 @@ impl<X> Ring<X> {
         let gone = self.slots[at as usize].gone;
         match gone {
             Some(_) => self.leaving.unlink(&mut self.slots, at),
-            None => self.part(at),
+            None => self.unlink_member(at),
         }
         let slot = &mut self.slots[at as usize];
         let victim = Victim {

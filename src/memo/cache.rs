@@ -50,8 +50,8 @@ use crate::thread::Scope;
 /// ever](crate::guide::memo#computations-that-wait) there.
 ///
 /// A computed result is not kept in four cases: another result is [inserted](Self::insert) for the
-/// key meanwhile, the key is removed or [invalidated](Self::invalidate) meanwhile, an input ends, or
-/// the computation has asked for a result that was not kept. Then only the computing thread gets
+/// key meanwhile, the key is removed or [invalidated](Self::invalidate) meanwhile, an input ends,
+/// or the computation has asked for a result that was not kept. Then only the computing thread gets
 /// the computed result. The waiting threads find the inserted result, or one of the waiting threads
 /// computes the result anew.
 ///
@@ -173,7 +173,10 @@ impl<K: MemoKey, V> Memo<K, V> {
         table, (V, impl Sized + use<K, V>), |(key, value)| (value, key),
         "Takes out at most `n` results whose inputs have died, instead of destroying them: each with the plain values of its key, which are dropped with the pair.";
     }
-    ceiling!(K, V, |key, watches| K::into_weak(key, watches.into_keys()));
+    ceiling!(K, V, |key, watches| K::into_weak(
+        key,
+        watches.into_key_watches()
+    ));
 
     /// Removes all results in which an object takes part, as a part of the key or because the
     /// computation [depends on](Computation::depends_on) the object, and all results that were

@@ -72,6 +72,6 @@ impl<K: MemoKey, V> Memo<K, V> {
 
 /// Returns the weak key of an entry, if all inputs live.
 fn shown<K: MemoKey>(key: &K::Stored, watches: &EntryWatches<K::Watches>) -> Option<K::Weak> {
-    let key = K::weak(key, watches.keys())?;
+    let key = K::weak(key, watches.key_watches())?;
     (!watches.is_expired()).then_some(key)
 }

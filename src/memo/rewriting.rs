@@ -143,8 +143,8 @@ impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
     /// computation may fail. See [`try_get_or_compute`](Self::try_get_or_compute).
     ///
     /// # Errors
-    /// The error of the closure. Then nothing is kept, and a waiting thread computes the result
-    /// itself.
+    /// The error of the closure. Then nothing is kept, and one of the waiting threads computes the
+    /// result.
     ///
     /// # Panics
     /// As [`get_or_rewrite`](Self::get_or_rewrite).

@@ -89,11 +89,12 @@ impl<A: Watches> EntryWatches<A> {
         }
     }
 
-    pub(super) fn keys(&self) -> &A {
+    /// Returns the watches on the objects in the key, without the watches on the further objects.
+    pub(super) fn key_watches(&self) -> &A {
         &self.all.0
     }
 
-    pub(super) fn into_keys(self) -> A {
+    pub(super) fn into_key_watches(self) -> A {
         self.all.0
     }
 }

@@ -104,8 +104,10 @@ pub trait Variable<N> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<N, N>;
-    /// Loads the word before a loop of compare-exchanges: relaxed for a counter, an acquire for a
-    /// pointer; see [`sync::first_load`].
+    /// Loads the word before a loop of compare-exchanges. The load of a counter is relaxed. The
+    /// load of a pointer is an acquire, because the caller may follow the pointer. Under loom the
+    /// method loads nothing, and returns `guess`, a value that the word often has: see
+    /// [`sync::first_load`].
     fn first_load(&self, guess: N) -> N;
 }
 

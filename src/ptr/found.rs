@@ -1,4 +1,5 @@
-//! What a death looks for in a shared collection: the entry of a registration; and what it finds.
+//! The search by which a death finds the entry of a registration in a shared collection, and the
+//! result of the search.
 
 use core::ptr::NonNull;
 
@@ -78,8 +79,10 @@ impl Tied {
         Tied { token, close }
     }
 
+    /// Takes the token out, with the share. The caller closes the token by a way of its own, and
+    /// not by [`close`](Self::close).
     #[cfg(feature = "std")]
-    pub(super) fn token(self) -> NonNull<()> {
+    pub(super) fn into_token(self) -> NonNull<()> {
         self.token
     }
 

@@ -1,9 +1,9 @@
 //! The home of a *returning* object. At the object's death the home receives the payload, in place
 //! of the payload's destructor.
 //!
-//! The type by which a last handle drops its payload need not be the type with which the object was
-//! made, and of a `dyn Trait` the last handle only knows the destructor. So a function that moves
-//! the payload out is stored with the object.
+//! A last handle may know the payload by another type than the type with which the object was made:
+//! of a `dyn Trait`, the handle knows only the destructor. So a function that moves the payload out
+//! is stored with the object.
 //!
 //! * **G1** The gate of a returning object's record has a flag. With the flag, the record has the
 //!   object's [`Home`] in place of its list of finalizers, and the list is in the home. Flag and
@@ -111,13 +111,17 @@ impl<F: Flavour> Home<F> {
 
 /// A payload that its home receives when this guard is dropped.
 pub(super) struct Returning<F: Flavour> {
+    /// None only after the drop has taken the home out.
     home: Option<Box<Home<F>>>,
     payload: NonNull<u8>,
 }
 
 impl<F: Flavour> Returning<F> {
+    /// `home` is the home that the gate had: each returning object has a home (G1). Without a home
+    /// the drop of the guard does nothing.
+    ///
     /// # Safety
-    /// As for [`Home::receive`], from the drop of this guard on.
+    /// The promise of [`Home::receive`] holds from the drop of this guard on.
     pub(super) unsafe fn new(home: Option<Box<Home<F>>>, payload: NonNull<u8>) -> Self {
         Returning { home, payload }
     }

@@ -70,7 +70,8 @@ impl<F: Flavour> Block<F> {
     }
 
     /// Changes the count by a compare-exchange to the value that `change` returns. Returns the old
-    /// count, or `None` if `change` returns none.
+    /// count, or `None` if `change` returns none. `guess` is a count that the object often has, for
+    /// [`first_load`](Variable::first_load): only models under loom use the guess.
     fn change_count(self, guess: u32, change: impl Fn(u32) -> Option<u32>) -> Option<u32> {
         let count = &self.header().count;
         let mut now = count.first_load(guess);

@@ -27,9 +27,10 @@
 //!   stripe, and, before it closes the stripes, for a thread that is closing a token of an entry.
 //! * **C5** A core has eight stripes at first. Once more threads than that use the collection, one
 //!   of them adds stripes, up to 64: it publishes them under the lock of the first stripe. A thread
-//!   that passes or closes the stripes begins with the first, and then loads the others. If that
-//!   thread does not find the added stripes, they are published after it has unlocked the first
-//!   stripe: so a death that locks an added stripe sees the change of that thread.
+//!   that passes or closes the stripes begins with the first, and then loads the others. If the
+//!   passing thread does not find the added stripes, the adding thread publishes the stripes after
+//!   the passing thread has unlocked the first stripe. So a death that locks an added stripe sees
+//!   the change of the passing thread.
 //! * **C6** A thread that arms the waker locks only the stripes that are locked. The thread stores
 //!   the flag, and then loads the locks; a death locks its stripe, and then loads the flag. Each of
 //!   the two has a barrier in between. So the thread sees that the stripe was locked, or the death

@@ -388,7 +388,9 @@ impl Closing {
         // registration is taken off below when it was.
         let cell = match unsafe { core.try_unlink(of, place, hash, others, Arc::clone) } {
             // SAFETY: made of a token.
-            Attempt::Tied(below) => return Step::Below(unsafe { Token::from_ptr(below.token()) }),
+            Attempt::Tied(below) => {
+                return Step::Below(unsafe { Token::from_ptr(below.into_token()) });
+            }
             Attempt::Done(_, cell) => cell,
             Attempt::Closed => {
                 // SAFETY: C4: as above.

@@ -259,8 +259,8 @@ impl<T, F: Flavour> Default for Weak<T, F> {
     }
 }
 
-/// Compares by identity: the block of an object is not another's while a weak handle has a share in
-/// it.
+/// Compares by identity. While a weak handle has a share in the block of an object, no other object
+/// gets the block.
 impl<T: ?Sized, F: Flavour> PartialEq for Weak<T, F> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -13,9 +13,9 @@
 //!   a slot that is not the home of the number. The lookup compares the number of the participant
 //!   in the slot with its own number, and on a mismatch searches the directory.
 //! * **P2** A thread is included before the barrier of its first visit: first the directory gets
-//!   its participant, and then the bit of its number. So a thread whose barrier comes later finds
-//!   the participant by the bit, in whichever directory the thread reads: a replacement copies,
-//!   under the lock, all participants that were included before.
+//!   the participant, and then `came` gets the bit of the thread's number. So a thread whose
+//!   barrier comes later finds the participant by the bit, in whichever directory the thread reads:
+//!   a replacement copies, under the lock, all participants that were included before.
 
 use core::ptr;
 use std::boxed::Box;

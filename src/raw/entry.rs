@@ -49,7 +49,8 @@ pub(crate) trait Entry {
         None
     }
 
-    /// Returns whether the end of the entry is no more than its drop.
+    /// Returns whether the end of the entry is no more than its drop. Then the entry is dropped in
+    /// place, and [`end`](Self::end) is not called. The answer `false` is always right.
     #[inline]
     #[cfg_attr(weakly_loom, allow(dead_code))]
     fn only_drops(&self, _: &Self::Context) -> bool {

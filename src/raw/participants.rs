@@ -179,13 +179,15 @@ impl Participant {
         first_load(None, || self.bag()).unwrap_or_else(|| self.make_bag())
     }
 
+    /// Makes the bag of the calling thread, which is the participant's thread (D4).
     #[cold]
     #[inline(never)]
     fn make_bag(&self) -> &Bag {
         let new = Box::into_raw(Box::new(Bag::new()));
-        // Fails if the allocator has used the table, and thereby made a bag.
+        // Fails if this thread has a bag by now: the allocator has used the table, and thereby made
+        // a bag. Under loom, fails in each later call, because `first_load` does not find the bag.
         // Release: with `bag`: the bag is initialised.
-        // Acquire on failure: with the Release here: the other bag is initialised.
+        // Acquire on failure: not needed, as the same thread has made the bag (D4).
         let there = (self.bag).compare_exchange(ptr::null_mut(), new, Release, Acquire);
         if let Err(there) = there {
             // SAFETY: made here, and no other thread has seen it.

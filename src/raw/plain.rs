@@ -8,13 +8,14 @@
 //! * **E1** A plain change reads the word [`concerns`](super::domain::Domain::concerns) under the
 //!   lock of the bucket. A thread that sets the word [passes](super::table::Writer::pass_all) the
 //!   lock of each bucket, and only then visits the entries. So the change sees the word, or the
-//!   visiting thread finds the entry of the change. A bound that is published after the
-//!   locks were passed is seen by no thread that misses a replacement by a plain change.
+//!   visiting thread finds the entry of the change. A bound is published only after the locks were
+//!   passed, so a thread that sees the bound also sees each replacement by a plain change that has
+//!   missed the word.
 //! * **E2** A *parked* entry is an entry that a plain change of this thread has replaced. The
 //!   registration has passed to the new entry, and key and value have no destructor, so only
-//!   the memory is left. A thread parks at most [`PARKED`](super::parked) entries. When as many
-//!   are parked, a later plain change of the thread looks, after it has entered, whether a
-//!   second thread is inside. If not, no thread looks at a parked entry: all of them were
+//!   the memory is left. A thread parks at most [`PARKED`](super::parked) entries. When so many
+//!   entries are parked, a later plain change of the thread looks, after the thread has entered,
+//!   whether a second thread is inside. If not, no thread looks at a parked entry: all of them were
 //!   unlinked before the barrier of this entering (D1). From then on their memory is *spare*.
 //!   Memory of removed and dead entries that the thread has destroyed is spare at once.
 //! * **E3** A plain change takes the dead entries that are due, and then enters: the barrier of
@@ -236,7 +237,7 @@ impl<'t, N: Entry> Plain<'t, N> {
                 let Some(old) = there.watch().filter(|there| watch.may_inherit(there)) else {
                     return unusual;
                 };
-                if !self.has_room(Self::PARKS) {
+                if !self.may_unlink(Self::PARKS) {
                     drop(locked);
                     match self.make_room_to_retire(Self::PARKS) {
                         true => continue,
@@ -308,7 +309,7 @@ impl<'t, N: Entry> Plain<'t, N> {
             if let Some(old) = old {
                 let parks = Self::PARKS && inherits;
                 if old.watch().is_none()
-                    || !self.has_room(parks) && !self.make_room_to_retire(parks)
+                    || !self.may_unlink(parks) && !self.make_room_to_retire(parks)
                 {
                     return unusual;
                 }
@@ -352,7 +353,7 @@ impl<'t, N: Entry> Plain<'t, N> {
     pub(crate) fn remove(&self, entry: &Located<'_, N>) -> Result<(), NotPlain> {
         let unusual = Err(NotPlain::Unusual);
         if entry.get().watch().is_none()
-            || !self.has_room(false) && !self.make_room_to_retire(false)
+            || !self.may_unlink(false) && !self.make_room_to_retire(false)
         {
             return unusual;
         }
@@ -373,19 +374,23 @@ impl<'t, N: Entry> Plain<'t, N> {
         Ok(())
     }
 
-    /// Returns whether an entry may be unlinked: then the drop allocates nothing, unless a thread
-    /// looks at the entry. `parks`: whether the drop parks the entry.
+    /// Returns whether an entry may be unlinked now: whether the drop of `self` can park the entry,
+    /// gather the entry, or keep the memory of the entry without an allocation. (If another thread
+    /// looks at the entry, the drop allocates nevertheless.) `parks`: whether the drop parks the
+    /// entry; otherwise this call decides whether the thread gathers the entry (D7).
     #[inline(always)]
-    fn has_room(&self, parks: bool) -> bool {
+    fn may_unlink(&self, parks: bool) -> bool {
         let participant = self.inside.participant;
+        // A removal needs it, too: the thread then keeps the memory of entries that it destroys.
         let Some(parked) = participant.parked.get() else {
             return false;
         };
         if parks {
             return parked.has_room::<N>();
         }
-        self.gathers.set(self.table.domain.gathers());
-        !self.gathers.get() || participant.bag().is_some()
+        let gathers = self.table.domain.gathers();
+        self.gathers.set(gathers);
+        !gathers || participant.bag().is_some()
     }
 
     /// Makes the room, under no lock. Returns whether there is room now.
@@ -396,7 +401,7 @@ impl<'t, N: Entry> Plain<'t, N> {
         if self.table.domain.gathers() {
             self.inside.participant.bag_or_new();
         }
-        self.has_room(parks)
+        self.may_unlink(parks)
     }
 
     /// Leaves, and destroys an unlinked entry, or defers its destruction.

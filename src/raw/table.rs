@@ -167,17 +167,17 @@ impl<N: Entry> RawTable<N> {
     /// Returns the number of entries, without entries that are [not counted](Entry::is_counted).
     /// Exact while no thread changes the table.
     pub(crate) fn len(&self) -> usize {
-        Self::moment(self.domain.entries().wrapping_sub(self.unlinked()))
+        Self::at_least_zero(self.domain.entries().wrapping_sub(self.unlinked()))
     }
 
     /// Returns the number of all entries, from which the length of the array follows.
     pub(super) fn linked(&self) -> usize {
-        self.len() + Self::moment(self.domain.others())
+        self.len() + Self::at_least_zero(self.domain.others())
     }
 
-    /// Turns a sum of counts into a number of entries. A sum may be negative: it may include the
-    /// removal of an entry by one thread, but not its insertion by another thread.
-    fn moment(sum: usize) -> usize {
+    /// Turns a sum of counts into a number of entries; a negative sum becomes zero. A sum may
+    /// include the removal of an entry by one thread, but not its insertion by another thread.
+    fn at_least_zero(sum: usize) -> usize {
         usize::try_from(sum as isize).unwrap_or(0)
     }
 

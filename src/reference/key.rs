@@ -96,10 +96,10 @@ pub unsafe trait WeakKey: Sized {
     note = "`Strong<_, Local>` is what `local::Strong<_>` names, and `Strong<_, Atomic>` what `weakly::Strong<_>` names"
 )]
 pub trait Identify<K: WeakKey> {
-    /// Returns the address of the key, or null if the key cannot be in any map. The address belongs
-    /// to a live object, or to an object whose destructor is running. An address remembered from an
-    /// earlier time may find the entry of a dead object that is not yet reclaimed, or the entry of
-    /// another object.
+    /// Returns the address of the key, or null if the key cannot be in any map. An implementation
+    /// returns the address of a live object, or of an object whose destructor is running. With the
+    /// address of an object that has died, a lookup may find the entry of the dead object, or the
+    /// entry of a later object at this address.
     fn addr(this: &Self) -> *const ();
 }
 

@@ -182,7 +182,7 @@ impl<T: ?Sized + Hash + Eq, P: Content<Target = T>> Query<T, AsHandle> for P {
 
     #[inline(always)]
     fn content(query: &P) -> &T {
-        P::content(query)
+        Content::content(query)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Marks for the stretches of a large table that may have an entry: `pop` skips all other
-//! stretches. Without the marks, each `pop` from a short queue in a table that was once long would
-//! visit most of the buckets.
+//! stretches. A table that was long once, and is used as a short queue now, has few entries in many
+//! buckets: without the marks, each `pop` would visit most of the buckets.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -81,6 +81,7 @@ impl Marks {
     }
 }
 
+/// Returns the bit of a bucket's stretch, in the word of the bucket's marks.
 fn bit_of(bucket: usize) -> u64 {
     1 << (bucket / STRETCH % u64::BITS as usize)
 }

@@ -104,8 +104,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Reclaims a few entries with pending notices, without a sweep. [`tidy`](Self::tidy) calls
-    /// this function; an interner that has found a live handle calls the function in the place of
-    /// `tidy`.
+    /// this function, and then sweeps. An interner that has found a live handle adds no entry, so
+    /// the interner calls only this function.
     #[inline]
     pub(crate) fn reclaim_some_notified(&mut self) {
         if !self.is_idle() {

@@ -1,7 +1,7 @@
 //! The memory of a ring. Memory is allocated before a lock is taken, and before the ring changes. A
 //! ring shrinks as it empties: when three of four slots are free, the items move to memory for
-//! twice as many. So a walk over all slots, and the memory of the ring, follow the number of items,
-//! and a removal costs O(1) amortised.
+//! twice as many. So the memory of a ring, and the time of a walk over all its slots, are
+//! proportional to the number of items, and a removal costs O(1) amortised.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -214,8 +214,10 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Sets another limit. The members beyond the limit become [victims](Self::next_victim). If
-    /// memory is missing, returns its size as the error, and changes nothing.
+    /// Sets another limit. The members beyond the limit become [victims](Self::next_victim). If the
+    /// ring now needs a list by age, and `memory` is too small for the list, returns the size of
+    /// the list as the error, and changes nothing. If the ring gives up a list by age, leaves the
+    /// memory of the list in `memory`: the caller frees the memory under no lock.
     pub(crate) fn set_limit(
         &mut self,
         limit: Limit,
@@ -228,21 +230,23 @@ impl<X> Ring<X> {
                 ages: self.slots.capacity(),
                 ..RingSize::default()
             };
-            let memory = memory
+            let given = memory
                 .as_mut()
                 .filter(|memory| memory.suffices(size))
                 .ok_or(size)?;
-            ages = mem::take(&mut memory.ages);
+            ages = mem::take(&mut given.ages);
         }
         self.limit = limit;
-        // An object that was refused may fit now.
+        // An entry whose object was refused in this round does not report its next hit (S3 of
+        // `keep::shared`). The object may fit now, so a new round begins.
         self.begin_round();
         if has_ages == had_ages {
             return Ok(());
         }
         self.by_age = EMPTY;
-        let freed = mem::replace(&mut self.ages, ages);
-        memory.get_or_insert_with(RingMemory::default).ages = freed;
+        // For the caller to free: this thread may hold the lock of the ring.
+        let old = mem::replace(&mut self.ages, ages);
+        memory.get_or_insert_with(RingMemory::default).ages = old;
         if has_ages {
             self.ages.resize(self.slots.len(), UNLINKED);
             // The order of the last touches is not known: all members get the present generation.
