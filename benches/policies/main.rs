@@ -18,9 +18,6 @@ of_others! {
     "../../tests/common/random.rs" random
 }
 
-mod common {
-    pub(crate) use super::random;
-}
 mod policies;
 mod pro;
 mod s3;
@@ -32,7 +29,7 @@ use std::fmt::Write as _;
 use weakly::keep::{KeepAlive, Limit};
 use weakly::local::Strong;
 
-use policies::{Lru, Policy, Sieve, drift, looped, scans, shifts, zipf};
+use policies::{Lru, Sieve, drift, looped, scans, shifts, zipf};
 use pro::ClockPro;
 use s3::S3Fifo;
 use scale::Scale;
@@ -46,14 +43,6 @@ const REQUESTS: usize = 300 * SIZE;
 trait Cache {
     /// Asks for a number. Returns whether it was there; it is afterwards.
     fn ask(&mut self, object: usize) -> bool;
-}
-
-impl<P: Policy> Cache for P {
-    fn ask(&mut self, object: usize) -> bool {
-        let hit = self.contains(object);
-        self.request(object);
-        hit
-    }
 }
 
 struct Ours(KeepAlive<Strong<usize>>, Vec<Strong<usize>>);
@@ -104,7 +93,7 @@ fn table(scale: Scale) -> String {
         let ratios = [
             percent(Lru::new(SIZE, UNIVERSE), &requests),
             percent(ours, &requests),
-            percent(Sieve::<false>::new(SIZE, UNIVERSE), &requests),
+            percent(Sieve::new(SIZE, UNIVERSE), &requests),
             percent(S3Fifo::new(SIZE, UNIVERSE), &requests),
             percent(ClockPro::new(SIZE, UNIVERSE), &requests),
         ];

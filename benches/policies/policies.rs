@@ -1,14 +1,7 @@
-//! Policies to compare with, over objects that are numbers: SIEVE as its paper has it, with laps, and LRU. And requests.
+//! Policies to compare with, over objects that are numbers: SIEVE as its paper has it, and LRU. And requests.
 
-use crate::common::random::random;
-
-/// A cache of a number of objects.
-pub(crate) trait Policy {
-    fn new(size: usize, universe: usize) -> Self;
-    fn contains(&self, object: usize) -> bool;
-    /// Asks for an object. It is in the cache afterwards. Returns which one went instead, if one did.
-    fn request(&mut self, object: usize) -> Option<usize>;
-}
+use crate::Cache;
+use crate::random::random;
 
 /// A doubly linked list of numbers.
 struct List {
@@ -61,75 +54,43 @@ impl List {
 }
 
 /// Algorithm 1 of Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web Caches",
-/// NSDI 2024, line by line; with `LAPS` the added rule: when the hand has passed as many objects as there were at the tail, it
-/// evicts at most as many newer ones as are visited, and goes on to the tail.
-pub(crate) struct Sieve<const LAPS: bool> {
+/// NSDI 2024, line by line.
+pub(crate) struct Sieve {
     size: usize,
     queue: List,
     visited: Vec<bool>,
     hand: Option<usize>,
-    /// How many the hand has still to pass.
-    ahead: usize,
-    /// How many it has evicted after that.
-    beyond: usize,
-    /// How many are visited.
-    used: usize,
 }
 
-impl<const LAPS: bool> Policy for Sieve<LAPS> {
-    fn new(size: usize, universe: usize) -> Self {
+impl Sieve {
+    pub(crate) fn new(size: usize, universe: usize) -> Self {
         Sieve {
             size,
             queue: List::new(universe),
             visited: vec![false; universe],
             hand: None,
-            ahead: 0,
-            beyond: 0,
-            used: 0,
         }
-    }
-
-    fn contains(&self, object: usize) -> bool {
-        self.queue.holds[object]
-    }
-
-    fn request(&mut self, object: usize) -> Option<usize> {
-        if self.contains(object) {
-            self.used += usize::from(!std::mem::replace(&mut self.visited[object], true));
-            return None;
-        }
-        let mut gone = None;
-        if self.queue.len == self.size {
-            if LAPS && self.ahead == 0 && self.beyond >= self.used {
-                self.hand = None;
-            }
-            let mut o = self.pass();
-            while self.visited[o] {
-                self.visited[o] = false;
-                self.used -= 1;
-                self.ahead = self.ahead.saturating_sub(1);
-                o = self.pass();
-            }
-            self.beyond += usize::from(self.ahead == 0);
-            self.ahead = self.ahead.saturating_sub(1);
-            self.queue.remove(o);
-            gone = Some(o);
-        }
-        self.queue.push_head(object);
-        self.visited[object] = false;
-        gone
     }
 }
 
-impl<const LAPS: bool> Sieve<LAPS> {
-    /// The hand goes on. Returns where it was.
-    fn pass(&mut self) -> usize {
-        if self.hand.is_none() {
-            (self.ahead, self.beyond) = (self.queue.len, 0);
+impl Cache for Sieve {
+    fn ask(&mut self, object: usize) -> bool {
+        if self.queue.holds[object] {
+            self.visited[object] = true;
+            return true;
         }
-        let o = self.hand.or(self.queue.tail).unwrap();
-        self.hand = self.queue.prev[o];
-        o
+        if self.queue.len == self.size {
+            let mut o = self.hand.or(self.queue.tail).unwrap();
+            while self.visited[o] {
+                self.visited[o] = false;
+                o = self.queue.prev[o].or(self.queue.tail).unwrap();
+            }
+            self.hand = self.queue.prev[o];
+            self.queue.remove(o);
+        }
+        self.queue.push_head(object);
+        self.visited[object] = false;
+        false
     }
 }
 
@@ -138,28 +99,25 @@ pub(crate) struct Lru {
     queue: List,
 }
 
-impl Policy for Lru {
-    fn new(size: usize, universe: usize) -> Self {
+impl Lru {
+    pub(crate) fn new(size: usize, universe: usize) -> Self {
         Lru {
             size,
             queue: List::new(universe),
         }
     }
+}
 
-    fn contains(&self, object: usize) -> bool {
-        self.queue.holds[object]
-    }
-
-    fn request(&mut self, object: usize) -> Option<usize> {
-        let mut gone = None;
-        if self.contains(object) {
+impl Cache for Lru {
+    fn ask(&mut self, object: usize) -> bool {
+        let hit = self.queue.holds[object];
+        if hit {
             self.queue.remove(object);
         } else if self.queue.len == self.size {
-            gone = self.queue.tail;
-            self.queue.remove(gone.unwrap());
+            self.queue.remove(self.queue.tail.unwrap());
         }
         self.queue.push_head(object);
-        gone
+        hit
     }
 }
 

@@ -1,5 +1,6 @@
 //! A row of a table: two sides that do the same, measured alternately.
 
+use std::fmt;
 use std::time::Instant;
 
 pub(crate) use crate::scale::Scale;
@@ -57,15 +58,6 @@ pub(crate) enum Unit {
     Bytes,
 }
 
-/// The goal of a row.
-#[derive(Clone, Copy)]
-enum Goal {
-    /// The ratio of ours to the peer's, at most.
-    Ratio(f64),
-    /// The amount of ours alone, at most.
-    Amount(f64),
-}
-
 /// Sets both sides up, ours first.
 type Sides = dyn FnOnce(Scale) -> [Sample; 2];
 
@@ -75,16 +67,15 @@ pub(crate) struct Row {
     peer: &'static str,
     /// The number of objects, if it matters.
     size: Option<usize>,
-    goal: Option<Goal>,
     unit: Unit,
     course: Course,
     sides: Box<Sides>,
 }
 
-/// The head of a table with goals.
+/// The head of a table.
 pub(crate) const HEAD: &str = "\
-| operation                                       | size | ours     | peer                      | ratio |   goal | met? |
-|-------------------------------------------------|-----:|---------:|--------------------------:|------:|-------:|------|";
+| operation                                       | size | ours     | peer                      | ratio |
+|-------------------------------------------------|-----:|---------:|--------------------------:|------:|";
 
 /// A measured line of the table, as texts.
 pub(crate) struct Line {
@@ -93,48 +84,38 @@ pub(crate) struct Line {
     ours: String,
     peer: String,
     ratio: String,
-    goal: String,
-    met: &'static str,
 }
 
 impl Line {
-    /// Beneath [`HEAD`].
-    pub(crate) fn with_goal(&self) -> String {
-        let (plain, goal, met) = (self.plain(), &self.goal, self.met);
-        format!("{plain} {goal:>6} | {met:<4} |")
-    }
-
     /// Whether this is the line of an operation on so many objects, against a peer.
     pub(crate) fn is(&self, operation: &str, size: &str, peer: &str) -> bool {
         self.operation == operation && self.size == size && self.peer.starts_with(peer)
     }
 
-    /// A table without goals.
     pub(crate) fn table<'l>(lines: impl IntoIterator<Item = &'l Line>) -> String {
-        // All but the columns of the goals.
-        let head = HEAD.lines().map(|line| {
-            let ends = line.match_indices('|').nth(5);
-            line[..=ends.map_or(0, |(at, _)| at)].to_owned()
-        });
-        let lines = lines.into_iter().map(Line::plain);
-        head.chain(lines).collect::<Vec<_>>().join("\n")
+        let lines = lines.into_iter().map(|line| format!("\n{line}"));
+        HEAD.to_owned() + &lines.collect::<String>()
     }
+}
 
-    fn plain(&self) -> String {
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Line {
             operation,
             size,
             ours,
             peer,
             ratio,
-            ..
         } = self;
-        format!("| {operation:<47} | {size:>4} | {ours:>8} | {peer:>25} | {ratio:>5} |")
+        write!(
+            f,
+            "| {operation:<47} | {size:>4} | {ours:>8} | {peer:>25} | {ratio:>5} |"
+        )
     }
 }
 
 impl Row {
-    /// A row of times, without a goal and without a size.
+    /// A row of times, without a size.
     pub(crate) fn new(
         operation: impl Into<String>,
         peer: &'static str,
@@ -144,7 +125,6 @@ impl Row {
             operation: operation.into(),
             peer,
             size: None,
-            goal: None,
             unit: Unit::Nanoseconds,
             course: Course {
                 rounds: 201,
@@ -158,22 +138,6 @@ impl Row {
     pub(crate) fn size(self, size: usize) -> Self {
         Row {
             size: Some(size),
-            ..self
-        }
-    }
-
-    /// The largest acceptable ratio to the peer.
-    pub(crate) fn goal(self, ratio: f64) -> Self {
-        Row {
-            goal: Some(Goal::Ratio(ratio)),
-            ..self
-        }
-    }
-
-    /// The largest acceptable amount, whatever the peer's is.
-    pub(crate) fn at_most(self, amount: f64) -> Self {
-        Row {
-            goal: Some(Goal::Amount(amount)),
             ..self
         }
     }
@@ -227,20 +191,12 @@ impl Row {
                 ours: "no overlap".to_owned(),
                 peer: peer.to_owned(),
                 ratio: String::new(),
-                goal: String::new(),
-                met: "",
             };
         }
         let median_of =
             |of: fn(&[f64]) -> f64| median(rounds.iter().map(|sides| of(sides)).collect());
         let (our, their) = (median_of(|sides| sides[0]), median_of(|sides| sides[1]));
         let ratio = median_of(|sides| sides[0] / sides[1]);
-        let (goal, is_met) = match self.goal {
-            None => (String::new(), None),
-            Some(Goal::Ratio(most)) => (format!("{most}"), Some(ratio <= most)),
-            // What a collection allocates once is a fraction of a byte for each object.
-            Some(Goal::Amount(most)) => (self.unit.show(most), Some(our.round() <= most)),
-        };
         Line {
             operation,
             size,
@@ -251,8 +207,6 @@ impl Row {
                 0.0 => String::new(),
                 _ => format!("{ratio:.3}"),
             },
-            goal,
-            met: is_met.map_or("", |met| if met { "yes" } else { "NO" }),
         }
     }
 

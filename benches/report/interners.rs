@@ -40,17 +40,6 @@ pub(crate) fn lexicons<A: Interner, B: Interner>(size: usize) -> (Lexicon<A>, Le
 }
 
 impl<I: Interner> Lexicon<I> {
-    /// An interner with so many live words.
-    pub(crate) fn of(size: usize) -> Self {
-        let mut numbers = Numbers::default();
-        let known = numbers.take(size);
-        let mut interner = I::with_capacity(size);
-        let words = Words::of(&known);
-        let live = words.run(0, size).map(|word| interner.intern(word));
-        let live = live.collect();
-        Self::new(interner, live, &known, numbers)
-    }
-
     fn new(mut interner: I, live: Vec<I::Word>, known: &[u64], numbers: Numbers) -> Self {
         let words = Words::of(known);
         for (word, live) in words.run(0, known.len()).zip(&live) {

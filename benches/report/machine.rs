@@ -6,11 +6,10 @@ use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Crates that the tables name, in the versions of the lock file.
-const PEERS: [&str; 8] = [
+const PEERS: [&str; 7] = [
     "ahash",
     "dashmap",
     "hashbrown",
-    "hashconsing",
     "internment",
     "moka",
     "papaya",
@@ -72,21 +71,6 @@ impl Machine {
         let rows = rows.map(|(what, which)| format!("| {what} | {which} |"));
         format!("| measured on | |\n|---|---|\n{}", rows.join("\n"))
     }
-}
-
-/// The caches for data that a processor uses, with their bytes, as Linux reports them.
-pub(crate) fn caches() -> Vec<(String, f64)> {
-    let read = |index: usize, what: &str| {
-        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}");
-        Some(fs::read_to_string(path).ok()?.trim().to_owned())
-    };
-    let cache = |index: usize| {
-        let (level, size) = (read(index, "level")?, read(index, "size")?);
-        let kibibytes: f64 = size.strip_suffix('K')?.parse().ok()?;
-        Some((format!("L{level}"), kibibytes * 1024.0))
-    };
-    let data = (0..8).filter(|&index| read(index, "type").is_some_and(|of| of != "Instruction"));
-    data.filter_map(cache).collect()
 }
 
 /// The first line that a command prints.

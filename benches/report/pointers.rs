@@ -39,7 +39,7 @@ where
 }
 
 /// The same for one side, with these objects: some of them in each sample.
-pub(crate) fn upgrades<P>(mut strong: Vec<P>, operations: usize) -> Sample
+fn upgrades<P>(mut strong: Vec<P>, operations: usize) -> Sample
 where
     P: Pointer<Target = u64>,
 {

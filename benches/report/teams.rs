@@ -43,8 +43,6 @@ pub(crate) enum Clock {
     /// The time from the first start to the last end, divided by the operations of all threads together: the
     /// throughput.
     Total,
-    /// What the first thread says. It has a processor that none of the others uses, if there are two.
-    First,
 }
 
 /// A spinning barrier: a thread that had to be woken would start when the others are done, perhaps on the same
@@ -81,7 +79,7 @@ pub(crate) struct Share {
     start: Instant,
     end: Instant,
     /// The nanoseconds in which it ran.
-    pub(crate) ran: f64,
+    ran: f64,
     /// Those in which it waited for a processor.
     waited: f64,
 }
@@ -109,7 +107,7 @@ impl Watch {
     fn new(barrier: Arc<StartLine>, clock: Clock) -> Self {
         let schedule = match clock {
             Clock::Processor => File::open("/proc/thread-self/schedstat").ok(),
-            Clock::Total | Clock::First => None,
+            Clock::Total => None,
         };
         // A kernel without these statistics always reports zero.
         let schedule = schedule.filter(|file| scheduled(file)[0] > 0.0);
@@ -191,7 +189,9 @@ impl Team {
                 let (start, starts) = mpsc::channel();
                 let (end, ends) = mpsc::channel();
                 let thread = thread::spawn(move || {
-                    pin(plan, number);
+                    if plan.threads > 1 {
+                        pin(number);
+                    }
                     let watch = Watch::new(barrier, plan.clock);
                     for () in starts {
                         // The receiver is gone if another member has panicked.
@@ -227,7 +227,6 @@ impl Team {
                 })
             }
             Clock::Total => Self::span(&self.shares()) / threads / operations,
-            Clock::First => self.shares()[0].ran,
         }
     }
 
@@ -261,19 +260,10 @@ impl Team {
     }
 }
 
-/// Threads that are more than one stay on their processors.
-fn pin(plan: Plan, number: usize) {
+/// The thread stays on a processor.
+fn pin(number: usize) {
     let processors = core_affinity::get_core_ids().unwrap_or_default();
-    let of = |number: usize| processors.get(number % processors.len().max(1));
-    let processor = match plan.clock {
-        _ if plan.threads == 1 => None,
-        // The others share the rest.
-        Clock::First if number > 0 && processors.len() > 1 => {
-            processors.get(1 + (number - 1) % (processors.len() - 1))
-        }
-        _ => of(number),
-    };
-    if let Some(&processor) = processor {
+    if let Some(&processor) = processors.get(number % processors.len().max(1)) {
         core_affinity::set_for_current(processor);
     }
 }

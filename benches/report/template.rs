@@ -15,10 +15,6 @@ pub(crate) const DOCUMENT: &str = "docs/PERFORMANCE.md";
 /// How a chapter begins, and how it ends, in the template and so in the document.
 pub(crate) type Marks = [&'static str; 2];
 
-pub(crate) const GROWTH: Marks = [
-    "<!-- growth: written by the report -->",
-    "<!-- end of growth -->",
-];
 pub(crate) const LINES: Marks = [
     "<!-- lines: written by the count of cache lines -->",
     "<!-- end of lines -->",

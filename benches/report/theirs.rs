@@ -8,25 +8,17 @@ use std::sync::{self, Arc};
 use ahash::RandomState;
 use internment::ArcIntern;
 use weak_table::traits::WeakElement;
-use weak_table::{
-    PtrWeakKeyHashMap, PtrWeakWeakHashMap, WeakHashSet, WeakKeyHashMap, WeakValueHashMap,
-};
+use weak_table::{PtrWeakKeyHashMap, WeakHashSet, WeakValueHashMap};
 use weakly::Strong;
 
-use crate::peers::{Collection, Interner, Map, Pair, Pointer, Purge, Remove};
-use crate::shared::NUMBER;
+use crate::peers::{Collection, Interner, Map, Pointer};
 
 /// `weak-table` as it comes with ahash; `W` is the weak pointer.
 pub(crate) type WeakTable<W> = PtrWeakKeyHashMap<W, u64, RandomState>;
 /// With weak values.
 pub(crate) type WeakTableOfValues = WeakValueHashMap<u64, sync::Weak<u64>, RandomState>;
-/// With both sides weak.
-pub(crate) type WeakTableOfPairs =
-    PtrWeakWeakHashMap<sync::Weak<u64>, sync::Weak<u64>, RandomState>;
-/// By content.
-pub(crate) type WeakTableByContent = WeakKeyHashMap<sync::Weak<u64>, u64, RandomState>;
 /// By content, without values.
-pub(crate) type WeakTableSet<T> = WeakHashSet<sync::Weak<T>, RandomState>;
+pub(crate) type WeakTableSet = WeakHashSet<sync::Weak<str>, RandomState>;
 
 // All of them take strong pointers by value, so a caller that keeps an object has to clone it.
 
@@ -58,25 +50,6 @@ where
     }
 }
 
-impl<W> Purge for WeakTable<W>
-where
-    W: WeakElement<Strong: Pointer + Deref> + 'static,
-{
-    fn purge(&mut self) {
-        self.remove_expired();
-    }
-}
-
-impl<W> Remove for WeakTable<W>
-where
-    W: WeakElement<Strong: Pointer + Deref> + 'static,
-{
-    #[inline]
-    fn remove(&mut self, object: &W::Strong) {
-        PtrWeakKeyHashMap::remove(self, object);
-    }
-}
-
 impl Collection for WeakTableOfValues {
     type Object = Arc<u64>;
     fn with_capacity(capacity: usize) -> Self {
@@ -99,41 +72,8 @@ impl Map for WeakTableOfValues {
     }
 }
 
-impl Collection for WeakTableOfPairs {
-    type Object = Pair<Arc<u64>>;
-    fn with_capacity(capacity: usize) -> Self {
-        PtrWeakWeakHashMap::with_capacity_and_hasher(capacity, RandomState::new())
-    }
-    #[inline]
-    fn insert(&mut self, object: &Pair<Arc<u64>>, _: u64) {
-        PtrWeakWeakHashMap::insert(self, object.key.clone(), object.value.clone());
-    }
-}
-
-impl Collection for WeakTableByContent {
-    type Object = Arc<u64>;
-    fn with_capacity(capacity: usize) -> Self {
-        WeakKeyHashMap::with_capacity_and_hasher(capacity, RandomState::new())
-    }
-    #[inline]
-    fn insert(&mut self, object: &Arc<u64>, number: u64) {
-        WeakKeyHashMap::insert(self, object.clone(), number);
-    }
-}
-
-impl Collection for WeakTableSet<u64> {
-    type Object = Arc<u64>;
-    fn with_capacity(capacity: usize) -> Self {
-        WeakHashSet::with_capacity_and_hasher(capacity, RandomState::new())
-    }
-    #[inline]
-    fn insert(&mut self, object: &Arc<u64>, _: u64) {
-        WeakHashSet::insert(self, object.clone());
-    }
-}
-
 /// As an interner.
-impl Interner for WeakTableSet<str> {
+impl Interner for WeakTableSet {
     type Word = Arc<str>;
     fn with_capacity(capacity: usize) -> Self {
         WeakHashSet::with_capacity_and_hasher(capacity, RandomState::new())
@@ -278,34 +218,6 @@ impl Map for Floor {
     #[inline]
     fn get(&self, key: &Strong<u64>) -> Option<u64> {
         self.0.get(&Strong::as_ptr(key).addr()).copied()
-    }
-}
-
-/// A plain map by address and number, without any notice of deaths.
-pub(crate) struct Flat(HashMap<(usize, u64), u64, RandomState>);
-
-impl Collection for Flat {
-    type Object = Strong<u64>;
-    fn with_capacity(capacity: usize) -> Self {
-        Flat(HashMap::with_capacity_and_hasher(
-            capacity,
-            RandomState::new(),
-        ))
-    }
-    fn insert(&mut self, object: &Strong<u64>, number: u64) {
-        self.0
-            .insert((Strong::as_ptr(object).addr(), NUMBER), number);
-    }
-}
-
-impl Map for Flat {
-    type Key = Strong<u64>;
-    fn key(object: &Strong<u64>) -> Strong<u64> {
-        object.clone()
-    }
-    #[inline]
-    fn get(&self, key: &Strong<u64>) -> Option<u64> {
-        self.0.get(&(Strong::as_ptr(key).addr(), NUMBER)).copied()
     }
 }
 

@@ -53,7 +53,6 @@ const fn look(name: &'static str, (red, green, blue): (u8, u8, u8), mark: Mark) 
 
 impl Look {
     pub(crate) const OURS: Look = look("weakly", (0, 114, 178), Mark::Circle);
-    pub(crate) const OF_ARC: Look = look("weakly, Arc keys", (86, 180, 233), Mark::Ring);
     pub(crate) const WEAK_TABLE: Look = look("weak-table", (213, 94, 0), Mark::Triangle);
     pub(crate) const BY_HAND: Look = look(
         "HashMap of Weak, retain by hand",
@@ -61,23 +60,8 @@ impl Look {
         Mark::Cross,
     );
     pub(crate) const FLOOR: Look = look("hashbrown, nothing weak", (120, 120, 120), Mark::None);
-    pub(crate) const LIVE: Look = look("the live objects alone", (120, 120, 120), Mark::None);
     pub(crate) const PAPAYA: Look = look("papaya", (204, 121, 167), Mark::Triangle);
     pub(crate) const DASHMAP: Look = look("dashmap", (230, 159, 0), Mark::Cross);
-    // Operations.
-    pub(crate) const HIT: Look = look("get, hit", (0, 114, 178), Mark::Circle);
-    pub(crate) const MISS: Look = look("get, miss", (86, 180, 233), Mark::Ring);
-    pub(crate) const WALK: Look = look("iterate", (0, 158, 115), Mark::Cross);
-    pub(crate) const UPGRADE: Look = look("upgrade", (120, 120, 120), Mark::None);
-    pub(crate) const INTERN_HIT: Look = look("intern, hit", (213, 94, 0), Mark::Triangle);
-    pub(crate) const MEMO_HIT: Look = look("memo, hit", (204, 121, 167), Mark::Ring);
-    pub(crate) const INSERT: Look = look("insert", (0, 114, 178), Mark::Circle);
-    pub(crate) const REPLACE: Look = look("replace", (86, 180, 233), Mark::Ring);
-    pub(crate) const REMOVE: Look = look("remove", (0, 158, 115), Mark::Cross);
-    pub(crate) const CHURN: Look = look("churn", (230, 159, 0), Mark::Circle);
-    pub(crate) const PURGE: Look = look("purge", (120, 120, 120), Mark::None);
-    pub(crate) const INTERN_MISS: Look = look("intern, miss", (213, 94, 0), Mark::Triangle);
-    pub(crate) const MEMO_MISS: Look = look("memo, miss", (204, 121, 167), Mark::Ring);
     pub(crate) const LOCKED: Look = look("Mutex<HashMap>", (120, 120, 120), Mark::Ring);
 }
 
@@ -91,7 +75,6 @@ pub(crate) struct Curve {
 pub(crate) struct Axis {
     pub(crate) name: &'static str,
     is_logarithmic: bool,
-    show: fn(f64) -> String,
     /// Values with their labels; the first and the last are the ends.
     ticks: Vec<(f64, String)>,
 }
@@ -119,7 +102,6 @@ impl Axis {
         Axis {
             name,
             is_logarithmic: true,
-            show,
             ticks: ticks.map(|tick| (tick, show(tick))).collect(),
         }
     }
@@ -140,7 +122,6 @@ impl Axis {
         Axis {
             name,
             is_logarithmic: false,
-            show,
             ticks: ticks.map(|tick| (tick, show(tick))).collect(),
         }
     }
@@ -150,7 +131,6 @@ impl Axis {
         Axis {
             name,
             is_logarithmic: false,
-            show: |value| value.to_string(),
             ticks: names
                 .enumerate()
                 .map(|(at, name)| (at as f64, name))
@@ -163,12 +143,6 @@ impl Axis {
             true => value.log10(),
             false => value,
         }
-    }
-
-    /// A value as text.
-    pub(crate) fn text(&self, value: f64) -> String {
-        self.label(value)
-            .map_or_else(|| (self.show)(value), str::to_owned)
     }
 
     /// The label of a tick.
@@ -251,12 +225,6 @@ impl Chart {
         Ok(svg)
     }
 
-    /// What the picture shows, as tables: a row for each place, and a column for each curve.
-    pub(crate) fn tables(&self) -> String {
-        let tables = self.panels.iter().map(Panel::table);
-        tables.collect::<Vec<_>>().join("\n\n")
-    }
-
     /// All looks of the panels, in a line.
     fn legend(&self, root: &DrawingArea<Svg<'_>, Shift>) -> Drawn {
         let mut looks: Vec<Look> = Vec::new();
@@ -305,31 +273,6 @@ fn text(pixels: f64, horizontal: HPos) -> TextStyle<'static> {
 }
 
 impl Panel {
-    fn table(&self) -> String {
-        let mut places: Vec<f64> = Vec::new();
-        for (x, _) in self.curves.iter().flat_map(|curve| &curve.points) {
-            if !places.contains(x) {
-                places.push(*x);
-            }
-        }
-        let row = |cells: &mut dyn Iterator<Item = String>| {
-            let cells: Vec<_> = cells.map(|cell| format!(" {cell} |")).collect();
-            format!("|{}", cells.concat())
-        };
-        let names = self.curves.iter().map(|curve| curve.look.name.to_owned());
-        let head = iter::once(format!("{}: {}", self.title, self.x.name)).chain(names);
-        let rule = iter::repeat_n("---:".to_owned(), self.curves.len() + 1);
-        let mut lines = vec![row(&mut { head }), row(&mut { rule })];
-        for place in places {
-            let amounts = self.curves.iter().map(|curve| {
-                let point = curve.points.iter().find(|point| point.0 == place);
-                point.map_or(String::new(), |point| (self.y.show)(point.1))
-            });
-            lines.push(row(&mut iter::once(self.x.text(place)).chain(amounts)));
-        }
-        lines.join("\n")
-    }
-
     fn draw(&self, area: &DrawingArea<Svg<'_>, Shift>) -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, text(FONT, HPos::Left))

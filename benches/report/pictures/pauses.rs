@@ -24,15 +24,15 @@ const PARTS: [(usize, &str); 7] = [
 ];
 
 pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
-    let mut subjects = grown(scale.of(SIZE));
-    subjects.retain(|subject| subject.churns());
+    let subjects = grown(scale.of(SIZE)).into_iter();
+    let subjects: Vec<_> = subjects.filter(|subject| subject.churns).collect();
     // For each, the rounds' percentiles. The first round, in which tables grow, does not count.
     let mut all = vec![Vec::new(); subjects.len()];
     for round in 0..=ROUNDS {
         let mut taken = vec![Vec::new(); subjects.len()];
         for _ in 0..TURNS {
             for (subject, taken) in subjects.iter().zip(&mut taken) {
-                taken.extend(subject.pauses(scale.of(sweep(SIZE) / TURNS)));
+                taken.extend((subject.pauses)(scale.of(sweep(SIZE) / TURNS)));
             }
         }
         for (mut taken, all) in taken.into_iter().zip(&mut all) {
@@ -50,7 +50,7 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
     let curves = subjects.iter().zip(&all).map(|(subject, all)| {
         let time = |at| median(all.iter().map(|part: &[f64; 7]| part[at]).collect());
         Curve {
-            look: subject.look(),
+            look: subject.look,
             points: (0..PARTS.len()).map(|at| (at as f64, time(at))).collect(),
         }
     });

@@ -1,7 +1,7 @@
 //! The cost of lookups and of churn, by size.
 
-use super::draw::{Axis, Chart, Curve, Panel};
-use super::subjects::{Grown, grown};
+use super::draw::{Axis, Chart, Curve, Look, Panel};
+use super::subjects::grown;
 use crate::duel::{Course, Scale, Unit};
 use crate::machine::Machine;
 use crate::rows::MANY;
@@ -28,25 +28,35 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
     for power in 2..=7 {
         let size = 10_usize.pow(power);
         let subjects = grown(scale.of(size));
-        let samples = subjects.iter().map(|subject| subject.get(scale.of(MANY)));
+        let samples = subjects
+            .each_ref()
+            .map(|subject| (subject.get)(scale.of(MANY)));
         let lookups = Course {
             rounds: 51,
             turns: 1,
             ..course(size)
         };
         // The lookups' samples, which own handles, are dropped before objects die.
-        let times = lookups.medians(scale, samples.collect());
-        add(&mut gets, size, &subjects, &times);
+        let times = lookups.medians(scale, samples.into());
+        add(
+            &mut gets,
+            size,
+            subjects.iter().map(|subject| subject.look).zip(times),
+        );
 
-        let churning: Vec<_> = subjects.iter().filter(|subject| subject.churns()).collect();
+        let churning = || subjects.iter().filter(|subject| subject.churns);
         let course = course(size);
-        let samples = churning.iter().map(|subject| {
+        let samples = churning().map(|subject| {
             // Whatever a subject does only now and then has its share in each round.
-            let operations = subject.period(size).div_ceil(course.turns).max(MANY);
-            subject.churn(scale.of(operations))
+            let operations = subject.period.div_ceil(course.turns).max(MANY);
+            (subject.churn)(scale.of(operations))
         });
         let times = course.medians(scale, samples.collect());
-        add(&mut churns, size, &churning, &times);
+        add(
+            &mut churns,
+            size,
+            churning().map(|subject| subject.look).zip(times),
+        );
         eprintln!("sizes: {size}");
     }
     let panel = |title: &str, curves: Vec<Curve>| {
@@ -67,9 +77,8 @@ pub(super) fn chart(scale: Scale, _: &Machine) -> Chart {
     }
 }
 
-fn add<G: AsRef<dyn Grown>>(curves: &mut Vec<Curve>, size: usize, subjects: &[G], times: &[f64]) {
-    for (subject, &time) in subjects.iter().zip(times) {
-        let look = subject.as_ref().look();
+fn add(curves: &mut Vec<Curve>, size: usize, times: impl Iterator<Item = (Look, f64)>) {
+    for (look, time) in times {
         let point = (size as f64, time);
         match curves.iter_mut().find(|curve| curve.look == look) {
             Some(curve) => curve.points.push(point),
@@ -81,7 +90,7 @@ fn add<G: AsRef<dyn Grown>>(curves: &mut Vec<Curve>, size: usize, subjects: &[G]
     }
 }
 
-pub(super) fn power_of_ten(value: f64) -> String {
+fn power_of_ten(value: f64) -> String {
     let power = value.log10().round();
     // Steps between the powers have lines without labels.
     if (value / 10_f64.powf(power) - 1.0).abs() > 1e-9 {

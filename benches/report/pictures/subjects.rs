@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+
+use weakly::Strong;
 
 use super::draw::Look;
 use crate::chance::Numbers;
@@ -9,113 +12,76 @@ use crate::collections::Herd;
 use crate::duel::Sample;
 use crate::peers::{Map, Object};
 use crate::rows::{Ours, Theirs, sweep};
-use crate::subjects::Share;
 use crate::theirs::{ByHandWithRetain, Floor};
 
 /// A map with its live objects.
-pub(super) trait Grown {
-    fn look(&self) -> Look;
+pub(super) struct Subject {
+    pub(super) look: Look,
     /// The number of inserts after which it has done all it does periodically.
-    fn period(&self, size: usize) -> usize;
+    pub(super) period: usize,
     /// Whether its dead objects leave it.
-    fn churns(&self) -> bool;
-    fn get(&self, operations: usize) -> Sample;
-    fn churn(&self, operations: usize) -> Sample;
+    pub(super) churns: bool,
+    pub(super) get: Box<dyn Fn(usize) -> Sample>,
+    pub(super) churn: Box<dyn Fn(usize) -> Sample>,
     /// The nanoseconds of each step of churn.
-    fn pauses(&self, operations: usize) -> Vec<u32>;
-}
-
-/// How a map appears in the pictures.
-#[derive(Clone, Copy)]
-struct Habit {
-    look: Look,
-    period: fn(usize) -> usize,
-    churns: bool,
-}
-
-struct Subject<C: Map> {
-    herd: Share<Herd<C>>,
-    habit: Habit,
-}
-
-impl<C: Map<Object: Object<Payload = u64>>> Grown for Subject<C> {
-    fn look(&self) -> Look {
-        self.habit.look
-    }
-    fn period(&self, size: usize) -> usize {
-        (self.habit.period)(size)
-    }
-    fn churns(&self) -> bool {
-        self.habit.churns
-    }
-    fn get(&self, operations: usize) -> Sample {
-        Herd::get(self.herd.clone(), operations)
-    }
-    fn churn(&self, operations: usize) -> Sample {
-        Herd::churn(self.herd.clone(), operations)
-    }
-    fn pauses(&self, operations: usize) -> Vec<u32> {
-        self.herd.borrow_mut().pauses(operations)
-    }
-}
-
-/// Objects that are being made, in turn with those of the other maps: so that none has the better layout.
-trait Growing {
-    fn make(&mut self, number: u64);
-    fn gather(self: Box<Self>, known: &[u64], numbers: Numbers) -> Box<dyn Grown>;
-}
-
-struct Nursery<C: Map> {
-    objects: Vec<C::Object>,
-    habit: Habit,
-}
-
-impl<C: Map<Object: Object<Payload = u64>>> Growing for Nursery<C> {
-    fn make(&mut self, number: u64) {
-        self.objects.push(C::Object::new(number));
-    }
-    fn gather(self: Box<Self>, known: &[u64], numbers: Numbers) -> Box<dyn Grown> {
-        let herd = Herd::<C>::gather(self.objects, known, numbers);
-        Box::new(Subject {
-            herd: Rc::new(RefCell::new(herd)),
-            habit: self.habit,
-        })
-    }
-}
-
-fn nursery<C>(look: Look, period: fn(usize) -> usize, churns: bool) -> Box<dyn Growing>
-where
-    C: Map<Object: Object<Payload = u64>>,
-{
-    let habit = Habit {
-        look,
-        period,
-        churns,
-    };
-    Box::new(Nursery::<C> {
-        objects: Vec::new(),
-        habit,
-    })
+    pub(super) pauses: Box<dyn Fn(usize) -> Vec<u32>>,
 }
 
 /// All maps, of one size.
-pub(super) fn grown(size: usize) -> Vec<Box<dyn Grown>> {
-    let mut nurseries = [
-        nursery::<Ours>(Look::OURS, |_| 0, true),
-        nursery::<Theirs>(Look::WEAK_TABLE, sweep, true),
-        nursery::<ByHandWithRetain>(Look::BY_HAND, |size| size, true),
-        nursery::<Floor>(Look::FLOOR, |_| 0, false),
-    ];
+pub(super) fn grown(size: usize) -> [Subject; 4] {
     let mut numbers = Numbers::default();
     let known = numbers.take(size);
-    let count = nurseries.len();
+    // In turns: so that none has the better layout.
+    let (mut ours, mut theirs) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for (turn, &number) in known.iter().enumerate() {
-        for at in 0..count {
-            nurseries[(turn + at) % count].make(number);
+        for at in (turn..turn + 4).map(|at| at % 4) {
+            match at % 2 {
+                0 => ours[at / 2].push(Strong::new(number)),
+                _ => theirs[at / 2].push(Arc::new(number)),
+            }
         }
     }
-    let gathered = nurseries
-        .into_iter()
-        .map(|nursery| nursery.gather(&known, numbers.clone()));
-    gathered.collect()
+    let ([of_map, of_floor], [of_table, by_hand]) = (ours, theirs);
+    [
+        subject(
+            Herd::<Ours>::gather(of_map, &known, numbers.clone()),
+            Look::OURS,
+            0,
+            true,
+        ),
+        subject(
+            Herd::<Theirs>::gather(of_table, &known, numbers.clone()),
+            Look::WEAK_TABLE,
+            sweep(size),
+            true,
+        ),
+        subject(
+            Herd::<ByHandWithRetain>::gather(by_hand, &known, numbers.clone()),
+            Look::BY_HAND,
+            size,
+            true,
+        ),
+        subject(
+            Herd::<Floor>::gather(of_floor, &known, numbers),
+            Look::FLOOR,
+            0,
+            false,
+        ),
+    ]
+}
+
+fn subject<C>(herd: Herd<C>, look: Look, period: usize, churns: bool) -> Subject
+where
+    C: Map<Object: Object<Payload = u64>>,
+{
+    let herd = Rc::new(RefCell::new(herd));
+    let [of_get, of_churn] = [herd.clone(), herd.clone()];
+    Subject {
+        look,
+        period,
+        churns,
+        get: Box::new(move |operations| Herd::get(of_get.clone(), operations)),
+        churn: Box::new(move |operations| Herd::churn(of_churn.clone(), operations)),
+        pauses: Box::new(move |operations| herd.borrow_mut().pauses(operations)),
+    }
 }

@@ -2,7 +2,6 @@
 
 use weakly::{Strong, concurrent};
 
-use super::deaths::thousands;
 use super::draw::{Axis, Chart, Curve, Look, Panel};
 use crate::duel::{Course, Sample, Scale};
 use crate::machine::Machine;
@@ -75,10 +74,7 @@ pub(super) fn chart(scale: Scale, machine: &Machine) -> Chart {
         }
     };
     Chart {
-        title: format!(
-            "Operations of all threads together, {} live objects, {cores} cores",
-            thousands(SIZE as f64)
-        ),
+        title: format!("Operations of all threads together, 10,000 live objects, {cores} cores"),
         panels: vec![
             panel("get: lookups that find", gets, GETS),
             panel("churn: a new object for one that dies", churns, CHURNS),

@@ -1,9 +1,6 @@
 //! The lines of the tables.
 
-mod anchors;
 mod collections;
-mod cycles;
-mod delivery;
 mod interners;
 mod memory;
 mod pointers;
@@ -11,9 +8,7 @@ mod shared;
 
 use std::{rc, sync};
 
-use weakly::{
-    Interner, Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakValueMap, local,
-};
+use weakly::{Interner, Strong, WeakMap, WeakValueMap, local};
 
 use crate::duel::Row;
 use crate::theirs::WeakTable;
@@ -27,14 +22,11 @@ const K5: usize = 100_000;
 const K6: usize = 1_000_000;
 const SIZES: [usize; 3] = [K3, K5, K6];
 
-pub(crate) type Ours<T = u64> = WeakMap<Strong<T>, u64>;
+pub(crate) type Ours = WeakMap<Strong<u64>, u64>;
 type OursLocal = WeakMap<local::Strong<u64>, u64>;
-pub(crate) type Theirs<T = u64> = WeakTable<sync::Weak<T>>;
+pub(crate) type Theirs = WeakTable<sync::Weak<u64>>;
 type TheirsLocal = WeakTable<rc::Weak<u64>>;
 type Values<V = Strong<u64>> = WeakValueMap<u64, V>;
-type Pairs = WeakPairMap<Strong<u64>, Strong<u64>>;
-type ByContent = WeakHashMap<Strong<u64>, u64>;
-type SetByContent = WeakHashSet<Strong<u64>>;
 type Words = Interner<Strong<str>>;
 
 /// Rows that a chapter of the document shows together.
@@ -47,14 +39,10 @@ pub(crate) struct Group {
 /// All rows, from top to bottom.
 pub(crate) fn all() -> Vec<Group> {
     let group = |name, rows| Group { name, rows };
-    let mut others = cycles::all();
-    others.extend(delivery::all());
     vec![
         group("pointers", pointers::all()),
         group("maps", collections::maps()),
         group("values", collections::values()),
-        group("cycles", others),
-        group("anchors", anchors::all()),
         group("memory", memory::all()),
         group("interners", interners::all()),
         group("shared", shared::maps()),
