@@ -18,7 +18,7 @@ use crate::ptr::{Flavour, Strong};
 
 /// A value that can show the strong handles it owns, so that [`Cycles`](crate::cycles::Cycles)
 /// finds the entries that keep themselves alive. Implement `Trace` with
-/// [`impl_trace!`](crate::impl_trace).
+/// [`impl_trace!`](crate::impl_trace), or, with the feature `derive`, by `#[derive(Trace)]`.
 ///
 /// The trait is safe to implement. A wrong implementation is harmless, because the only consequence
 /// is the removal of entries from maps. An object with a handle elsewhere stays alive in any case.
@@ -43,16 +43,18 @@ use crate::ptr::{Flavour, Strong};
 /// `Trace` is implemented for the strong handles, for `Rc` and `Arc`, for the containers of the
 /// standard library, for the collections of this crate (not [`Attributes`](crate::Attributes)), and
 /// for types that own no handle; collections of other crates are shown [by their
-/// items](Tracer::each). Weak handles, `Cell`, `ManuallyDrop` and references show nothing. A
-/// mutably borrowed `RefCell` and a locked lock show nothing. A `Mutex`, a `RwLock` or a shared
+/// items](Tracer::each). Weak handles, `Cell`, `ManuallyDrop`, references and pointers show nothing.
+/// A mutably borrowed `RefCell` and a locked lock show nothing. A `Mutex`, a `RwLock` or a shared
 /// collection also shows nothing where threads may [share](Tracer::is_shared) its owner, unless the
 /// maps are [at rest](crate::cycles::Cycles::at_rest).
 #[diagnostic::on_unimplemented(
     // rustc omits labels and notes where it proposes a reference, which owns nothing.
-    message = "`{Self}` does not show which strong handles it owns: `weakly::impl_trace!` implements `Trace`",
+    message = "`{Self}` does not show which strong handles it owns: `weakly::impl_trace!` implements `Trace`, and so \
+               does `#[derive(Trace)]` (feature `derive`)",
     label = "this has to implement `Trace`",
     note = "`weakly::impl_trace!(Type: field, …)` implements it for your types; for a handle to an object of a type that \
-            you cannot change, implement it by hand with `Tracer::leaf`; leave out fields that own no strong pointer"
+            you cannot change, implement it by hand with `Tracer::leaf`; leave out fields that own no strong pointer \
+            (`#[trace(skip)]` where it is derived)"
 )]
 pub trait Trace {
     /// Shows each field that owns strong handles: `self.field.trace(tracer)`.
@@ -84,7 +86,7 @@ impl Field<'_> {
         let mut path = self.of.map_or_else(String::new, Field::path);
         if !self.name.is_empty() {
             path.push('.');
-            path += self.name;
+            path += self.name.strip_prefix("r#").unwrap_or(self.name);
         }
         path
     }

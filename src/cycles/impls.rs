@@ -9,15 +9,18 @@ use alloc::sync::{self as arc, Arc};
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell, RefCell};
 use core::cmp::Reverse;
+use core::hash::BuildHasherDefault;
 use core::marker::{PhantomData, PhantomPinned};
 use core::mem::ManuallyDrop;
 use core::num::{self, Wrapping};
 use core::ops;
 use core::pin::Pin;
+use core::ptr::NonNull;
 use core::sync::atomic;
 use core::time::Duration;
 
 use super::graph::{Trace, Tracer};
+use crate::hash::DefaultHashBuilder;
 use crate::ptr::{Anchor, AnchorRef, FinalizerToken, Flavour, Strong, Weak};
 use crate::reference::ByIdentity;
 
@@ -66,9 +69,9 @@ show_nothing! {
     atomic::AtomicBool,
     atomic::AtomicU8, atomic::AtomicU16, atomic::AtomicU32, atomic::AtomicUsize,
     atomic::AtomicI8, atomic::AtomicI16, atomic::AtomicI32, atomic::AtomicIsize,
-    Duration, PhantomPinned, ops::RangeFull, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
-    [T] atomic::AtomicPtr<T>;
-    [T: ?Sized] PhantomData<T>, ManuallyDrop<T>, Cell<T>, &T, rc::Weak<T>, arc::Weak<T>;
+    DefaultHashBuilder, Duration, PhantomPinned, ops::RangeFull, core::cmp::Ordering, core::net::IpAddr, core::net::SocketAddr, core::any::TypeId, core::alloc::Layout, core::convert::Infallible;
+    [T] atomic::AtomicPtr<T>, BuildHasherDefault<T>;
+    [T: ?Sized] PhantomData<T>, ManuallyDrop<T>, Cell<T>, &T, *const T, *mut T, NonNull<T>, rc::Weak<T>, arc::Weak<T>;
     [T: ?Sized, F: Flavour] Weak<T, F>;
     [F: Flavour] FinalizerToken<F>, Anchor<F>, AnchorRef<F>;
 }
@@ -79,7 +82,7 @@ show_nothing! { [] atomic::AtomicU64, atomic::AtomicI64; }
 #[cfg(feature = "std")]
 show_nothing! {
     [] std::time::Instant, std::time::SystemTime, std::thread::ThreadId, std::path::Path, std::path::PathBuf,
-    std::ffi::OsStr, std::ffi::OsString;
+    std::ffi::OsStr, std::ffi::OsString, std::hash::RandomState;
 }
 
 macro_rules! each {
@@ -321,7 +324,8 @@ impl<T: ?Sized + Trace> Trace for std::sync::RwLock<T> {
 ///
 /// There is no `where` clause: bounds belong in the brackets, as in `[I: Iterator<Item: Trace>]`.
 ///
-/// A field without a name in the macro is not shown: [`Trace`] describes the consequences.
+/// A field without a name in the macro is not shown: [`Trace`] describes the consequences. With the
+/// feature `derive`, `#[derive(Trace)]` shows all fields that are not marked `#[trace(skip)]`.
 #[macro_export]
 macro_rules! impl_trace {
     (@ $tracer:ident []) => {};

@@ -11,11 +11,14 @@
 // values of the maps lead; `foreign`, objects that another language counts; `items`, the items of
 // another crate's collection; `census`, whether the counts of all objects were right at one moment;
 // `verdict`, the entries to remove; `impls`, `Trace` for the types of the standard library;
-// `member` and `purge`, the maps; `paths`, the paths to an object.
+// `derived`, `Trace` for users' types; `member` and `purge`, the maps; `paths`, the paths to an
+// object.
 
 mod addresses;
 mod census;
 mod counted;
+#[cfg(feature = "derive")]
+mod derived;
 mod foreign;
 mod graph;
 mod impls;
@@ -30,6 +33,9 @@ mod verdict;
 mod models;
 
 pub(crate) use addresses::Addresses;
+#[cfg(feature = "derive")]
+#[doc(inline)]
+pub use derived::Trace;
 pub use graph::{Trace, Tracer};
 pub(crate) use impls::show_nothing;
 pub use items::Item;

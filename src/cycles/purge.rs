@@ -13,7 +13,7 @@ use super::verdict::Verdict;
 /// for a shared map. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a reference to a map whose values show what they own",
-    note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!`"
+    note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!` and `#[derive(Trace)]`"
 )]
 pub trait Cyclic: sealed::Sealed {
     /// Returns the map as a member of a purge ([`Cycles`](crate::Cycles)), boxed: one purge takes

@@ -189,7 +189,7 @@ borrowed! {
 /// [`purge_cycles`](crate::Memo::purge_cycles) requires. The handles in the key own nothing here.
 #[diagnostic::on_unimplemented(
     message = "a plain part of `{Self}` does not show what it owns",
-    note = "`T` in `Value<T>` has to implement `weakly::cycles::Trace`: `weakly::impl_trace!` does it"
+    note = "`T` in `Value<T>` has to implement `weakly::cycles::Trace`: `weakly::impl_trace!` or `#[derive(Trace)]` does it"
 )]
 pub trait TraceKey: Part {
     #[doc(hidden)]

@@ -47,6 +47,9 @@ fn comments_and_documents_end_at_100_columns() {
     for (file, text) in sources() {
         check(format!("src/{file}"), &text);
     }
+    for (file, text) in super::files_of("derive/src") {
+        check(format!("derive/src/{file}"), &text);
+    }
     for folder in ["", "docs/", "src/guide/"] {
         for (name, text) in documents(folder) {
             check(format!("{folder}{name}"), &text);

@@ -1,5 +1,5 @@
 //~ `Sound` does not show which strong handles it owns
-//~ `weakly::impl_trace!` implements `Trace`
+//~ `weakly::impl_trace!` implements `Trace`, and so does `#[derive(Trace)]` (feature `derive`)
 use weakly::{Memo, Strong, concurrent::WeakMap};
 
 pub struct Sound;
