@@ -52,7 +52,8 @@
 /// type parameter has to be `Trace` if a shown field owns a value of the parameter's type, and
 /// `'static` if the value is behind a `Strong`, `Rc` or `Arc`. A field owns no value in a
 /// `PhantomData` or a `Weak`, behind a reference or a pointer, or in the signature of a function.
-/// (The macro knows these types by their names.) The same holds of types such as `T::Item`. A
+/// (The macro knows these types by their names. Where an alias hides a handle, the compiler says
+/// which parameter needs the bound `'static`.) The same holds of types such as `T::Item`. A
 /// parameter with `#[trace(skip)]` need not be `Trace`: a hasher of another crate, for instance. If
 /// you want other bounds, use `impl_trace!`.
 ///
