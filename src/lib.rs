@@ -59,10 +59,7 @@ mod hash;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod list;
 
-#[cfg(feature = "holders")]
 pub mod holders;
-#[cfg(not(feature = "holders"))]
-mod holders;
 
 #[allow(unsafe_code)]
 pub mod ptr;
@@ -185,6 +182,10 @@ pub mod local {
     #[doc(inline)]
     pub use crate::attribute::{LocalAttributeKey as AttributeKey, LocalAttributes as Attributes};
 
+    /// A list of objects that should be dead, for the handles of one thread, such as
+    /// [`Strong`] and [`Rc`](alloc::rc::Rc), beside all others. All methods are those of
+    /// [`Watch`](crate::leaks::Watch).
+    pub type LeakWatch = crate::leaks::Watch<dyn crate::leaks::Watched>;
     /// A strong handle for one thread, like [`Rc`](alloc::rc::Rc). When its object dies,
     /// collections are notified.
     ///

@@ -21,9 +21,9 @@ use weakly::{
     collections::{
         weak_hash_map, weak_hash_pair_map, weak_map, weak_pair_map, weak_set, weak_value_map,
     },
-    concurrent,
+    concurrent, cycles,
     keep::KeepAlive,
-    local,
+    leaks, local,
     reference::StrongRef,
 };
 
@@ -100,6 +100,18 @@ fn local_handles_stay_on_their_thread() {
         WeakSet<local::Strong<i32>>: false, false;
         local::Attributes<local::Strong<i32>>: false, false;
         local::Attributes<Strong<i32>>: false, false;
+    }
+}
+
+/// 611: What is watched for leaks is what may cross threads, unless the watch is local; the answers are values.
+#[test]
+fn watches_for_leaks_cross_threads_unless_they_are_local() {
+    threads! {
+        leaks::LeakWatch: true, true;
+        local::LeakWatch: false, false;
+        leaks::Leaks: true, true;
+        cycles::Holders: true, true;
+        cycles::HolderPath: true, true;
     }
 }
 

@@ -33,7 +33,7 @@ fn fields<V: Trace + 'static>(value: impl FnOnce(Key) -> V) -> Vec<String> {
     let value: Box<dyn Trace> = Box::new(value(held.clone()));
     let mut map = WeakMap::from([(&key, value)]);
     let holders = Cycles::new().with(&mut map).holders(&held);
-    let paths = holders.paths().iter().map(|path| {
+    let paths = holders.paths().map(|path| {
         let path = path.to_string();
         let (_, fields) = path.split_once("> .").expect("a map, and a field");
         fields.to_owned()

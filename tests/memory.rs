@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};
@@ -11,7 +11,7 @@ use std::task::{Context, Wake, Waker};
 use common::heap::{Counting, Heap, allocations, bytes};
 use common::{panics, quiet_panic, scaled};
 use weakly::memo::{Many, Value};
-use weakly::{Memo, Strong, WeakMap, concurrent};
+use weakly::{Memo, Strong, WeakMap, concurrent, cycles::Cycles, impl_trace, local};
 
 #[global_allocator]
 static HEAP: Heap<Counting> = Heap(Counting);
@@ -366,5 +366,51 @@ fn a_computation_allocates_once() {
     if !cfg!(any(miri, weakly_sanitize)) {
         // The key, and a place for each computation; and what the second registration takes.
         assert_eq!(allocations() - before, 4 * rounds);
+    }
+}
+
+/// 613: Who asks for the holders of an object pays for the graph, whatever the lengths of the paths: twice the graph, twice the
+/// allocations and the bytes. Likewise the text, and the list of what lives.
+#[test]
+fn answers_about_leaks_are_linear() {
+    struct Node(RefCell<Vec<local::Strong<Node>>>);
+    impl_trace!(Node: 0);
+    let node = || local::Strong::new(Node(RefCell::default()));
+    // A chain, at whose end `length` objects own the target.
+    let cost = |length: usize| {
+        let (first, target, watch) = (node(), node(), local::LeakWatch::new());
+        let mut last = first.clone();
+        for _ in 0..length {
+            let next = node();
+            watch.expect_dead(&next, "in the chain");
+            last.0.borrow_mut().push(next.clone());
+            last = next;
+        }
+        for _ in 0..length {
+            let owner = node();
+            owner.0.borrow_mut().push(target.clone());
+            last.0.borrow_mut().push(owner);
+        }
+        let mut map = WeakMap::from([(&target, first.clone())]);
+        let before = allocations();
+        let holders = Cycles::new().with(&mut map).holders(&target);
+        assert_eq!((holders.groups.len(), holders.groups[0].count), (1, length));
+        assert!(holders.to_string().len() < 10_000 && holders.to_dot().len() > 20 * length);
+        let of_paths = allocations() - before;
+        assert_eq!(
+            (watch.alive().len(), watch.alive().groups.len()),
+            (length, 1)
+        );
+        let of_both = allocations() - before;
+        // One by one: a chain would be dropped by recursion.
+        let mut rest = first.0.take();
+        while let Some(node) = rest.pop() {
+            rest.append(&mut node.0.take());
+        }
+        [of_paths, of_both - of_paths]
+    };
+    let (once, twice) = (cost(scaled(500, 20)), cost(2 * scaled(500, 20)));
+    for (once, twice) in once.into_iter().zip(twice) {
+        assert!(twice < 2 * once + once / 4, "{once} {twice}");
     }
 }

@@ -39,6 +39,9 @@ invariant! {
         "reference::ByContent<Strong<&'x str>>",
         "collections::iter::ByContent<Strong<&'x str>>",
     ]
+    Leaks: [
+        "leaks::Watch<dyn leaks::Watched + 'x>",
+    ]
     Maps: [
         "collections::WeakMap<Strong<&'x str>, i32>",
         "collections::WeakMap<Strong<i32>, &'x str>",

@@ -3,6 +3,7 @@
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 
+use crate::holders::Holder;
 use crate::ptr::{Flavour, Strong};
 use crate::reference::{StrongRef, WeakKey};
 
@@ -28,6 +29,10 @@ pub(super) trait Counted: Clone + StrongRef + 'static {
     fn addr(&self) -> usize {
         <Self as WeakKey>::addr(self).addr()
     }
+    /// Returns the handle's entry in the registry of handles.
+    fn holder(&self) -> Holder {
+        Holder::NONE
+    }
     /// Returns the number of strong handles, this handle included.
     fn count(&self) -> usize;
     /// Marks the object, if its kind of handle has marks. Returns false if the object cannot be
@@ -51,6 +56,10 @@ impl<T: ?Sized + 'static, F: Flavour> Counted for Strong<T, F> {
     } else {
         Owners::OneThread
     };
+
+    fn holder(&self) -> Holder {
+        Strong::holder(self)
+    }
 
     fn count(&self) -> usize {
         Strong::strong_count(self)

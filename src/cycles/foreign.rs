@@ -1,9 +1,9 @@
 //! Objects that another language counts.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::String;
 use core::cell::Cell;
 
 use super::counted::Owners;
@@ -42,8 +42,8 @@ impl Held for Foreign {
         }
     }
 
-    fn name(&self) -> String {
-        format!("foreign object {:#x}", self.id)
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Owned(format!("foreign object {:#x}", self.id))
     }
 }
 
@@ -130,6 +130,6 @@ impl Tracer<'_> {
             }) as Rc<dyn Held>
         };
         self.graph
-            .visit_foreign(id, count, hold, self.lent, &self.field);
+            .visit_foreign(id, count, hold, self.lent, self.field);
     }
 }

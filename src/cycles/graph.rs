@@ -4,8 +4,8 @@
 //! its handles to a tracer; the tracer enters the handles into the graph; the graph then traces the
 //! objects behind the handles.
 
+use alloc::borrow::Cow;
 use alloc::rc::Rc;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::type_name;
 use core::mem;
@@ -13,6 +13,8 @@ use core::ops::Range;
 
 use super::addresses::Addresses;
 use super::counted::{Counted, Owners};
+use super::report::Report;
+use crate::holders::{Holder, Origin, birth_of};
 use crate::panics::FirstPanic;
 use crate::ptr::{Flavour, Strong};
 
@@ -68,28 +70,8 @@ pub struct Tracer<'g> {
     shared: bool,
     /// Whether the value of a shared map leads to the traced value.
     pub(super) lent: bool,
-    /// The field that is being traced.
-    pub(super) field: Field<'g>,
-}
-
-/// A field, and its enclosing field. (For reports; the outermost field has no name.)
-pub(super) struct Field<'g> {
-    name: &'static str,
-    of: Option<&'g Field<'g>>,
-}
-
-impl Field<'_> {
-    const NONE: Self = Field { name: "", of: None };
-
-    /// Returns the names from the outermost field to this field, each after a dot.
-    fn path(&self) -> String {
-        let mut path = self.of.map_or_else(String::new, Field::path);
-        if !self.name.is_empty() {
-            path.push('.');
-            path += self.name.strip_prefix("r#").unwrap_or(self.name);
-        }
-        path
-    }
+    /// The number of the field that is being traced, in the report.
+    pub(super) field: u32,
 }
 
 impl Tracer<'_> {
@@ -110,7 +92,7 @@ impl Tracer<'_> {
     /// }
     /// ```
     pub fn leaf<T: ?Sized + 'static, F: Flavour>(&mut self, handle: &Strong<T, F>) {
-        self.graph.visit(handle, None, self.lent, &self.field);
+        self.graph.visit(handle, None, self.lent, self.field);
     }
 
     /// Returns the same tracer, for a field with this name, which
@@ -119,14 +101,12 @@ impl Tracer<'_> {
     /// field.
     #[must_use]
     pub fn field(&mut self, name: &'static str) -> Tracer<'_> {
+        let report = self.graph.report.as_mut();
         Tracer {
+            field: report.map_or(0, |report| report.field(self.field, name)),
             graph: self.graph,
             shared: self.shared,
             lent: self.lent,
-            field: Field {
-                name,
-                of: Some(&self.field),
-            },
         }
     }
 
@@ -153,7 +133,14 @@ impl Tracer<'_> {
     /// Shows a handle to an object that can be traced.
     pub(super) fn pointer<P: Counted>(&mut self, pointer: &P, trace: fn(&P, &mut Tracer<'_>)) {
         self.graph
-            .visit(pointer, Some(trace), self.lent, &self.field);
+            .visit(pointer, Some(trace), self.lent, self.field);
+    }
+
+    /// Takes note, for a report, that a value is not looked at.
+    pub(super) fn unseen<T: ?Sized>(&mut self, why: &'static str) {
+        if let Some(report) = &mut self.graph.report {
+            report.unseen(Cow::Borrowed(type_name::<T>()), why);
+        }
     }
 }
 
@@ -175,7 +162,7 @@ pub(super) struct Object {
     /// Whether the object has been traced.
     asked: bool,
     /// Whether the object can be traced.
-    traced: bool,
+    pub(super) traced: bool,
     /// The object's handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
 }
@@ -203,8 +190,15 @@ pub(super) trait Held {
     fn count_marked(&self) -> usize;
     fn unmark(&self) -> Option<usize>;
     fn trace(&self, tracer: &mut Tracer<'_>);
-    /// Returns the name of the object's type, or of the object.
-    fn name(&self) -> String;
+    fn name(&self) -> Cow<'static, str>;
+    /// Returns the size of the object, or zero if the size is not known.
+    fn bytes(&self) -> usize {
+        0
+    }
+    /// Returns the origin of the object, if the origin is known.
+    fn birth(&self) -> Option<Origin> {
+        None
+    }
 }
 
 struct HeldBy<P> {
@@ -235,12 +229,21 @@ impl<P: Counted> Held for HeldBy<P> {
         }
     }
 
-    fn name(&self) -> String {
-        String::from(type_name::<P::Target>())
+    fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(type_name::<P::Target>())
+    }
+
+    fn bytes(&self) -> usize {
+        P::size(&self.pointer).unwrap_or(0)
+    }
+
+    fn birth(&self) -> Option<Origin> {
+        birth_of(self.pointer.addr())
     }
 }
 
 /// An entry: while all its keys live, the entry keeps alive the objects owned by its value.
+#[derive(Debug)]
 pub(super) struct Ephemeron {
     /// The number of the entry's map.
     pub(super) member: usize,
@@ -270,8 +273,8 @@ pub(super) struct Graph {
     waiting: Vec<u32>,
     /// Targets of handles, as numbers of objects: each value and each object owns a range.
     pub(super) edges: Vec<u32>,
-    /// For each edge the names of its field, if wanted. Then `edges` contains each field once.
-    pub(super) fields_of_edges: Option<Vec<String>>,
+    /// Names, if wanted. Then `edges` contains each field once.
+    pub(super) report: Option<Report>,
     /// The addresses of the shared maps.
     pub(super) members: Vec<*const ()>,
     pub(super) links: Vec<Ephemeron>,
@@ -304,7 +307,7 @@ impl Graph {
         pointer: &P,
         trace: Option<fn(&P, &mut Tracer<'_>)>,
         lent: bool,
-        field: &Field<'_>,
+        field: u32,
     ) {
         let hold = || {
             Rc::new(HeldBy {
@@ -343,8 +346,8 @@ impl Graph {
             node.doubtful = true;
             self.nodes[before as usize].doubtful = true;
         }
-        if new || self.fields_of_edges.is_none() {
-            self.edge(object, field);
+        if new || self.report.is_none() {
+            self.edge(object, field, pointer.holder());
         }
     }
 
@@ -355,7 +358,7 @@ impl Graph {
         count: usize,
         hold: impl FnOnce() -> Rc<dyn Held>,
         lent: bool,
-        field: &Field<'_>,
+        field: u32,
     ) {
         let (object, new) = self.foreign.get_or_insert(id, self.next());
         if new {
@@ -366,7 +369,7 @@ impl Graph {
         let node = &mut self.nodes[object as usize];
         node.doubtful |= node.count != count;
         node.shown += 1;
-        self.edge(object, field);
+        self.edge(object, field, Holder::NONE);
     }
 
     /// Returns the number of the next new object.
@@ -401,9 +404,9 @@ impl Graph {
         }
     }
 
-    fn edge(&mut self, object: u32, field: &Field<'_>) {
-        if let Some(fields) = &mut self.fields_of_edges {
-            fields.push(field.path());
+    fn edge(&mut self, object: u32, field: u32, holder: Holder) {
+        if let Some(report) = &mut self.report {
+            report.edges.push((field, holder));
         }
         self.edges.push(object);
     }
@@ -421,7 +424,7 @@ impl Graph {
             graph: self,
             shared,
             lent: shared,
-            field: Field::NONE,
+            field: 0,
         });
         link.edges = first..self.edges.len();
         self.links.push(link);
@@ -448,7 +451,7 @@ impl Graph {
                 graph: self,
                 shared,
                 lent,
-                field: Field::NONE,
+                field: 0,
             });
             self.nodes[at].edges = first..self.edges.len();
         }

@@ -86,9 +86,8 @@ show_nothing! {
 }
 
 macro_rules! each {
-    ($access:ident: $($(#[$doc:meta])* [$($generics:tt)*] $type:ty),* $(,)?) => {$(
+    ($access:ident: $([$($generics:tt)*] $type:ty),* $(,)?) => {$(
         /// Shows the handles of each element.
-        $(#[$doc])*
         impl<$($generics)*> Trace for $type {
             fn trace(&self, tracer: &mut Tracer<'_>) {
                 self.$access().into_iter().for_each(|part| Trace::trace(&*part, tracer));
@@ -104,10 +103,14 @@ each! {
 
 each! { get: [T: Trace] OnceCell<T> }
 
-each! {
-    try_borrow:
-    /// Shows nothing while the cell is mutably borrowed.
-    [T: ?Sized + Trace] RefCell<T>
+/// Shows nothing while the cell is mutably borrowed.
+impl<T: ?Sized + Trace> Trace for RefCell<T> {
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        match self.try_borrow() {
+            Ok(inside) => inside.trace(tracer),
+            Err(_) => tracer.unseen::<Self>("is mutably borrowed"),
+        }
+    }
 }
 
 #[cfg(feature = "std")]
@@ -245,7 +248,7 @@ fn locked<G: ops::Deref<Target: Trace>>(
     match lock() {
         Ok(inside) => Trace::trace(&*inside, tracer),
         Err(std::sync::TryLockError::Poisoned(inside)) => Trace::trace(&**inside.get_ref(), tracer),
-        Err(std::sync::TryLockError::WouldBlock) => {}
+        Err(std::sync::TryLockError::WouldBlock) => tracer.unseen::<G::Target>("is locked"),
     }
 }
 

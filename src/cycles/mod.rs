@@ -12,7 +12,7 @@
 // another crate's collection; `census`, whether the counts of all objects were right at one moment;
 // `verdict`, the entries to remove; `impls`, `Trace` for the types of the standard library;
 // `derived`, `Trace` for users' types; `member` and `purge`, the maps; `paths`, the paths to an
-// object.
+// object, and `report`, the names on them.
 
 mod addresses;
 mod census;
@@ -26,6 +26,7 @@ mod items;
 mod member;
 mod paths;
 mod purge;
+mod report;
 mod search;
 mod verdict;
 
@@ -40,6 +41,6 @@ pub use graph::{Trace, Tracer};
 pub(crate) use impls::show_nothing;
 pub use items::Item;
 pub(crate) use member::{Entries, EntryOf, Member};
-pub use paths::{HolderPath, Holders};
+pub use paths::{HolderGroup, HolderPath, Holders};
 pub(crate) use purge::sealed::Sealed;
 pub use purge::{Cycles, Cyclic, Purged};

@@ -47,8 +47,10 @@ mod origin;
 mod registry;
 
 #[cfg(not(feature = "holders"))]
-pub(crate) use off::{Holder, describe};
+pub use off::Origin;
+#[cfg(not(feature = "holders"))]
+pub(crate) use off::{Holder, birth_of, known_at};
 #[cfg(feature = "holders")]
 pub use origin::{Location, Origin};
 #[cfg(feature = "holders")]
-pub(crate) use registry::{Holder, Known, describe, holders_of, next, objects};
+pub(crate) use registry::{Holder, birth_of, known_at, known_since, next};

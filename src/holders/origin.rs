@@ -6,7 +6,7 @@
 //! backtrace is the standard library's, although it shows its frames as text only: the crate
 //! `backtrace` has the frames as values, but brings about ten packages.
 
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use core::cell::Cell;
@@ -35,7 +35,10 @@ impl Origin {
     #[track_caller]
     pub(super) fn here() -> Self {
         let caller = panic::Location::caller();
-        let wanted = is_inside(caller.file()) || backtraces_wanted();
+        // A search holds each object that it meets: a backtrace of each would take most of its
+        // time.
+        let searches = caller.file().ends_with("cycles/graph.rs");
+        let wanted = is_inside(caller.file()) && !searches || backtraces_wanted();
         Origin {
             caller,
             thread: thread::current(),
@@ -54,10 +57,10 @@ impl Origin {
         match backtrace.and_then(|backtrace| outermost(|| backtrace.to_string())) {
             Some(text) => Location::in_backtrace(&text),
             None => Location {
-                function: String::new(),
-                file: self.caller.file().to_owned(),
+                file: Cow::Borrowed(self.caller.file()),
                 line: self.caller.line(),
                 column: self.caller.column(),
+                function: String::new(),
             },
         }
     }
@@ -95,13 +98,16 @@ impl fmt::Debug for Origin {
 /// be made from a backtrace.
 ///
 /// The text is `file:line:column`. For a place from a backtrace without line tables, only the
-/// function is known: then the text is the function, the file is empty, and the numbers are zero.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// function is known: then the text is the function, and says so; the file is empty, and the
+/// numbers are zero.
+///
+/// Locations are ordered by file, line and column.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    function: String,
-    file: String,
+    file: Cow<'static, str>,
     line: u32,
     column: u32,
+    function: String,
 }
 
 impl Location {
@@ -125,18 +131,18 @@ impl Location {
             }
             if !is_inside(file) && !is_ours(file) {
                 return Location {
-                    function: function.to_owned(),
-                    file: file.strip_prefix("./").unwrap_or(file).to_owned(),
+                    file: Cow::Owned(file.strip_prefix("./").unwrap_or(file).to_owned()),
                     line,
                     column,
+                    function: function.to_owned(),
                 };
             }
         }
         Location {
-            function: String::from("<unknown>"),
-            file: String::new(),
+            file: Cow::Borrowed(""),
             line: 0,
             column: 0,
+            function: String::from("<unknown>"),
         }
     }
 
@@ -164,11 +170,14 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.function),
+            0 => write!(f, "{} {NO_LINE_TABLES}", self.function),
             line => write!(f, "{}:{line}:{}", self.file, self.column),
         }
     }
 }
+
+/// Follows the function in the text of a place without a line.
+const NO_LINE_TABLES: &str = "(no line tables: set `debug = \"line-tables-only\"` in the profile)";
 
 fn backtraces_wanted() -> bool {
     /// Not known yet.
@@ -282,11 +291,14 @@ mod tests {
 
     #[test]
     fn without_line_tables_the_function_is_named() {
-        named("   7: user::get::{{closure}}", "user::get::{{closure}}");
-        named(
-            "   7: <user::Iter as core::Iter>::next",
-            "<user::Iter as core::Iter>::next",
+        for function in ["user::get::{{closure}}", "<user::Iter as core::Iter>::next"] {
+            let named_so = format!("{function} {}", super::NO_LINE_TABLES);
+            named(&format!("   7: {function}"), &named_so);
+        }
+        let unknown = Location::in_backtrace("").to_string();
+        assert!(
+            unknown.starts_with("<unknown> (no line tables"),
+            "{unknown}"
         );
-        assert_eq!(Location::in_backtrace("").to_string(), "<unknown>");
     }
 }

@@ -9,10 +9,9 @@
 //!
 //! No lock is held while user code runs, including the destructors of entries and the allocator.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::any::type_name;
-use core::fmt::Write;
+use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hashbrown::HashTable;
@@ -39,6 +38,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 struct Object {
     addr: usize,
     type_name: &'static str,
+    bytes: usize,
     /// The number of the object's first handle.
     number: u64,
     birth: Origin,
@@ -58,12 +58,13 @@ struct Handle {
 }
 
 /// The registry's knowledge about a live object.
-#[derive(Clone)]
 pub(crate) struct Known {
+    pub(crate) addr: usize,
     pub(crate) type_name: &'static str,
-    pub(crate) number: u64,
+    pub(crate) bytes: usize,
     pub(crate) birth: Origin,
-    pub(crate) holders: Vec<Origin>,
+    /// The handles, oldest first.
+    pub(crate) holders: Vec<(Holder, Origin)>,
 }
 
 fn hash_of(addr: usize) -> u64 {
@@ -125,12 +126,6 @@ impl Shard {
         }
         Some(removed)
     }
-
-    fn of(&self, addr: usize) -> impl Iterator<Item = &Handle> {
-        self.handles
-            .iter()
-            .filter(move |handle| handle.addr == addr)
-    }
 }
 
 fn shard(addr: usize) -> &'static Mutex<Shard> {
@@ -147,20 +142,21 @@ pub(crate) fn next() -> u64 {
 
 /// A strong handle's entry in the registry. The owner ends the entry explicitly: a destructor would
 /// not run for handles that are taken apart.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Holder(u64);
 
 impl Holder {
     /// The holder of a handle that is not listed yet.
     pub(crate) const NONE: Self = Holder(0);
 
-    /// Lists the first handle of a new object.
+    /// Lists the first handle of a new object with a payload of this size.
     #[track_caller]
-    pub(crate) fn first<T: ?Sized>(object: *const T) -> Self {
+    pub(crate) fn first<T: ?Sized>(object: *const T, bytes: usize) -> Self {
         let (number, birth) = (next(), Origin::here());
         let object = Object {
             addr: object.cast::<()>().addr(),
             type_name: type_name::<T>(),
+            bytes,
             number,
             birth,
             handles: 0,
@@ -279,68 +275,80 @@ impl Holder {
     }
 }
 
-/// Returns the origins of the handles of the object at this address, oldest first. Empty if there
-/// is no such object.
-pub(crate) fn holders_of(object: *const ()) -> Vec<Origin> {
-    let addr = object.addr();
-    let mut handles = shard(addr).with_room(
-        |shard, handles: &mut Vec<Handle>| match shard.of(addr).count() {
-            count if count > handles.capacity() => Err(count),
-            _ => Ok(()),
-        },
-        |shard, handles| {
-            handles.extend(shard.of(addr).cloned());
-            core::mem::take(handles)
-        },
-    );
-    handles.sort_unstable_by_key(|handle| handle.number);
-    handles.into_iter().map(|handle| handle.origin).collect()
+/// Returns the live objects at these addresses, which are in order. The result has the same order.
+/// O(all live objects).
+pub(crate) fn known_at(addrs: &[usize]) -> Vec<Known> {
+    let wanted = |object: &Object| addrs.binary_search(&object.addr).is_ok();
+    let mut known = match addrs {
+        [addr] => known_in(slice::from_ref(shard(*addr)), wanted),
+        _ => known_in(&OBJECTS, wanted),
+    };
+    known.sort_unstable_by_key(|(_, known)| known.addr);
+    known.into_iter().map(|(_, known)| known).collect()
 }
 
-/// The holders of the object at this address as lines of text. Empty if there is no such object.
-pub(crate) fn describe(object: *const ()) -> String {
-    let mut text = String::new();
-    for holder in holders_of(object) {
-        // Writing to a string does not fail.
-        let _ = write!(text, "\n  held since {holder}");
-    }
-    text
+/// Returns the live objects with a larger number whose origin satisfies the closure, oldest first.
+/// O(all live objects).
+pub(crate) fn known_since(number: u64, wanted: impl Fn(&Origin) -> bool) -> Vec<Known> {
+    let wanted = |object: &Object| object.number > number && wanted(&object.birth);
+    let mut known = known_in(&OBJECTS, wanted);
+    known.sort_unstable_by_key(|(number, _)| *number);
+    known.into_iter().map(|(_, known)| known).collect()
 }
 
-/// Returns all live objects that satisfy the closure, oldest first.
-pub(crate) fn objects(wanted: impl Fn(u64, &Origin) -> bool) -> Vec<Known> {
+/// Returns the origin of the object at this address, if there is a live object.
+pub(crate) fn birth_of(addr: usize) -> Option<Origin> {
+    Some(shard(addr).lock().object(addr)?.birth.clone())
+}
+
+/// Returns the wanted objects of some shards, each with its number. `wanted` runs under the locks.
+fn known_in(shards: &[Mutex<Shard>], wanted: impl Fn(&Object) -> bool) -> Vec<(u64, Known)> {
     let mut known = Vec::new();
-    for shard in &OBJECTS {
+    for shard in shards {
         let (objects, mut handles) = shard.with_room(
             |shard, (objects, handles): &mut (Vec<Object>, Vec<Handle>)| {
-                let there = (shard.objects.len(), shard.handles.len());
-                match objects.capacity() < there.0 || handles.capacity() < there.1 {
-                    true => Err(there),
+                let there = || shard.objects.iter().filter(|object| wanted(object));
+                let room = (there().count(), there().map(|object| object.handles).sum());
+                match objects.capacity() < room.0 || handles.capacity() < room.1 {
+                    true => Err(room),
                     false => Ok(()),
                 }
             },
             |shard, (objects, handles)| {
-                objects.extend(shard.objects.iter().cloned());
-                handles.extend(shard.handles.iter().cloned());
+                objects.extend(
+                    shard
+                        .objects
+                        .iter()
+                        .filter(|object| wanted(object))
+                        .cloned(),
+                );
+                let is_wanted = |handle: &&Handle| {
+                    let is = |object: &Object| object.addr == handle.addr;
+                    shard
+                        .objects
+                        .find(hash_of(handle.addr), is)
+                        .is_some_and(&wanted)
+                };
+                handles.extend(shard.handles.iter().filter(is_wanted).cloned());
                 (core::mem::take(objects), core::mem::take(handles))
             },
         );
         handles.sort_unstable_by_key(|handle| (handle.addr, handle.number));
-        for object in objects {
-            if wanted(object.number, &object.birth) {
-                let from = handles.partition_point(|handle| handle.addr < object.addr);
-                let own = handles[from..]
-                    .iter()
-                    .take_while(|handle| handle.addr == object.addr);
-                known.push(Known {
-                    type_name: object.type_name,
-                    number: object.number,
-                    holders: own.map(|handle| handle.origin.clone()).collect(),
-                    birth: object.birth,
-                });
-            }
-        }
+        known.extend(objects.into_iter().map(|object| {
+            let from = handles.partition_point(|handle| handle.addr < object.addr);
+            let own = handles[from..].iter();
+            let own = own.take_while(|handle| handle.addr == object.addr);
+            let known = Known {
+                addr: object.addr,
+                type_name: object.type_name,
+                bytes: object.bytes,
+                holders: own
+                    .map(|handle| (Holder(handle.number), handle.origin.clone()))
+                    .collect(),
+                birth: object.birth,
+            };
+            (object.number, known)
+        }));
     }
-    known.sort_by_key(|object| object.number);
     known
 }

@@ -30,7 +30,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
     pub(super) unsafe fn first(ptr: NonNull<T>) -> Self {
         // SAFETY: the caller's promise.
         let mut this = unsafe { Self::unlisted(ptr) };
-        this.holder = Holder::first(ptr.as_ptr());
+        this.holder = Holder::first(ptr.as_ptr(), size_of_val::<T>(&this));
         this
     }
 
@@ -76,11 +76,18 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
+    /// Returns the handle's entry in the registry.
+    pub(crate) fn holder(this: &Self) -> Holder {
+        this.holder
+    }
+
     /// Returns where the present handles to this object were made, oldest first. See
     /// [`holders`](crate::holders). O(handles). A snapshot, if other threads have handles.
     #[cfg(feature = "holders")]
     #[must_use]
     pub fn holders(this: &Self) -> alloc::vec::Vec<crate::holders::Origin> {
-        crate::holders::holders_of(this.ptr.as_ptr().cast())
+        let known = crate::holders::known_at(&[this.ptr.as_ptr().addr()]);
+        let holders = known.into_iter().flat_map(|object| object.holders);
+        holders.map(|(_, origin)| origin).collect()
     }
 }

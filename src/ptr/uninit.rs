@@ -32,7 +32,7 @@ impl<T, F: Flavour> Strong<T, F> {
         let ptr = memory::allocate::<F>(Layout::new::<T>(), 1, state::NONE).cast();
         // SAFETY: new memory, counted once; there is no payload to be dropped.
         let mut memory = unsafe { Strong::unlisted(ptr) };
-        memory.holder = Holder::first(ptr.cast::<T>().as_ptr());
+        memory.holder = Holder::first(ptr.cast::<T>().as_ptr(), size_of::<T>());
         memory
     }
 }
@@ -65,7 +65,7 @@ impl<T, F: Flavour> Strong<[T], F> {
         let ptr = NonNull::slice_from_raw_parts(memory, len);
         // SAFETY: as in `new_uninit`.
         let mut slice = unsafe { Strong::unlisted(ptr) };
-        slice.holder = Holder::first(ptr.as_ptr() as *const [T]);
+        slice.holder = Holder::first(ptr.as_ptr() as *const [T], layout.size());
         slice
     }
 }

@@ -201,7 +201,7 @@ impl<T, F: Flavour> Strong<T, F> {
         };
         let value = f(&weak);
         // Listed before other threads can upgrade.
-        let holder = Holder::first(ptr.as_ptr());
+        let holder = Holder::first(ptr.as_ptr(), layout.size());
         mem::forget(on_panic);
         // SAFETY: memory of this layout, not written before.
         unsafe { ptr.write(value) };

@@ -32,6 +32,10 @@ macro_rules! handles {
         // SAFETY: as above.
         unsafe impl<T: ?Sized $(, $flavour: $bound)?> StrongRef for $strong {
             type Target = T;
+
+            fn size(this: &Self) -> Option<usize> {
+                Some(size_of_val::<T>(this))
+            }
         }
 
         // SAFETY: as above; once dead, always dead.

@@ -209,6 +209,10 @@ macro_rules! impl_handle {
         // SAFETY: as above.
         unsafe impl<$($generics)*> $crate::__newtype::StrongRef for $strong {
             type Target = <$inner as $crate::__newtype::StrongRef>::Target;
+
+            fn size(this: &Self) -> $crate::__newtype::Option<$crate::__newtype::usize> {
+                $crate::__newtype::StrongRef::size($crate::__newtype::Newtype::inner(this))
+            }
         }
 
         // SAFETY: as above.

@@ -97,6 +97,10 @@ pub unsafe trait StrongRef:
 {
     /// The target type.
     type Target: ?Sized;
+    /// Returns the size of the target, if the size is known. For messages.
+    fn size(_this: &Self) -> Option<usize> {
+        None
+    }
 }
 
 /// The weak handle of a [`StrongRef`].

@@ -194,14 +194,19 @@ fn a_trace_that_searches() {
             self.0.trace(tracer);
             assert_eq!(self.1.purge_cycles().removed, 0);
             let cycles = Cycles::new().with(&*self.1);
-            assert_eq!(cycles.holders(&self.0).count(), None);
+            let holders = cycles.holders(&self.0);
+            assert_eq!((holders.count, holders.elsewhere()), (None, None));
+            assert!(
+                holders.to_string().contains("no map was searched"),
+                "{holders}"
+            );
         }
     }
     let map = Rc::new(concurrent::WeakMap::new());
     let key = shared(1);
     map.insert(&key, any(Searches(key.clone(), Rc::clone(&map))));
     let holders = Cycles::new().with(&*map).holders(&key);
-    assert_eq!((holders.count(), holders.paths().len()), (Some(2), 1));
+    assert_eq!((holders.count, holders.paths().len()), (Some(2), 1));
     drop(key);
     assert_eq!((map.purge_cycles().removed, map.len()), (1, 0));
 }

@@ -333,7 +333,7 @@ fn each_item_of_a_collection_of_another_crate() {
     let (key, held) = (local::Strong::new(1), local::Strong::new(3));
     let mut map = WeakMap::from([(&key, Tuple(0, Arena(vec![key.clone(), held.clone()])))]);
     let holders = Cycles::new().with(&mut map).holders(&held);
-    let path = holders.paths()[0].to_string();
+    let path = holders.groups[0].path.to_string();
     assert!(path.ends_with(" .1 -> i32"), "{path}");
     assert_eq!(map.purge_cycles().removed, 0);
     drop(key);

@@ -430,7 +430,7 @@ fn a_cycle_that_is_purged_returns() {
 /// 236: What looks for leaks sees the object, and not the payload that waits.
 #[test]
 fn a_returned_payload_is_no_leak() {
-    let (queue, mut watch) = (ReferenceQueue::new(), LeakWatch::new());
+    let (queue, watch) = (ReferenceQueue::new(), LeakWatch::new());
     let object = Strong::new_returning(1, &queue);
     watch.expect_dead(&object, "one");
     assert_eq!(watch.alive().len(), 1);

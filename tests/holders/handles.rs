@@ -89,8 +89,11 @@ fn make_mut_makes_a_handle_if_it_makes_an_object<F: Flavour>() {
     assert!(weak.is_expired());
     let leaks = before.leaks_of_this_thread();
     assert_eq!(leaks.len(), 1);
-    assert_eq!(leaks[0].type_name(), std::any::type_name::<String>());
-    assert_eq!(leaks[0].birth().location().line(), made + 13);
+    assert_eq!(leaks.groups[0].type_name, std::any::type_name::<String>());
+    assert_eq!(
+        leaks.groups[0].birth.as_ref().unwrap().location().line(),
+        made + 13
+    );
 }
 
 #[test]

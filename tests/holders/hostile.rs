@@ -125,7 +125,7 @@ fn many_threads_lose_no_entry() {
         }
     });
     let leaks = before.leaks_of_this_thread();
-    assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
+    assert_eq!((leaks.len(), leaks.groups[0].holders.len()), (1, 1));
     drop(object);
     assert!(weak.is_expired() && before.leaks_of_this_thread().is_empty());
 }
@@ -183,8 +183,11 @@ fn an_upgrade_that_meets_the_last_drop_finds_the_object_listed() {
         upgrader.join().unwrap()
     });
     let leaks = before.leaks_of_this_thread();
-    assert_eq!((leaks.len(), leaks[0].holders().len()), (1, 1));
-    assert_eq!(leaks[0].birth().location().line(), born);
+    assert_eq!((leaks.len(), leaks.groups[0].holders.len()), (1, 1));
+    assert_eq!(
+        leaks.groups[0].birth.as_ref().unwrap().location().line(),
+        born
+    );
     drop(upgraded);
     assert!(before.leaks_of_this_thread().is_empty());
 }

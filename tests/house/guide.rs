@@ -96,7 +96,7 @@ fn places(module: &str) -> Vec<String> {
             "leaks/",
             "table/",
         ],
-        "local" => &["ptr/", "attribute/single.rs", "attribute/key.rs"],
+        "local" => &["ptr/", "attribute/single.rs", "attribute/key.rs", "leaks/"],
         "memo" => &["memo/", "concurrent/"],
         _ => return vec![format!("{module}/"), format!("{module}.rs")],
     };
