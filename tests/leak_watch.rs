@@ -190,16 +190,18 @@ fn without_lines_the_answer_says_so() {
 
 /// 611: Threads add objects and ask, all by a shared reference.
 #[test]
+#[cfg(feature = "std")]
 fn any_thread_adds_objects() {
     static WATCH: LeakWatch = LeakWatch::new();
-    let objects: Vec<_> = (0..common::scaled(400, 40)).map(Strong::new).collect();
+    let made = |number| Strong::new(number);
+    let objects: Vec<_> = (0..common::scaled(400, 40)).map(made).collect();
     std::thread::scope(|scope| {
         for part in objects.chunks(objects.len() / 4) {
             scope.spawn(move || {
                 for object in part {
                     WATCH.expect_dead(object, object.to_string());
-                    assert!(!WATCH.alive().is_empty());
                 }
+                assert!(WATCH.alive().len() >= part.len());
             });
         }
     });
@@ -289,7 +291,7 @@ fn with_the_feature_the_holders_are_named() {
     let expected = format!(
         "still alive: {}\n  held 3 times since {}",
         first("4 strong handles"),
-        at(line + 9, 49)
+        at(line + 10, 49)
     );
     assert!(message.starts_with(&expected), "{message}");
     assert!(
