@@ -59,6 +59,8 @@ mod hash;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod list;
 
+mod statistics;
+
 pub mod holders;
 
 #[allow(unsafe_code)]
@@ -132,6 +134,9 @@ pub use reference::__newtype;
 pub use reference::{Addr, ByIdentity, Hashed, Query, dismantle};
 #[doc(inline)]
 pub use reference_queue::ReferenceQueue;
+pub use statistics::MemoryUsage;
+#[cfg(feature = "std")]
+pub use statistics::Statistics;
 #[doc(hidden)]
 pub use sync::__in_critical_section;
 pub use table::Reclaim;

@@ -18,6 +18,8 @@ mod memory;
 mod script;
 #[path = "keep/sieve.rs"]
 mod sieve;
+#[path = "keep/statistics.rs"]
+mod statistics;
 #[path = "keep/threads.rs"]
 mod threads;
 #[path = "keep/tools.rs"]

@@ -414,3 +414,61 @@ fn answers_about_leaks_are_linear() {
         assert!(twice < 2 * once + once / 4, "{once} {twice}");
     }
 }
+
+/// 633: What a collection tells of its memory is what it has allocated: exactly with one owner, and without what threads keep
+/// where they share it.
+#[test]
+fn the_memory_of_a_collection_is_what_it_has_allocated() {
+    let told = |usage: weakly::MemoryUsage| usage.total() as isize;
+    let objects = Vec::from_iter((0..MANY).map(Strong::new));
+    // Each object has a record, which no collection counts, and two registrations elsewhere.
+    let others: [WeakMap<_, _>; 2] =
+        [(); 2].map(|()| objects.iter().map(|it| (it, 0_u8)).collect());
+    let before = bytes();
+    let mut map = WeakMap::new();
+    assert_eq!(told(map.memory_usage()), 0);
+    for object in &objects {
+        map.insert(object, 0_u64);
+    }
+    assert_eq!(told(map.memory_usage()), bytes() - before);
+    assert!(map.memory_usage().records > MANY * 32);
+    map.clear();
+    map.shrink_to_fit();
+    assert_eq!(told(map.memory_usage()), bytes() - before);
+
+    let before = bytes();
+    let shared = concurrent::WeakMap::new();
+    assert_eq!((told(shared.memory_usage()), bytes() - before), (0, 0));
+    for object in &objects {
+        shared.insert(object, 0_u64);
+    }
+    let few = 1_500;
+    let unseen = bytes() - before - told(shared.memory_usage());
+    assert!((0..=few).contains(&unseen), "{unseen}");
+    assert_eq!(shared.memory_usage().entries, MANY * size_of::<[u64; 5]>());
+    assert!(shared.memory_usage().records > MANY * 32);
+    drop((others, objects));
+    assert_eq!(shared.pending_dead(), MANY);
+    assert_eq!(shared.memory_usage().entries, MANY * size_of::<[u64; 5]>());
+    shared.purge();
+    let table = shared.memory_usage().table;
+    shared.shrink_to_fit();
+    let usage = shared.memory_usage();
+    assert_eq!(usage.entries, 0);
+    assert!(usage.table < table && usage.records < 4_000, "{usage:?}");
+
+    // The lists of a memo's inputs.
+    let objects = Vec::from_iter((0..100).map(Strong::new));
+    let before = bytes();
+    let memo = Memo::<Strong<usize>, u64>::new();
+    for object in &objects {
+        memo.get_or_compute(object, |computation| {
+            objects
+                .iter()
+                .for_each(|other| computation.depends_on(other));
+            0
+        });
+    }
+    let records = memo.memory_usage().records;
+    assert!(records > 100 * 99 * 64, "{records} of {}", bytes() - before);
+}

@@ -60,6 +60,24 @@ macro_rules! housekeeping {
             self.store.table.pending()
         }
 
+        /// Returns the memory that the collection has allocated. O(1), and one step more for each
+        /// 80 registrations that have memory of their own: those with objects that have two
+        /// entries already. Dead entries count until they are destroyed.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let key = Strong::new("key");
+        /// let mut map = WeakMap::new();
+        /// assert_eq!(map.memory_usage().total(), 0);
+        /// map.insert(&key, 1);
+        /// assert!(map.memory_usage().table > 0);
+        /// ```
+        #[must_use]
+        pub fn memory_usage(&self) -> $crate::statistics::MemoryUsage {
+            self.store.table.memory_usage()
+        }
+
         /// Returns the policy for the remains of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {

@@ -14,7 +14,7 @@
 //! The victims of an admission are evicted when the operation has left the table: see
 //! [`evict`](super::evict).
 
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::boxed::Box;
 use std::sync::{Arc, OnceLock};
 
@@ -23,10 +23,11 @@ use super::schema::Schema;
 use super::table::Table;
 use crate::hash::HashValue;
 use crate::keep::ring::Ring;
-use crate::keep::shared::{Listener, Membership, Published, SharedRing};
+use crate::keep::shared::{Listener, Membership, Published, RingUsage, SharedRing};
 use crate::keep::{Gone, Limit};
 use crate::panics::{FirstPanic, apart};
-use crate::raw::SweepPosition;
+use crate::raw::{RawCounts, Registered, SweepPosition};
+use crate::statistics::Statistics;
 
 /// All that a table has besides its entries: the kept keys and values of dead entries, and the
 /// bound, which the ends of nodes use; counts; and the sweep position. It is made at its first use:
@@ -46,15 +47,13 @@ pub(crate) struct TableContext<S: Schema> {
 #[derive(Default)]
 pub(crate) struct Counts {
     /// The number of callers that have waited, and got no value.
-    pub(crate) unanswered: AtomicUsize,
+    pub(super) unanswered: AtomicUsize,
     /// The number of makings that failed, panicked or were dropped.
-    pub(crate) failures: AtomicUsize,
-    /// The number of entries that have ended, without entries that a death has unlinked; and of
-    /// made values that an entry would have had, if no object had died and no call had removed the
-    /// key meanwhile.
-    pub(crate) ended: AtomicUsize,
-    /// The number of entries that a ceiling has evicted. They have ended, too.
-    pub(crate) evicted: AtomicUsize,
+    pub(super) failures: AtomicUsize,
+    /// In a memo, the number of entries that have ended, without entries that a death has unlinked;
+    /// and of made values that an entry would have had, if no object had died and no call had
+    /// removed the key meanwhile.
+    pub(super) ended: AtomicUsize,
 }
 
 impl<S: Schema> Default for TableContext<S> {
@@ -94,6 +93,26 @@ impl<S: Schema> TableContext<S> {
 }
 
 impl<S: Schema> TableContext<S> {
+    pub(super) fn statistics(&self, raw: &RawCounts) -> Statistics {
+        let ring = self.bound().map(Bound::usage).unwrap_or_default();
+        let [hits, misses, loads] = raw.tallies.map(|count| count as u64);
+        let evicted = ring.evicted as u64;
+        // Relaxed: a count.
+        let counted = |count: &AtomicUsize| count.load(Relaxed) as u64;
+        // Of the entries that have ended, the evicted entries are not invalidated.
+        let ended = counted(&self.counts.ended) + raw.unlinked as u64;
+        Statistics {
+            hits,
+            misses: misses + loads + counted(&self.counts.unanswered),
+            loads,
+            failures: counted(&self.counts.failures),
+            evicted,
+            invalidated: ended.saturating_sub(evicted) * u64::from(S::Watch::TIES),
+            live: raw.entries as u64,
+            retained_weight: ring.weight as u64,
+        }
+    }
+
     /// Drops the listener of a ceiling: the table ends, and no listener is told of the entries.
     pub(super) fn end_listener(&self) {
         if let Some(BoundKind::Ceiling(ceiling)) = self.bound().map(|bound| &bound.kind) {
@@ -179,6 +198,7 @@ pub(super) trait Floor<T>: Send + Sync {
     fn leave(&self, watch: &T);
     /// Releases the victims. The drop of a floor, with its table, releases the victims, too.
     fn evict_victims(&self);
+    fn usage(&self) -> RingUsage;
 }
 
 /// The bound of the entries of a table, by the addresses of their nodes: a node in the ring is not
@@ -278,6 +298,13 @@ impl<S: Schema> Bound<S> {
         match &self.kind {
             BoundKind::Floor(floor) => floor.leave(watch),
             BoundKind::Ceiling(ceiling) => (ceiling.calls.leave)(ceiling, addr),
+        }
+    }
+
+    pub(super) fn usage(&self) -> RingUsage {
+        match &self.kind {
+            BoundKind::Floor(floor) => floor.usage(),
+            BoundKind::Ceiling(ceiling) => ceiling.ring.usage(),
         }
     }
 

@@ -44,7 +44,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// entries that are due.
     #[inline(always)]
     pub(super) fn plain(&self) -> Option<Plain<'_, Node<S>>> {
-        if S::Watch::SWEPT != Some(false) || S::Watch::COUNTED {
+        if S::Watch::SWEPT != Some(false) {
             return None;
         }
         self.nodes

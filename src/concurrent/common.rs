@@ -41,6 +41,23 @@ macro_rules! shared_housekeeping {
             self.$entries.pending_dead()
         }
 
+        /// Returns the memory that the collection has allocated. O(capacity). Beside threads that
+        /// use the collection, the result is no picture of a single moment. Each thread may keep up
+        /// to a KiB for further entries, which does not count.
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakMap};
+        ///
+        /// let (map, key) = (WeakMap::new(), Strong::new("key"));
+        /// assert_eq!(map.memory_usage().total(), 0);
+        /// map.insert(&key, 1);
+        /// assert_eq!(map.memory_usage().entries, 40);
+        /// ```
+        #[must_use]
+        pub fn memory_usage(&self) -> $crate::statistics::MemoryUsage {
+            self.$entries.memory_usage()
+        }
+
         /// Returns the policy for the remains of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
@@ -385,6 +402,33 @@ macro_rules! with_hasher {
     };
 }
 
+/// The method that returns the counts.
+macro_rules! counting {
+    () => {
+        /// Returns the counts of calls, computations and entries so far:
+        /// [`Statistics`](crate::Statistics) says which calls count. O(threads).
+        ///
+        /// ```
+        /// use weakly::{Strong, concurrent::WeakValueMap, keep::Limit};
+        ///
+        /// let tenants = WeakValueMap::new();
+        /// tenants.set_keep_alive(Limit::entries(1), |_| 1);
+        /// for name in ["one", "one", "other"] {
+        ///     tenants.get_or_insert_with(name, |name| Strong::new(name.len()));
+        /// }
+        /// assert!(tenants.get("one").is_none());
+        /// assert_eq!(
+        ///     tenants.statistics().to_string(),
+        ///     "1 hits, 2 misses, 2 loads, 0 failures, 1 evicted, 0 invalidated, 1 live, weight 1",
+        /// );
+        /// ```
+        #[must_use]
+        pub fn statistics(&self) -> $crate::statistics::Statistics {
+            self.table.statistics()
+        }
+    };
+}
+
 /// The method that returns what dead entries own.
 macro_rules! taking {
     ($entries:ident, $item:ty, |$left:pat_param| $get:expr, $owned:literal; $(#[$example:meta])*) => {
@@ -568,5 +612,5 @@ macro_rules! showing {
     };
 }
 
+pub(crate) use {counting, shared_housekeeping, taking};
 pub(super) use {elements, iterating, owned_values, showing, with_hasher, without_hasher};
-pub(crate) use {shared_housekeeping, taking};

@@ -154,7 +154,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 is_evicted && !passes
             };
             if let Some(node) = self.unlink_if(&pin, victim.what, is_it, wanted) {
-                self.count(|counts| &counts.evicted);
+                ceiling.ring.count_evicted();
                 panics.catch(|| _ = self.end_as(node, victim.why));
             }
             panics.catch(|| drop(pin));

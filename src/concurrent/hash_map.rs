@@ -5,7 +5,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
-use super::common::{iterating, owned_values, showing, taking, with_hasher};
+use super::common::{counting, iterating, owned_values, showing, taking, with_hasher};
 use super::content::{Contents, without_key};
 use super::iter::{Iter, Keys};
 use super::table::Table;
@@ -13,6 +13,7 @@ use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use super::way::{Errors, Way};
 use crate::collections::traits::collecting;
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::raw::Tally;
 use crate::reference::{Content, Query, hash_of};
 
 /// A hash map with owned values and weak keys, by content (`Eq + Hash`), shared between threads
@@ -74,6 +75,7 @@ with_hasher! {
 /// Methods over all entries.
 impl<K: SharedRef, V, S> WeakHashMap<K, V, S> {
     owned_values!();
+    counting!();
     taking! {
         table, V, |(_, value)| value,
         "Takes out the values of at most `n` dead keys, instead of destroying them.";
@@ -282,6 +284,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
         if let Some(value) = self.look_up_first(hash, key) {
+            self.table.nodes.tally(Tally::Hit);
             drop(make);
             return Ok(value);
         }

@@ -6,13 +6,14 @@ use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 use equivalent::Equivalent;
 
-use super::common::{elements, iterating, showing, with_hasher};
+use super::common::{counting, elements, iterating, showing, with_hasher};
 use super::content::Contents;
 use super::iter::Keys;
 use super::limits::floor;
 use super::table::Table;
 use super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
 use crate::hash::{DefaultHashBuilder, HashValue};
+use crate::raw::Tally;
 use crate::reference::{Content, Hashed, Query, Sought, assert_same_content, hash_of};
 
 /// Interning shared between threads behind `&self`: all handles returned for equal contents, on any
@@ -62,6 +63,7 @@ with_hasher! {
 impl<K: SharedRef, S> Interner<K, S> {
     elements!();
     floor!(K);
+    counting!();
 }
 
 impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
@@ -173,6 +175,9 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
 
     #[inline]
     fn add(&self, hash: HashValue, key: K) -> K {
+        if self.table.bound().is_some() {
+            self.table.nodes.tally(Tally::Miss);
+        }
         let Some(there) = self.table.add(hash, &key, ()) else {
             return key;
         };

@@ -10,7 +10,7 @@ use super::schema::Schema;
 use super::table::Table;
 use super::watch::{SharedRef, UpgradesOne, WatchesOne};
 use crate::keep::ring::{Outcome, Ring};
-use crate::keep::shared::{Listener, Membership, SharedRing};
+use crate::keep::shared::{Listener, Membership, RingUsage, SharedRing};
 use crate::keep::{Gone, Limit};
 use crate::panics::FirstPanic;
 use crate::raw::NestedCall;
@@ -240,6 +240,9 @@ impl<P: SharedRef> Inner<P> {
         NestedCall::with(&self.ring, 1, |turn| {
             let mut panics = FirstPanic::default();
             while let Some(victim) = turn.and_then(|_| self.ring.next_victim()) {
+                if victim.why != Gone::Removed {
+                    self.ring.count_evicted();
+                }
                 panics.catch(|| self.tell(&victim.what, victim.why));
                 panics.catch(|| drop(victim));
             }
@@ -309,6 +312,10 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
 
     fn evict_victims(&self) {
         self.0.0.evict_victims();
+    }
+
+    fn usage(&self) -> RingUsage {
+        self.0.0.ring.usage()
     }
 }
 

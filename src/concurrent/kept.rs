@@ -85,6 +85,11 @@ impl<K, V> KeptRemains<K, V> {
         self.len.load(Relaxed)
     }
 
+    /// The bytes of the list.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.list.lock().left.capacity() * size_of::<(K, V)>()
+    }
+
     /// Keeps the key and the value of a node. Destroys them if the policy has changed since the
     /// thread marked the node.
     pub(super) fn put(&self, key: K, value: V) {

@@ -6,7 +6,7 @@ use super::schema::{Parts, Schema};
 use super::table::Table;
 use super::watch::Watches;
 use crate::hash::HashValue;
-use crate::raw::{Match, Reader};
+use crate::raw::{Match, Reader, Tally};
 
 impl<S: Schema<Watch: Watches>> Table<S> {
     /// Shows the `sought` entry. `hold` is asked about the entry, again when another thread has
@@ -15,6 +15,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     ///
     /// Each n-th call of a thread sweeps, where a sweep may be of use. A call that finds only a
     /// dead entry evicts the entry, if the entry is `lost`: if no lookup finds the entry any more.
+    /// Only a table with a bound counts hits, since a lookup asks for the bound anyway. No lookup
+    /// counts misses.
     #[inline]
     pub(crate) fn read_where<M: Into<Match>, H, R>(
         &self,
@@ -43,13 +45,16 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             }
         };
         let found = show(held, key, value);
-        // A separate end: most lookups admit nothing, and then need keep nothing for that.
-        if self.needs_admission(node) {
-            let eviction = Eviction(self);
-            self.admit_entry(node, None);
-            drop(reader);
-            drop(eviction);
-            return Some(found);
+        if self.bound().is_some() {
+            reader.tally(Tally::Hit);
+            // A separate end: most lookups admit nothing, and then need keep nothing for that.
+            if self.needs_admission(node) {
+                let eviction = Eviction(self);
+                self.admit_entry(node, None);
+                drop(reader);
+                drop(eviction);
+                return Some(found);
+            }
         }
         // Not in the destructor of the object of the entry: the destructor may look the entry up
         // once more.

@@ -1,5 +1,6 @@
 //! How a missing value is made: by one thread at a time for each key.
 
+use core::mem;
 use std::boxed::Box;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::node::{Compare, Node};
 use super::schema::Schema;
 use super::table::Table;
 use super::watch::{Unplaced, Watches, WatchesOne};
-use super::way::{Errors, Failed, Unanswered, Way, made_by};
+use super::way::{Claimed, Errors, Failed, Unanswered, Way, made_by};
 use crate::flight::{Claim, Reservation, Wait, WaitError};
 use crate::hash::HashValue;
 use crate::ptr::CoreRef;
@@ -30,14 +31,6 @@ impl<S: Schema<Watch: Watches>> Absent<'_, S> {
     pub(crate) fn leave(self) -> Option<Arc<Reservation>> {
         self.reservation
     }
-}
-
-/// The answer of a table to a caller that wants a value.
-pub(crate) enum Claimed<R, L> {
-    /// The value is there by now.
-    There(R),
-    /// The caller is to make the value.
-    Yours(L),
 }
 
 /// Calls a closure in a frame of the stack of its own: the frame below a computation stays small.
@@ -212,9 +205,7 @@ impl<S: Compare> Table<S> {
                 visit: Some(reader),
             });
         };
-        if S::Watch::COUNTED {
-            reader.tally(Tally::Hit);
-        }
+        reader.tally(Tally::Hit);
         match self.needs_admission(node) {
             true => {
                 let eviction = Eviction(self);
@@ -254,13 +245,13 @@ impl<S: Compare> Table<S> {
         let (unanswered, mut waited) = (Unanswered(self), None);
         loop {
             if let Some(heir) = waited.take() {
-                let (is_it, stays) = (|node: &_| S::is_of(key, node), |_: &_| false);
-                let hold = |_: &_, watch: &_, value: &_| read(watch, value);
-                let found = self.read_where(hash, is_it, hold, stays, |found, _, _| found);
+                let found = self.look(hash, key, &read);
                 // Before the caller reserves the value, since a destructor may ask for the value.
                 drop(heir);
-                if let Some(found) = found {
-                    return Ok(unanswered.answered(Claimed::There(found)));
+                if let Ok(found) = found {
+                    // The lookup has counted the hit.
+                    mem::forget(unanswered);
+                    return Ok(Claimed::There(found));
                 }
             }
             match self.reserve(hash, key, &read, absent, way.races) {
@@ -303,7 +294,10 @@ impl<S: Compare> Table<S> {
             reservation,
         };
         match self.nodes.reserve(visit, make) {
-            Ok(()) => Ok(Leader::first(self, hash, (own, Some(spare)), races)),
+            Ok(()) => {
+                self.nodes.tally(Tally::Load);
+                Ok(Leader::first(self, hash, (own, Some(spare)), races))
+            }
             Err(_) => Err(None),
         }
     }

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::common::{iterating, owned_values, showing, taking, without_hasher};
+use super::common::{counting, iterating, owned_values, showing, taking, without_hasher};
 use super::identity::{Address, ByAddress, stays};
 use super::iter::{Iter, Keys};
 use super::limits::ceiling;
@@ -80,6 +80,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         /// ```
     }
     ceiling!(K, V, |_, watch| watch.into_weak());
+    counting!();
 
     /// Returns whether there is a value for the key. O(1), lock-free.
     #[must_use]

@@ -53,7 +53,7 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
-pub(crate) use common::{shared_housekeeping, taking};
+pub(crate) use common::{counting, shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
 pub(crate) use gathered::Gathered;
 pub(crate) use identity::Address;
@@ -61,8 +61,8 @@ pub(crate) use inputs::{Answer, Computing, Entered, HasInputs, Inputs, each_poll
 pub(crate) use key::ByKey;
 pub(crate) use leader::Leader;
 pub(crate) use limits::ceiling;
-pub(crate) use making::{Absent, Claimed, apart};
+pub(crate) use making::{Absent, apart};
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;
 pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
-pub(crate) use way::{Errors, Failed, Way, cycle, made_by};
+pub(crate) use way::{Claimed, Errors, Failed, Way, cycle, made_by};

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::common::{iterating, showing, without_hasher};
+use super::common::{counting, iterating, showing, without_hasher};
 use super::identity::Address;
 use super::iter::PairIter;
 use super::key::ByKey;
@@ -49,6 +49,8 @@ pub struct WeakPairMap<K: SharedKey, V: SharedRef> {
 without_hasher!([K: SharedKey, V: SharedRef] WeakPairMap<K, V>);
 
 impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
+    counting!();
+
     fn watch(&self, hash: HashValue, key: &K, value: &V) -> Unplaced<'static, PairWatches<K, V>> {
         let core = self.table.core();
         let key = SharedWatchFor::<K>::registered(key, hash, core);

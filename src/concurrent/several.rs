@@ -77,6 +77,10 @@ macro_rules! several {
                 $(end_unless(&self.$at, _id, _off);)*
             }
 
+            fn memory_usage(&self) -> usize {
+                0 $(+ self.$at.memory_usage())*
+            }
+
             fn end(&self, _off: &mut Off) {
                 $(self.$at.end(_off);)*
             }
@@ -127,6 +131,10 @@ impl<T: Registered> Registered for Box<[T]> {
 
     fn end_others(&self, id: RegistrationId, off: &mut Off) {
         self.iter().for_each(|watch| end_unless(watch, id, off));
+    }
+
+    fn memory_usage(&self) -> usize {
+        size_of_val(&**self) + self.iter().map(T::memory_usage).sum::<usize>()
     }
 
     fn end(&self, off: &mut Off) {

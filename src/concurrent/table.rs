@@ -32,7 +32,8 @@ use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::raw::{Match, RawTable, Tally, Unlinked, Writer};
+use crate::raw::{Match, RawTable, Registered, Unlinked, Writer};
+use crate::statistics::{MemoryUsage, Statistics};
 use crate::sync::const_fn;
 
 /// Access to the nodes. Nodes unlinked with a pin are destroyed after the end of the pin, when no
@@ -143,38 +144,24 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.nodes.dead() + self.nodes.waiting() + self.kept().map_or(0, KeptRemains::len)
     }
 
-    /// Increments a count, if the table counts.
-    #[inline]
+    /// Increments a count.
     pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
-        if S::Watch::COUNTED {
-            // Relaxed: a count.
-            which(&self.context().counts).fetch_add(1, Relaxed);
-        }
-    }
-
-    /// A count of a table whose watches are [counted](Watches::COUNTED).
-    pub(crate) fn counted(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) -> u64 {
-        let context = self.nodes.known_context();
         // Relaxed: a count.
-        context.map_or(0, |context| which(&context.counts).load(Relaxed)) as u64
+        which(&self.context().counts).fetch_add(1, Relaxed);
     }
 
-    /// Counts one more for the calling thread.
-    pub(crate) fn tally(&self, tally: Tally) {
-        self.nodes.tally(tally);
+    pub(crate) fn statistics(&self) -> Statistics {
+        let context = self.nodes.known_context();
+        context.map_or_else(Statistics::default, |context| {
+            context.statistics(&self.nodes.counts())
+        })
     }
 
-    /// The number of events of this kind that all threads have counted.
-    pub(crate) fn tallied(&self, tally: Tally) -> u64 {
-        self.nodes.tallied(tally) as u64
-    }
-
-    /// The number of entries that have ended, and of values that were made and not kept, because an
-    /// object had died, or because of a removal.
-    pub(crate) fn ended(&self) -> u64 {
-        let unlinked = self.nodes.unlinked() as u64;
-        let evicted = self.counted(|counts| &counts.evicted);
-        (self.counted(|counts| &counts.ended) + unlinked).saturating_sub(evicted)
+    pub(crate) fn memory_usage(&self) -> MemoryUsage {
+        let mut usage = self.nodes.memory_usage();
+        usage.entries += self.kept().map_or(0, KeptRemains::memory_usage);
+        usage.rings = self.bound().map_or(0, |bound| bound.usage().bytes);
+        usage
     }
 
     /// Visits all entries that are not stale, in no order.
@@ -225,7 +212,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             dead = is_stale || is_keeping && node.is_expired();
             stale = is_stale;
         });
-        if node.ready().is_some() {
+        if S::Watch::TIES && node.ready().is_some() {
             self.count(|counts| &counts.ended);
         }
         if let (Some(context), Some(entry)) = (self.nodes.concern(), node.bounded()) {

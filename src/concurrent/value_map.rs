@@ -7,7 +7,7 @@ use core::fmt;
 use core::hash::{BuildHasher, Hash};
 use core::iter::FusedIterator;
 
-use super::common::{iterating, showing, taking, with_hasher};
+use super::common::{counting, iterating, showing, taking, with_hasher};
 use super::iter::ValueIter;
 use super::key::ByKey;
 use super::limits::floor;
@@ -62,6 +62,7 @@ with_hasher! {
 /// Methods over all entries.
 impl<K, V: SharedRef, S> WeakValueMap<K, V, S> {
     floor!(V);
+    counting!();
     taking! {
         table, K, |(key, ())| key,
         "Takes out the keys of at most `n` dead values, instead of destroying them.";

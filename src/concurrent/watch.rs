@@ -55,9 +55,6 @@ pub trait Sharing: Watch<Key: WeakKey<Weak: Send + Sync> + Send + Sync> {
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Watches: Registered + Send + Sync {
-    /// Whether removed entries are counted: all threads that change the table share the count.
-    #[doc(hidden)]
-    const COUNTED: bool = false;
     /// Whether the entry has to be polled, because the death of an object does not unlink the
     /// entry; `None` if the type does not decide.
     #[doc(hidden)]
@@ -269,6 +266,10 @@ impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
     #[inline]
     fn link(&self) -> Option<&AtomicPtr<()>> {
         self.0.watch().link()
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.0.watch().memory_usage()
     }
 
     #[inline]
@@ -543,6 +544,10 @@ impl Registered for AnyWatch {
 
     fn link(&self) -> Option<&AtomicPtr<()>> {
         self.notified()?.link()
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.notified().map_or(0, SharedWatch::memory_usage)
     }
 
     fn end(&self, off: &mut Off) {

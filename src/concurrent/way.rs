@@ -8,6 +8,15 @@ use super::schema::Schema;
 use super::table::Table;
 use super::watch::Watches;
 use crate::flight::{Reservation, WaitError};
+use crate::raw::Tally;
+
+/// The answer of a table to a caller that wants a value.
+pub(crate) enum Claimed<R, L> {
+    /// The value is there by now.
+    There(R),
+    /// The caller is to make the value.
+    Yours(L),
+}
 
 /// How a caller waits for a value that another caller makes, and what both do with its error.
 pub(crate) struct Way<Es> {
@@ -97,7 +106,12 @@ impl<E: Clone + Send + Sync + 'static> Errors<E> for SharedErrors {
 pub(super) struct Unanswered<'t, S: Schema<Watch: Watches>>(pub(super) &'t Table<S>);
 
 impl<S: Schema<Watch: Watches>> Unanswered<'_, S> {
-    pub(super) fn answered<R>(self, answer: R) -> R {
+    /// Counts the answer.
+    pub(super) fn answered<R, L>(self, answer: Claimed<R, L>) -> Claimed<R, L> {
+        self.0.nodes.tally(match &answer {
+            Claimed::There(_) => Tally::Hit,
+            Claimed::Yours(_) => Tally::Load,
+        });
         mem::forget(self);
         answer
     }

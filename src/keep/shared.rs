@@ -46,7 +46,7 @@ use super::limit::{Gone, Limit};
 use super::ring::{LAST_ROUND, Outcome, Ring, RingMemory, RingSize, Victim};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicBool, AtomicU16, AtomicU32, Mutex};
+use crate::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Mutex};
 
 const NEW: u16 = 0;
 /// The first state after the rounds (see `LAST_ROUND` in [`ring`](super::ring)).
@@ -173,6 +173,16 @@ impl Published {
 pub(crate) struct SharedRing<X> {
     ring: Mutex<Ring<X>>,
     published: Arc<Published>,
+    /// The number of evicted items.
+    evicted: AtomicUsize,
+}
+
+/// What a ring tells of itself.
+#[derive(Default)]
+pub(crate) struct RingUsage {
+    pub(crate) evicted: usize,
+    pub(crate) weight: usize,
+    pub(crate) bytes: usize,
 }
 
 impl<X> SharedRing<X> {
@@ -181,6 +191,7 @@ impl<X> SharedRing<X> {
         SharedRing {
             published: Arc::new(Published(AtomicU32::new(ring.round().into()))),
             ring: Mutex::new(ring),
+            evicted: AtomicUsize::new(0),
         }
     }
 
@@ -244,6 +255,21 @@ impl<X> SharedRing<X> {
         self.with_room(victim.addr, |ring| {
             entry.set(KNOWN) && ring.take_back(victim)
         })
+    }
+
+    /// Counts an evicted item.
+    pub(crate) fn count_evicted(&self) {
+        // Relaxed: a count.
+        self.evicted.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn usage(&self) -> RingUsage {
+        let ring = self.ring.lock();
+        RingUsage {
+            evicted: self.evicted.load(Relaxed),
+            weight: ring.weight(),
+            bytes: ring.memory_usage(),
+        }
     }
 
     /// Returns whether there is a victim.

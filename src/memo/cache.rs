@@ -10,16 +10,14 @@ use std::time::{Duration, Instant};
 
 use super::computation::{Begun, Computation, Parts};
 use super::key::{MemoKey, MemoQuery};
-use super::statistics::Statistics;
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     Absent, Answer, Claimed, Computing, Errors, Failed, Gathered, Inputs, Leader, SharedKey,
-    SharedWatchFor, Table, Watches, Way, ceiling, made_by, shared_housekeeping, taking,
+    SharedWatchFor, Table, Watches, Way, ceiling, counting, made_by, shared_housekeeping, taking,
 };
 use crate::flight::{Frame, WaitError};
 use crate::hash::{AddrHasher, DefaultHashBuilder, HashValue};
-use crate::raw::Tally;
 use crate::thread::Scope;
 
 /// A cache of results computed from objects, shared between threads behind `&self`. The key is one
@@ -177,6 +175,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         key,
         watches.into_key_watches()
     ));
+    counting!();
 
     /// Removes all results in which an object takes part, as a part of the key or because the
     /// computation [depends on](Computation::depends_on) the object, and all results that were
@@ -266,26 +265,11 @@ impl<K: MemoKey, V> Memo<K, V> {
             Some(state.hash())
         }
     }
-
-    /// Returns the counts of calls, computations and results.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        let (table, loads) = (&self.table, self.table.tallied(Tally::Load));
-        Statistics {
-            hits: table.tallied(Tally::Hit),
-            misses: loads + table.counted(|counts| &counts.unanswered),
-            loads,
-            failures: table.counted(|counts| &counts.failures),
-            evicted: table.counted(|counts| &counts.evicted),
-            invalidated: table.ended(),
-            live: table.len() as u64,
-        }
-    }
 }
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result for a key, if there is one. O(1), lock-free outside of computations.
-    /// Neither a hit nor a miss. Within a [computation](Computation), the result becomes an input
+    /// Counts only [under a ceiling](crate::Statistics). Within a [computation](Computation), the result becomes an input
     /// of that computation.
     #[inline]
     #[track_caller]
@@ -603,7 +587,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Err(absent) => {
                     match (self.table).lead(hash, &key, Self::read_asked, absent, &way)? {
                         Claimed::There(value) => {
-                            self.table.tally(Tally::Hit);
                             drop(key);
                             return Ok(Claimed::There(value));
                         }
@@ -611,7 +594,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     }
                 }
             };
-            self.table.tally(Tally::Load);
             let (frame, core) = (leader.frame_of_thread(), self.table.core());
             let computation = Computation {
                 inputs: leader.inputs(),

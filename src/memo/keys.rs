@@ -9,7 +9,8 @@ use super::watches::EntryWatches;
 use crate::concurrent::Watches;
 
 impl<K: MemoKey, V> Memo<K, V> {
-    /// Returns whether there is a result for a key. O(1), lock-free. Neither a hit nor a miss.
+    /// Returns whether there is a result for a key. O(1), lock-free. Counts only [under a
+    /// ceiling](crate::Statistics).
     #[must_use]
     #[track_caller]
     pub fn contains_key(&self, key: impl MemoQuery<K>) -> bool {

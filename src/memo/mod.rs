@@ -8,7 +8,6 @@ mod key;
 mod keys;
 mod racing;
 mod rewriting;
-mod statistics;
 mod tasks;
 mod timeout;
 mod untracked;
@@ -18,7 +17,6 @@ pub use cache::Memo;
 pub use computation::Computation;
 pub use key::{Many, MemoKey, MemoQuery, Part, ToValue, TraceKey, Value};
 pub use rewriting::Rewritten;
-pub use statistics::Statistics;
 pub use timeout::TimedOut;
 pub use untracked::{untracked, untracked_async};
 

@@ -15,7 +15,6 @@ use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
 };
-use crate::raw::Tally;
 use crate::thread::Scope;
 
 /// Tasks wait without blocking.
@@ -174,13 +173,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             }
             Err(Failed::Wait(_)) => cycle::<K, V>(),
             Ok(Claimed::There((value, answer))) => {
-                self.table.tally(Tally::Hit);
                 drop(key);
                 Inputs::add_answer(answer);
                 Ok(Claimed::There(value))
             }
             Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Inputs::apart(|| {
-                self.table.tally(Tally::Load);
                 let leader = leader;
                 let _frame = leader.frame();
                 let watches = Q::watch(handles, hash, self.table.core());

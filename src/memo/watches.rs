@@ -101,7 +101,6 @@ impl<A: Watches> EntryWatches<A> {
 
 impl<A: Watches> Watches for EntryWatches<A> {
     const SWEPT: Option<bool> = None;
-    const COUNTED: bool = true;
 
     fn is_swept(&self) -> bool {
         self.all.is_swept()
@@ -140,6 +139,10 @@ impl<A: Registered> Registered for EntryWatches<A> {
 
     fn end_others(&self, id: RegistrationId, off: &mut Off) {
         self.all.end_others(id, off);
+    }
+
+    fn memory_usage(&self) -> usize {
+        self.all.memory_usage()
     }
 
     fn untie(&self) -> Result<(), Token> {

@@ -456,6 +456,11 @@ impl CoreRef {
         self.get().len()
     }
 
+    /// Returns the bytes of the core.
+    pub(crate) fn memory_usage(self) -> usize {
+        size_of::<Core>() + self.get().added().map_or(0, size_of_val)
+    }
+
     /// Adds stripes where so many threads use the collection that a stripe for each is missing
     /// (C5). Without memory the core stays as it is.
     #[inline]

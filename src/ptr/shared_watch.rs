@@ -9,7 +9,7 @@ use super::flavour::{Atomic, Variable};
 use super::found::RegistrationId;
 use super::gate::Gate;
 use super::header::Block;
-use super::hook::{HookRef, Off};
+use super::hook::{HookRef, LoneHook, Off};
 use super::object_ref::ObjectRef;
 use super::recipient::Recipient;
 use super::record::{RecordRef, RecordSlot};
@@ -218,6 +218,20 @@ impl<T: ?Sized> SharedWatch<T> {
     pub(crate) fn link(&self) -> Option<&AtomicPtr<()>> {
         // Relaxed: written under the lock of the stripe.
         (self.word.load(Relaxed).addr() & LINK != 0).then_some(&self.word)
+    }
+
+    /// Returns the bytes of the registration's hook; 0 if the registration has no hook.
+    pub(crate) fn memory_usage(&self) -> usize {
+        // Relaxed: a moment's answer.
+        let word = self.word.load(Relaxed);
+        if word.is_null() || word.addr() & (ENDED | LINK) != 0 || word == self.block().as_ptr() {
+            return 0;
+        }
+        // Acquire: with the thread that has made the record.
+        match State::<Atomic>::decode(self.block().header().state.load(Acquire)) {
+            State::Record(record) if record.as_ptr() != word => size_of::<LoneHook<Atomic>>(),
+            _ => 0,
+        }
     }
 
     /// Returns whether the death has not ended the registration. If the death ends the registration

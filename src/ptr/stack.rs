@@ -135,6 +135,16 @@ impl<F: Flavour> StackRef<F> {
         self.get().slab.with_mut(|slab| unsafe { (*slab).shrink() });
     }
 
+    /// Returns the bytes of the stack and of its hooks.
+    ///
+    /// # Safety
+    /// The caller is the owner, and changes no hook meanwhile.
+    pub(crate) unsafe fn memory_usage(self) -> usize {
+        // SAFETY: the caller's promise.
+        let hooks = |slab: *const Slab<F>| unsafe { (*slab).memory_usage() };
+        size_of::<NoticeStack<F>>() + self.get().slab.with(hooks)
+    }
+
     /// Takes back a hook from [`hook`](Self::hook).
     ///
     /// # Safety
@@ -252,6 +262,18 @@ impl<F: Flavour> Slab<F> {
             // The list has no hook of a wholly unused chunk any more.
             self.free_chunks(|chunk| chunk.unused == chunk.len);
         }
+    }
+
+    /// Returns the bytes of all chunks.
+    fn memory_usage(&self) -> usize {
+        let (mut bytes, mut next) = (0, self.chunks);
+        while let Some(chunk) = next {
+            // SAFETY: a chunk of this list.
+            let chunk = unsafe { chunk.as_ref() };
+            bytes += Chunk::<F>::layout(chunk.len as usize).size();
+            next = chunk.next;
+        }
+        bytes
     }
 
     /// Frees all chunks.

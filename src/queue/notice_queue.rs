@@ -61,6 +61,11 @@ pub trait NoticeQueue: Sized {
     /// Frees memory that no registration needs.
     fn shrink_to_fit(&mut self) {}
 
+    /// Returns the bytes of the queue and of the registrations that have memory of their own.
+    fn memory_usage(&self) -> usize {
+        0
+    }
+
     /// Returns the cell of the waker, if a waker was ever set.
     fn waker(&self) -> Option<&Arc<WakerCell>> {
         None

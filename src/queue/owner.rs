@@ -167,6 +167,13 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         }
     }
 
+    /// O(chunks of hooks).
+    fn memory_usage(&self) -> usize {
+        // SAFETY: Q1: we are the owner.
+        self.stack
+            .map_or(0, |stack| unsafe { stack.memory_usage() })
+    }
+
     /// Returns the cell of the waker, if a waker was ever set.
     #[inline(always)]
     fn waker(&self) -> Option<&Arc<WakerCell>> {

@@ -344,6 +344,24 @@ impl Participants {
         unsafe { line.0[at % FIRST].load(Acquire).as_ref() }
     }
 
+    /// As [`each`](Self::each), for a thread that knows the last directory only.
+    pub(super) fn each_of(last: &mut Last, mut look: impl FnMut(&Participant)) {
+        let Some(last) = Self::last(last) else { return };
+        // SAFETY: a participant lasts as long as the table.
+        last.each(|one| look(unsafe { &*one }));
+    }
+
+    /// Returns the bytes of the participants with their bags, and of the directory that leads to
+    /// them. The replaced directories together are no larger.
+    pub(super) fn memory_usage(&self) -> usize {
+        let directory = self.directory().map_or(0, |now| {
+            size_of_val(now) + size_of_val(&*now.slots) + size_of_val(&*now.all)
+        });
+        let mut bytes = directory;
+        self.each(|one| bytes += size_of_val(one) + one.bag().map_or(0, size_of_val));
+        bytes
+    }
+
     /// Visits all participants, also the participants of ended threads.
     #[inline]
     pub(super) fn each(&self, mut look: impl FnMut(&Participant)) {

@@ -55,7 +55,7 @@ use std::vec::Vec;
 
 use super::deferred::{NOBODY, Visit};
 use super::directory::Participants;
-use super::participants::{OUTSIDE, Participant, Tally};
+use super::participants::{OUTSIDE, Participant};
 use super::rest::{MakeRest, Rest};
 use super::retired::Retired;
 use crate::panics::FirstPanic;
@@ -283,11 +283,6 @@ impl Domain {
     /// counted](super::Entry::is_counted), modulo 2^n.
     pub(super) fn others(&self) -> usize {
         self.sum(|participant| &participant.others)
-    }
-
-    /// Returns the sum of the threads' tallies, modulo 2^n.
-    pub(super) fn tallied(&self, tally: Tally) -> usize {
-        self.sum(|participant| participant.tallied(tally))
     }
 
     fn sum(&self, count: impl Fn(&Participant) -> &AtomicUsize) -> usize {

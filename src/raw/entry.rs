@@ -156,6 +156,11 @@ pub trait Registered {
     fn untie(&self) -> Result<(), Token> {
         Ok(())
     }
+    /// Returns the bytes of the memory that the registrations have beside the entry.
+    #[doc(hidden)]
+    fn memory_usage(&self) -> usize {
+        0
+    }
     /// Returns whether other entries depend on the entry now.
     #[doc(hidden)]
     #[inline]

@@ -118,6 +118,7 @@ pub(crate) use nested::NestedCall;
 pub(crate) use participants::Tally;
 pub(crate) use plain::{NotPlain, Plain};
 pub(crate) use reap::{DeadList, Due, Taken};
+pub(crate) use rest::RawCounts;
 pub(crate) use sweep::SweepPosition;
 pub(crate) use table::{Located, Match, RawTable, Reader, Writer};
 pub(crate) use unlinked::Unlinked;

@@ -29,6 +29,7 @@ pub(super) const OUTSIDE: usize = usize::MAX;
 #[derive(Clone, Copy)]
 pub(crate) enum Tally {
     Hit,
+    Miss,
     Load,
 }
 
@@ -61,7 +62,7 @@ pub(super) struct Participant {
     pub(super) parked: OnceCell<Box<Parked>>,
     /// The numbers of events that the participant's threads have counted, modulo 2^n. Written by
     /// one thread (D4), read by all threads.
-    tallies: [AtomicUsize; 2],
+    pub(super) tallies: [AtomicUsize; 3],
     unused: [usize; UNUSED_WORDS],
     /// The number of the participant's thread. On the cache line of `visit`, because the two are
     /// read together.
@@ -73,7 +74,7 @@ pub(super) struct Participant {
 
 /// Makes `visit` the last word of the two cache lines. Under loom, whose atomics are larger, the
 /// place does not matter.
-const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 15;
+const UNUSED_WORDS: usize = 128 / size_of::<usize>() - 16;
 
 /// Checks that a type is aligned, and that none of these fields is at the offset of
 /// [`Participant::visit`], modulo the alignment.
@@ -116,10 +117,6 @@ impl Participant {
         let count = &self.tallies[tally as usize];
         // Relaxed: as in `Inside::count`.
         count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
-    }
-
-    pub(super) fn tallied(&self, tally: Tally) -> &AtomicUsize {
-        &self.tallies[tally as usize]
     }
 
     /// Ends a visit, or the inner of two. Returns whether the thread is outside. `barrier`: as for
@@ -233,7 +230,7 @@ impl Participant {
             vain_visit: Cell::new(OUTSIDE),
             bag: AtomicPtr::new(ptr::null_mut()),
             parked: OnceCell::new(),
-            tallies: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            tallies: core::array::from_fn(|_| AtomicUsize::new(0)),
             unused: [0; UNUSED_WORDS],
             number,
             visit: AtomicUsize::new(OUTSIDE),

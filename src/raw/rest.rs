@@ -4,7 +4,9 @@ use core::{mem, ptr};
 use std::boxed::Box;
 
 use super::deferred::DeferredList;
-use super::directory::Last;
+use super::directory::{Last, Participants};
+use crate::ptr::CoreRef;
+use crate::sync::Ordering::Relaxed;
 use crate::sync::{AtomicUsize, Mutex};
 
 /// The rest of a domain. The context of the table's destructors follows in the same allocation: the
@@ -24,6 +26,17 @@ pub(super) struct Rest {
     context: usize,
     /// Frees the allocation.
     free: unsafe fn(*mut Rest),
+}
+
+/// What the threads of a table have counted.
+#[derive(Default)]
+pub(crate) struct RawCounts {
+    /// Hits, misses and loads.
+    pub(crate) tallies: [usize; 3],
+    /// The number of entries.
+    pub(crate) entries: usize,
+    /// The number of entries that deaths have unlinked.
+    pub(crate) unlinked: usize,
 }
 
 /// A function that makes a rest with a context of one type. A table passes one such function to all
@@ -49,7 +62,7 @@ const APART: usize = LINES.saturating_sub(size_of::<DeferredList>());
 
 /// The allocation.
 #[repr(C, align(128))]
-struct WithContext<C> {
+pub(super) struct WithContext<C> {
     rest: Rest,
     context: C,
 }
@@ -73,6 +86,23 @@ impl Rest {
             context: C::default(),
         }))
         .cast()
+    }
+
+    /// Returns what the threads of the table have counted. The core is the table's.
+    pub(super) fn counts(&self, core: Option<CoreRef>) -> RawCounts {
+        let unlinked = core.map_or(0, CoreRef::unlinked);
+        let (mut all, mut entries) = (RawCounts::default(), 0_usize.wrapping_sub(unlinked));
+        Participants::each_of(&mut self.last.lock(), |one| {
+            // Relaxed: counts.
+            for (sum, tally) in all.tallies.iter_mut().zip(&one.tallies) {
+                *sum = sum.wrapping_add(tally.load(Relaxed));
+            }
+            entries = entries.wrapping_add(one.entries.load(Relaxed));
+        });
+        // Negative: the sum may include a removal, and not the insertion.
+        all.entries = usize::try_from(entries as isize).unwrap_or(0);
+        all.unlinked = unlinked;
+        all
     }
 
     /// Returns the context.

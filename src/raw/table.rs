@@ -1,5 +1,6 @@
 //! The table: the operations of readers and writers.
 
+use core::iter::successors;
 use core::marker::PhantomData;
 use core::ptr;
 use std::boxed::Box;
@@ -9,13 +10,14 @@ use super::array::Array;
 use super::bucket::Bucket;
 use super::dead;
 use super::domain::Domain;
-use super::entry::Entry;
+use super::entry::{Entry, Registered};
 use super::guards::{Reading, Writing};
 use super::participants::{Tally, assert_apart};
-use super::rest::{MakeRest, Rest};
+use super::rest::{MakeRest, RawCounts, Rest, WithContext};
 use super::retired::Retired;
 use super::unlinked::Unlinked;
 use crate::ptr::{Core, CoreRef};
+use crate::statistics::MemoryUsage;
 use crate::sync::{AtomicPtr, Ordering::*, acquire_loads, const_fn};
 use crate::thread::ThreadNumber;
 
@@ -195,9 +197,39 @@ impl<N: Entry> RawTable<N> {
             .tally(tally);
     }
 
-    /// Returns what all threads have counted, modulo 2^n.
-    pub(crate) fn tallied(&self, tally: Tally) -> usize {
-        self.domain.tallied(tally)
+    /// Returns the bytes of the buckets, of the entries, and of the memory beside both. Without the
+    /// memory that threads keep for further entries. O(buckets).
+    pub(crate) fn memory_usage(&self) -> MemoryUsage {
+        let mut usage = MemoryUsage::default();
+        let rest = self.known_context();
+        usage.records = rest.map_or(0, |_| size_of::<WithContext<N::Context>>())
+            + self.core().map_or(0, CoreRef::memory_usage)
+            + self.domain.participants.memory_usage();
+        if self.is_new() {
+            return usage;
+        }
+        let entries = self.linked() + self.dead() + self.waiting();
+        usage.entries = entries * size_of::<N>();
+        let inside = self.read();
+        let first = self.array(&inside.inside);
+        for array in successors(first, |array| array.next()) {
+            usage.table += array.memory_usage();
+        }
+        let mut count = |node: *mut N| {
+            // SAFETY: as in `find`.
+            let watch = unsafe { &*node }.watch();
+            usage.records += watch.map_or(0, Registered::memory_usage);
+        };
+        if let Some(array) = first {
+            (0..array.len()).for_each(|index| array.each(index, &mut count));
+        }
+        usage
+    }
+
+    /// Returns what all threads have counted.
+    pub(crate) fn counts(&self) -> RawCounts {
+        let rest = self.domain.rest();
+        rest.map_or_else(RawCounts::default, |rest| rest.counts(self.core()))
     }
 
     /// Returns whether the table has never had an entry. Then a thread need not enter.

@@ -11,6 +11,7 @@ use super::reclaim::Reclaim;
 use crate::hash::{Cookie, HashValue};
 use crate::queue::NoticeQueue;
 use crate::reference::Slot;
+use crate::statistics::MemoryUsage;
 use crate::sync;
 
 /// A hash table of entries, with everything that the table needs to reclaim dead entries.
@@ -66,6 +67,15 @@ impl<K: Slot, V: Slot> Table<K, V> {
         let mut table = Self::new();
         table.entries = HashTable::with_capacity(capacity);
         table
+    }
+
+    pub(crate) fn memory_usage(&self) -> MemoryUsage {
+        MemoryUsage {
+            table: self.entries.allocation_size(),
+            entries: self.kept.memory_usage(),
+            records: self.keys.memory_usage() + self.values.memory_usage(),
+            rings: 0,
+        }
     }
 
     #[inline]

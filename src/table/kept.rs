@@ -62,6 +62,11 @@ impl<R> KeptRemains<R> {
         self.0.as_ref().map_or(0, Vec::len)
     }
 
+    /// Returns the bytes of the list.
+    pub(super) fn memory_usage(&self) -> usize {
+        self.0.as_ref().map_or(0, Vec::capacity) * size_of::<R>()
+    }
+
     pub(super) fn shrink_to_fit(&mut self) {
         if let Some(kept) = &mut self.0 {
             kept.shrink_to_fit();

@@ -8,8 +8,8 @@ use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
+use weakly::Statistics;
 use weakly::concurrent::WeakValueMap;
-use weakly::memo::Statistics;
 use weakly::{Memo, Strong};
 
 use super::common::panics;
@@ -377,7 +377,7 @@ fn each_counts_once() {
     ends([2, 5, 0], "what was cleared");
     let shown = memo.statistics().to_string();
     assert!(
-        shown.ends_with("2 evicted, 5 invalidated, 0 live"),
+        shown.ends_with("2 evicted, 5 invalidated, 0 live, weight 0"),
         "{shown}"
     );
 }

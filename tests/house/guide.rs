@@ -95,6 +95,7 @@ fn places(module: &str) -> Vec<String> {
             "cycles/",
             "leaks/",
             "table/",
+            "statistics.rs",
         ],
         "local" => &["ptr/", "attribute/single.rs", "attribute/key.rs", "leaks/"],
         "memo" => &["memo/", "concurrent/"],

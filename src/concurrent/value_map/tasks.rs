@@ -6,10 +6,9 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::Deref;
 
 use super::super::leader::Leader;
-use super::super::making::Claimed;
 use super::super::spawned::Load;
 use super::super::watch::{SharedRef, SharedWatchFor, UpgradesOne, WatchesOne};
-use super::super::way::{Errors, Failed, Way, cycle};
+use super::super::way::{Claimed, Errors, Failed, Way, cycle};
 use super::{Named, WeakValueMap};
 use crate::flight::Reservation;
 use crate::hash::HashValue;

@@ -82,6 +82,13 @@ impl<X> Ring<X> {
         }
     }
 
+    /// Returns the bytes of the ring's memory.
+    pub(crate) fn memory_usage(&self) -> usize {
+        size_of::<Slot<X>>() * self.slots.capacity()
+            + size_of::<Links>() * self.ages.capacity()
+            + self.index.allocation_size()
+    }
+
     /// Returns whether there is room for one more object.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
