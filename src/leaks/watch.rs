@@ -129,7 +129,7 @@ type Objects<D> = crate::sync::Mutex<Vec<Arc<D>>>;
 #[cfg(not(feature = "std"))]
 type Objects<D> = core::cell::RefCell<Vec<Arc<D>>>;
 
-/// An object in a [`Watch`]. Sealed.
+/// An object in a [`Watch`]. Only the methods of a watch make such objects.
 pub trait Watched {
     #[doc(hidden)]
     fn find(&self) -> Option<(usize, LeakGroup)>;
