@@ -74,7 +74,6 @@ use crate::collections::interning::Interner;
 use crate::concurrent;
 use crate::ptr::{Flavour, Strong};
 use crate::reference::{ByIdentity, Content};
-use sealed::{Read, Sealed};
 
 // === Handles ===
 
@@ -176,26 +175,22 @@ where
     }
 }
 
-/// A content that can be read and interned as a handle of type `K`: a type that implements
-/// `Deserialize`, a slice of this type, or `str`. Sealed.
-pub trait ReadContent<'de, K>: Read<'de, K> {}
-
-impl<'de, K, T: ?Sized + Read<'de, K>> ReadContent<'de, K> for T {}
-
 mod sealed {
-    use serde::de::Deserializer;
-
     pub trait Sealed {}
+}
+use sealed::Sealed;
 
-    pub trait Read<'de, K> {
-        fn read<I, D>(interner: &mut I, deserializer: D) -> Result<K, D::Error>
-        where
-            I: super::Intern<Handle = K>,
-            D: Deserializer<'de>;
-    }
+/// A content that can be read and interned as a handle of type `K`: a type that implements
+/// `Deserialize`, a slice of this type, or `str`.
+pub trait ReadContent<'de, K> {
+    #[doc(hidden)]
+    fn read<I, D>(interner: &mut I, deserializer: D) -> Result<K, D::Error>
+    where
+        I: Intern<Handle = K>,
+        D: Deserializer<'de>;
 }
 
-impl<'de, T, K> Read<'de, K> for T
+impl<'de, T, K> ReadContent<'de, K> for T
 where
     T: Deserialize<'de> + Eq + Hash,
     K: Content<Target = T> + From<T>,
@@ -209,7 +204,7 @@ where
     }
 }
 
-impl<'de, T, K> Read<'de, K> for [T]
+impl<'de, T, K> ReadContent<'de, K> for [T]
 where
     T: Deserialize<'de> + Eq + Hash,
     K: Content<Target = [T]> + From<Vec<T>>,
@@ -223,7 +218,7 @@ where
     }
 }
 
-impl<'de, K> Read<'de, K> for str
+impl<'de, K> ReadContent<'de, K> for str
 where
     K: Content<Target = str> + for<'t> From<&'t str>,
 {

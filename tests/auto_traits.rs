@@ -185,7 +185,6 @@ fn iterators_and_entries_cross_threads_as_their_map_does() {
         weak_map::Entry<'static, 'static, Key, i32>: true, true;
         weak_map::Entry<'static, 'static, local::Strong<i32>, i32>: false, false;
         weak_set::Iter<'static, Key>: true, true;
-        weak_set::Union<'static, Rc<i32>>: false, false;
         weak_value_map::Iter<'static, i32, Key>: true, true;
         weak_value_map::Keys<'static, Sendable, Key>: false, false;
         weak_value_map::Entry<'static, i32, Key>: true, true;

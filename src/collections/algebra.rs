@@ -1,95 +1,40 @@
-//! Set algebra, shared by all sets. The algebra only asks whether an element is in a set.
+//! Set algebra, and the rest of what all sets share. The algebra only asks whether an element is in
+//! a set.
 
-use core::iter::Chain;
-
-use super::iter::{Keys, live};
-use crate::reference::{Owned, Upgrade};
-
-/// A set: its elements, and a test for an element. Sealed.
-pub trait Set: sealed::Sealed + Sized {
-    /// The slot of an element.
-    type Slot: Upgrade;
-    #[doc(hidden)]
-    fn has(&self, key: &Element<Self>) -> bool;
-}
-
-pub(super) mod sealed {
-    pub trait Sealed {}
-}
-
-/// The handle to an element, as a set returns it.
-pub(crate) type Element<S> = <<S as Set>::Slot as Upgrade>::Pointer;
-pub(crate) type Elements<'a, S> = Keys<'a, <S as Set>::Slot, Owned<()>>;
-
-/// An iterator over the live elements of both sets.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Intersection<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
-
-/// An iterator over the live elements of the first set that are not in the second.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Difference<'a, S: Set>(pub(super) Elements<'a, S>, pub(super) &'a S);
-
-/// An iterator over the live elements of either set.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct Union<'a, S: Set>(pub(super) Chain<Elements<'a, S>, Difference<'a, S>>);
-
-/// An iterator over the live elements that are in exactly one of the sets.
-#[must_use = "iterators are lazy and do nothing unless consumed"]
-pub struct SymmetricDifference<'a, S: Set>(pub(super) Chain<Difference<'a, S>, Difference<'a, S>>);
-
-live! {
-    ['a, S: Set] Intersection<'a, S> -> Element<S>: |this| this.0.find(|key| this.1.has(key));
-    ['a, S: Set] Difference<'a, S> -> Element<S>: |this| this.0.find(|key| !this.1.has(key));
-    ['a, S: Set] Union<'a, S> -> Element<S>: |this| this.0.next();
-    ['a, S: Set] SymmetricDifference<'a, S> -> Element<S>: |this| this.0.next();
-}
-
-macro_rules! cloned {
-    ($($name:ident($($field:tt),*))*) => {$(
-        impl<S: Set> Clone for $name<'_, S> {
-            fn clone(&self) -> Self {
-                $name($(self.$field.clone()),*)
-            }
-        }
-    )*};
-}
-
-cloned! { Intersection(0, 1) Difference(0, 1) Union(0) SymmetricDifference(0) }
-
-/// The methods of a set that only check the elements of sets.
+/// The methods of a set that only check the elements of sets. The arguments are the lookup of an
+/// element.
 macro_rules! algebra {
-    () => {
+    (|$set:ident, $key:ident| $has:expr) => {
         /// Iterates over the live elements of either set. O(both capacities).
         pub fn union<'a>(
             &'a self,
             other: &'a Self,
-        ) -> $crate::collections::algebra::Union<'a, Self> {
-            $crate::collections::algebra::Union(self.iter().chain(other.difference(self)))
+        ) -> impl core::iter::FusedIterator<Item = K> + Clone {
+            self.iter().chain(other.difference(self))
         }
 
         /// Iterates over the live elements of both sets. O(capacity).
         pub fn intersection<'a>(
             &'a self,
-            other: &'a Self,
-        ) -> $crate::collections::algebra::Intersection<'a, Self> {
-            $crate::collections::algebra::Intersection(self.iter(), other)
+            $set: &'a Self,
+        ) -> impl core::iter::FusedIterator<Item = K> + Clone {
+            self.iter().filter(move |$key| $has)
         }
 
         /// Iterates over the live elements of this set that are not in `other`. O(capacity).
         pub fn difference<'a>(
             &'a self,
-            other: &'a Self,
-        ) -> $crate::collections::algebra::Difference<'a, Self> {
-            $crate::collections::algebra::Difference(self.iter(), other)
+            $set: &'a Self,
+        ) -> impl core::iter::FusedIterator<Item = K> + Clone {
+            self.iter().filter(move |$key| !$has)
         }
 
         /// Iterates over the live elements that are in exactly one of the sets. O(both capacities).
         pub fn symmetric_difference<'a>(
             &'a self,
             other: &'a Self,
-        ) -> $crate::collections::algebra::SymmetricDifference<'a, Self> {
-            let both = self.difference(other).chain(other.difference(self));
-            $crate::collections::algebra::SymmetricDifference(both)
+        ) -> impl core::iter::FusedIterator<Item = K> + Clone {
+            self.difference(other).chain(other.difference(self))
         }
 
         /// Returns whether the sets have no live element in common. O(capacity).
@@ -181,7 +126,7 @@ macro_rules! set_methods {
 
 /// The iterators of a set, by their usual names.
 macro_rules! set_names {
-    ($slot:ty, $set:ty $(, $hasher:ident = $default:ty)?) => {
+    ($slot:ty) => {
         /// See `iter`.
         pub type Iter<'a, K> = $crate::collections::iter::Keys<'a, $slot, Owned<()>>;
         /// See `iter_weak`.
@@ -190,15 +135,6 @@ macro_rules! set_names {
         pub type IntoIter<K> = $crate::collections::iter::IntoKeys<$slot, Owned<()>>;
         /// See `drain`.
         pub type Drain<'a, K> = $crate::collections::iter::DrainKeys<'a, $slot, Owned<()>>;
-        /// See `union`.
-        pub type Union<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Union<'a, $set>;
-        /// See `intersection`.
-        pub type Intersection<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Intersection<'a, $set>;
-        /// See `difference`.
-        pub type Difference<'a, K $(, $hasher = $default)?> = $crate::collections::algebra::Difference<'a, $set>;
-        /// See `symmetric_difference`.
-        pub type SymmetricDifference<'a, K $(, $hasher = $default)?> =
-            $crate::collections::algebra::SymmetricDifference<'a, $set>;
     };
 }
 
@@ -236,15 +172,18 @@ macro_rules! set_traits {
 
 /// `PartialEq` and `Eq` of a set.
 macro_rules! set_comparing {
-    ([$($generics:tt)*] $set:ty) => {
+    ([$($generics:tt)*] $name:ty, |$set:ident, $key:ident| $has:expr) => {
         /// Compares the live elements, as lookups do.
-        impl<$($generics)*> PartialEq for $set {
+        impl<$($generics)*> PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                self.store.equals(&other.store, |key, ()| other.has(&key))
+                self.store.equals(&other.store, |key, ()| {
+                    let ($set, $key) = (other, &key);
+                    $has
+                })
             }
         }
 
-        impl<$($generics)*> Eq for $set {}
+        impl<$($generics)*> Eq for $name {}
     };
 }
 

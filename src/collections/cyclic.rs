@@ -58,7 +58,7 @@ impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
-        for entry in self.store.table.iter() {
+        for entry in self.store.table.entries.iter() {
             let shown = EntryOf {
                 name: name_of(entry),
                 keys: Some((self.sides.object)(entry)),
@@ -232,7 +232,7 @@ macro_rules! fields {
         /// the kept remains of dead entries.
         impl<$($generics)*> Trace for $map {
             fn trace(&self, tracer: &mut Tracer<'_>) {
-                for entry in self.store.table.iter() {
+                for entry in self.store.table.entries.iter() {
                     entry.$shown.0.trace(tracer);
                 }
                 self.store.table.kept.iter().for_each(|kept| Trace::trace(kept, tracer));

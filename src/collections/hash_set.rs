@@ -3,8 +3,7 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash};
 
-use super::algebra::sealed::Sealed;
-use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::algebra::{algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
 use super::lookup::OfContent;
 use super::store::Store;
@@ -15,12 +14,10 @@ use crate::table::Place;
 
 /// The iterators of [`WeakHashSet`].
 pub mod names {
-    use crate::collections::hash_set::WeakHashSet;
-    use crate::hash::DefaultHashBuilder;
     use crate::reference::ByContent;
     use crate::reference::Owned;
 
-    crate::collections::algebra::set_names!(ByContent<K>, WeakHashSet<K, S>, S = DefaultHashBuilder);
+    crate::collections::algebra::set_names!(ByContent<K>);
 }
 use names::*;
 
@@ -58,7 +55,7 @@ impl<K: Content, S: BuildHasher> WeakHashSet<K, S>
 where
     K::Target: Eq + Hash,
 {
-    algebra!();
+    algebra!(|other, key| other.contains(K::content(key)));
 
     /// Returns whether a live element has this content. O(1).
     #[must_use]
@@ -142,25 +139,12 @@ where
     }
 }
 
-impl<K: StrongRef, S> Sealed for WeakHashSet<K, S> {}
-
-impl<K: Content, S: BuildHasher> Set for WeakHashSet<K, S>
-where
-    K::Target: Eq + Hash,
-{
-    type Slot = ByContent<K>;
-
-    #[inline]
-    fn has(&self, key: &K) -> bool {
-        self.contains(K::content(key))
-    }
-}
-
 set_traits!([K: StrongRef, S] WeakHashSet<K, S>);
 operators!([K: Content, S: BuildHasher] WeakHashSet<K, S>, [K::Target: Eq + Hash,]);
 
 cloning!([K: StrongRef, S: Clone] WeakHashSet<K, S>);
-set_comparing!([K: Content<Target: Eq + Hash>, S: BuildHasher] WeakHashSet<K, S>);
+set_comparing!([K: Content<Target: Eq + Hash>, S: BuildHasher] WeakHashSet<K, S>,
+    |other, key| other.contains(K::content(key)));
 collecting!(
     /// Each handle is dropped as soon as its entry is made. If an object has no other owner, the
     /// object dies then, and its entry dies too.

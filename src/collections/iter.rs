@@ -48,8 +48,6 @@ macro_rules! live {
     )*};
 }
 
-pub(super) use live;
-
 /// Defines iterators that borrow the table.
 macro_rules! borrowing {
     ($($(#[$doc:meta])* $name:ident<$key:ident, $value:ident>($inner:ident) -> $item:ty: |$entry:ident| $show:expr;)*) => {$(

@@ -21,6 +21,15 @@ pub(crate) trait Lookup<K: Slot, S>: Sized {
     /// the handle may be to a key of another content.)
     fn is(&self, hash: HashValue, key: &K, pinned: &mut Self::Pin) -> bool;
 
+    /// Pins the key that the search has found, in order to show the key.
+    #[inline]
+    fn pin(_: Self::Pin, key: &K) -> Option<K::Guard>
+    where
+        K: Shown,
+    {
+        K::pin(key)
+    }
+
     /// Finds the entry of the key, and passes the entry and the handle to `then`.
     #[inline]
     fn find<'t, V: Slot, R>(
@@ -34,12 +43,6 @@ pub(crate) trait Lookup<K: Slot, S>: Sized {
         let entry = table.find(hash, move |key| self.is(hash, key, pin))?;
         then(entry, pinned)
     }
-}
-
-/// A lookup whose key can be shown.
-pub(crate) trait Pinning<K: Shown, S>: Lookup<K, S> {
-    /// Pins the key that the search has found.
-    fn pin(pinned: Self::Pin, key: &K) -> Option<K::Guard>;
 }
 
 /// A lookup by identity, with the address of the object, or by a key that the collection owns.
@@ -73,16 +76,6 @@ impl<K, Q: ?Sized + Sought<K>, S: BuildHasher> Lookup<Owned<K>, S> for By<&Q> {
     }
 }
 
-impl<K: Shown, S, T> Pinning<K, S> for By<T>
-where
-    By<T>: Lookup<K, S>,
-{
-    #[inline]
-    fn pin(_: Self::Pin, key: &K) -> Option<K::Guard> {
-        K::pin(key)
-    }
-}
-
 /// A lookup of weak keys by content.
 pub(crate) struct OfContent<T>(pub(crate) T);
 
@@ -102,6 +95,11 @@ impl<K: Content, Q: ?Sized + Sought<K::Target>, S: BuildHasher> Lookup<ByContent
     }
 
     #[inline]
+    fn pin(pinned: Option<K>, _: &ByContent<K>) -> Option<<ByContent<K> as Shown>::Guard> {
+        pinned
+    }
+
+    #[inline]
     fn find<'t, V: Slot, R>(
         self,
         hash: HashValue,
@@ -116,15 +114,6 @@ impl<K: Content, Q: ?Sized + Sought<K::Target>, S: BuildHasher> Lookup<ByContent
             other => find_slow(table, hash, self.0, other)?,
         };
         then(entry, Some(key))
-    }
-}
-
-impl<K: Content, Q: ?Sized + Sought<K::Target>, S: BuildHasher> Pinning<ByContent<K>, S>
-    for OfContent<&Q>
-{
-    #[inline]
-    fn pin(pinned: Option<K>, _: &ByContent<K>) -> Option<K> {
-        pinned
     }
 }
 

@@ -30,7 +30,6 @@ pub(crate) mod value_map;
 mod weak_values;
 
 pub use crate::hash::DefaultHasher;
-pub use algebra::Set;
 pub use hash_map::names as weak_hash_map;
 pub use hash_pair_map::names as weak_hash_pair_map;
 pub use hash_set::names as weak_hash_set;

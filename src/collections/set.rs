@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use super::algebra::sealed::Sealed;
-use super::algebra::{Set, algebra, operators, set_comparing, set_methods, set_traits};
+use super::algebra::{algebra, operators, set_comparing, set_methods, set_traits};
 use super::common::{housekeeping, keys_weak, resizing};
 use super::lookup::By;
 use super::store::Store;
@@ -14,11 +13,10 @@ use crate::table::Place;
 
 /// The iterators of [`WeakSet`].
 pub mod names {
-    use crate::collections::set::WeakSet;
     use crate::reference::Owned;
     use crate::reference::WeakKey;
 
-    crate::collections::algebra::set_names!(<K as WeakKey>::Watch, WeakSet<K>);
+    crate::collections::algebra::set_names!(<K as WeakKey>::Watch);
 }
 use names::*;
 
@@ -87,7 +85,7 @@ impl<K: WeakKey> WeakSet<K> {
 
 /// Methods that return elements, as strong or weak handles, and methods over all elements.
 impl<K: StrongRef> WeakSet<K> {
-    algebra!();
+    algebra!(|other, key| other.contains(key));
     set_methods!();
 
     /// Returns the element, as a strong handle. O(1). Returns `None` in the destructor of the
@@ -104,17 +102,6 @@ impl<K: StrongRef> WeakSet<K> {
     }
 }
 
-impl<K: StrongRef> Sealed for WeakSet<K> {}
-
-impl<K: StrongRef> Set for WeakSet<K> {
-    type Slot = K::Watch;
-
-    #[inline]
-    fn has(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-}
-
 set_traits!([K: StrongRef] WeakSet<K>);
 operators!([K: StrongRef] WeakSet<K>, []);
 
@@ -128,7 +115,7 @@ impl<F: Flavour> fmt::Debug for WeakSet<Anchor<F>> {
 }
 
 cloning!([K: StrongRef] WeakSet<K>);
-set_comparing!([K: StrongRef] WeakSet<K>);
+set_comparing!([K: StrongRef] WeakSet<K>, |other, key| other.contains(key));
 collecting!(
     /// Each handle is dropped as soon as its entry is made. If an object has no other owner, the
     /// object dies then, and its entry dies too.

@@ -220,8 +220,8 @@ impl<K: Slot, V: Shown> Entry<K, V> {
 }
 
 /// A key as it is passed to a collection: by reference if the collection refers to the key weakly,
-/// otherwise by value. Sealed.
-pub trait Given<K: Slot>: sealed::Given<K> + Sized {
+/// otherwise by value. Sealed: no other crate can name the hash that the methods take.
+pub trait Given<K: Slot>: Sized {
     /// The key itself.
     type Key;
     /// The part of the key that an entry in the caller's hand keeps: the whole key, unless the key
@@ -252,15 +252,6 @@ pub trait Given<K: Slot>: sealed::Given<K> + Sized {
     #[doc(hidden)]
     fn replace(this: &Self, old: &mut K, hash: HashValue, queue: &mut K::Queue);
 }
-
-/// Other crates cannot name the trait in this module, so only this crate makes slots.
-mod sealed {
-    pub trait Given<K> {}
-}
-
-impl<W: Watch> sealed::Given<W> for &W::Key {}
-
-impl<T> sealed::Given<Owned<T>> for T {}
 
 impl<W: Watch> Given<W> for &W::Key {
     type Key = W::Key;

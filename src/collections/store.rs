@@ -11,7 +11,7 @@ use super::iter::{
     Drain, DrainDead, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, IterWeak, Keys,
     KeysOf, KeysWeak, Values, ValuesMut,
 };
-use super::lookup::{Lookup, Pinning};
+use super::lookup::Lookup;
 use super::shown::{Copied, Given, Shown};
 use crate::hash::HashValue;
 use crate::reference::{Owned, Slot, Watch};
@@ -119,7 +119,7 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
 
     pub(crate) fn len_live(&self) -> usize {
         let live = |entry: &&Entry<K, V>| !entry.is_expired();
-        self.table.iter().filter(live).count()
+        self.table.entries.iter().filter(live).count()
     }
 
     pub(crate) fn drain_dead(&mut self) -> DrainDead<'_, K, V> {
@@ -127,11 +127,11 @@ impl<K: Slot, V: Slot, S> Store<K, V, S> {
     }
 
     pub(crate) fn iter_weak(&self) -> IterWeak<'_, K, V> {
-        IterWeak(self.table.iter())
+        IterWeak(self.table.entries.iter())
     }
 
     pub(crate) fn keys_weak(&self) -> KeysWeak<'_, K, V> {
-        KeysWeak(self.table.iter())
+        KeysWeak(self.table.entries.iter())
     }
 }
 
@@ -225,11 +225,11 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn values(&self) -> Values<'_, K, V> {
-        Values(self.table.iter())
+        Values(self.table.entries.iter())
     }
 
     pub(crate) fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
-        ValuesMut(self.table.iter_mut())
+        ValuesMut(self.table.entries.iter_mut())
     }
 
     pub(crate) fn into_values(self) -> IntoValues<K, V> {
@@ -240,7 +240,7 @@ impl<K: Slot, V: Shown, S> Store<K, V, S> {
 impl<K: Shown, V: Shown, S> Store<K, V, S> {
     /// Returns the entry that the lookup finds, if both its key and its value are live.
     #[inline]
-    pub(crate) fn get_key_value<L: Pinning<K, S>>(
+    pub(crate) fn get_key_value<L: Lookup<K, S>>(
         &self,
         lookup: L,
     ) -> Option<(K::Ref<'_>, V::Ref<'_>)> {
@@ -251,7 +251,7 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     }
 
     /// Removes the entry that the lookup finds, if both its key and its value are live.
-    pub(crate) fn remove_entry<L: Pinning<K, S>>(
+    pub(crate) fn remove_entry<L: Lookup<K, S>>(
         &mut self,
         lookup: L,
     ) -> Option<(K::Item, V::Item)> {
@@ -292,15 +292,15 @@ impl<K: Shown, V: Shown, S> Store<K, V, S> {
     }
 
     pub(crate) fn iter(&self) -> Iter<'_, K, V> {
-        Iter(self.table.iter())
+        Iter(self.table.entries.iter())
     }
 
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, K, V> {
-        IterMut(self.table.iter_mut())
+        IterMut(self.table.entries.iter_mut())
     }
 
     pub(crate) fn keys(&self) -> Keys<'_, K, V> {
-        Keys(self.table.iter())
+        Keys(self.table.entries.iter())
     }
 
     pub(crate) fn drain(&mut self) -> Drain<'_, K, V> {
@@ -432,7 +432,7 @@ impl<K: Copied, V: Copied, S: Clone> Store<K, V, S> {
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self::with_capacity_and_hasher(self.table.len(), self.hasher.clone());
         copy.table.set_reclaim(self.table.reclaim());
-        for entry in self.table.iter() {
+        for entry in self.table.entries.iter() {
             let Some((key, value)) = entry.pin() else {
                 continue;
             };

@@ -90,25 +90,6 @@
 /// ```
 struct Watches;
 
-/// A foreign set is no operand for the operators of sets.
-///
-/// ```
-/// # use weakly::{Strong, WeakSet, collections::Set};
-/// fn elements<S: Set>(set: &S) {}
-/// elements(&WeakSet::<Strong<i32>>::new());
-/// ```
-/// ```compile_fail,E0277
-/// # use weakly::{Strong, WeakSet, collections::{Set, iter::{Keys, Owned}}};
-/// struct Mine(WeakSet<Strong<i32>>);
-/// impl Set for Mine {
-///     type Slot = <WeakSet<Strong<i32>> as Set>::Slot;
-///     fn elements(&self) -> Keys<'_, Self::Slot, Owned<()>> { self.0.elements() }
-///     fn has(&self, key: &Strong<i32>) -> bool { self.0.has(key) }
-///     fn discard(&mut self, key: &Strong<i32>) -> bool { self.0.discard(key) }
-/// }
-/// ```
-struct Sets;
-
 /// There are two flavours of pointers.
 ///
 /// ```

@@ -26,29 +26,3 @@
 /// }
 /// ```
 struct Interners;
-
-/// A content is read by its own `Deserialize`.
-///
-/// ```
-/// # use weakly::{Strong, serde_impls::ReadContent};
-/// fn content<T: ?Sized + ReadContent<'static, K>, K>() {}
-/// content::<str, Strong<str>>();
-/// content::<[u8], Strong<[u8]>>();
-/// content::<u8, Strong<u8>>();
-/// ```
-/// ```compile_fail,E0277
-/// # use weakly::{Strong, serde_impls::{Intern, ReadContent}};
-/// # use serde::Deserializer;
-/// #[derive(PartialEq, Eq, Hash)]
-/// struct Mine;
-/// impl<'de> ReadContent<'de, Strong<Mine>> for Mine {
-///     fn read<I, D>(interner: &mut I, _: D) -> Result<Strong<Mine>, D::Error>
-///     where
-///         I: Intern<Handle = Strong<Mine>>,
-///         D: Deserializer<'de>,
-///     {
-///         Ok(interner.intern(Mine))
-///     }
-/// }
-/// ```
-struct Contents;

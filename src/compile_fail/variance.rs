@@ -80,10 +80,6 @@ invariant! {
         "collections::iter::IntoIter<Notified<Strong<&'x str>>, Owned<i32>>",
         "collections::iter::IntoIter<Notified<Strong<i32>>, Owned<&'x str>>",
         "collections::iter::IntoKeys<Notified<Strong<&'x str>>, Owned<i32>>",
-        "collections::weak_set::Union<'m, Strong<&'x str>>",
-        "collections::weak_set::Difference<'m, Strong<&'x str>>",
-        "collections::weak_set::Intersection<'m, Strong<&'x str>>",
-        "collections::weak_set::SymmetricDifference<'m, Strong<&'x str>>",
         "collections::iter::IntoValues<Notified<Strong<i32>>, Owned<&'x str>>",
     ]
     Entries: [

@@ -36,8 +36,6 @@
 //! | `uninit` | how an object is made before its payload | |
 //! | `raw` | how a pointer becomes a raw pointer, and back | |
 //! | `finalize`, `convert`, `traits`, `expired` | further methods and traits of the pointers | |
-//! | `anchor` | an identity that is a field of a value | A1 |
-//! | `convert`, `traits`, `finalize`, `expired` | their further methods and traits | |
 //! | `anchor` | an object of ours behind a field of a value | A1 |
 
 mod anchor;

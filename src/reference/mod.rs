@@ -51,7 +51,7 @@ pub use swept::Swept;
 #[doc(hidden)]
 pub mod __newtype {
     pub use super::newtype::{downgrade, exactly, upgrade};
-    pub use super::strong::{Newtype, Plain, Wrapper};
+    pub use super::strong::{Newtype, Wrapper};
     pub use super::{Identify, Identity, Permit, StrongRef, Upgrade, WeakKey, WeakRef};
     pub use core::option::Option;
     pub use core::primitive::{bool, usize};

@@ -161,7 +161,7 @@ macro_rules! impl_handle {
         // Not unsafe: the tokens in the brackets cannot end an `unsafe impl` and begin another
         // `unsafe impl`, since they would also end this safe impl. Each arm with an `unsafe impl`
         // begins with a safe impl of this kind: anybody can call any arm.
-        impl<$($generics)*> $crate::__newtype::Plain for $newtype {}
+        impl<$($generics)*> $newtype {}
 
         // SAFETY: the impl compiles only for a tuple struct with a single field, of exactly this
         // type.

@@ -178,9 +178,6 @@ pub unsafe trait Newtype: Sized {
     fn wrap(inner: Self::Inner, permit: Permit<Self>) -> Self;
 }
 
-/// The trait that the macro implements for a newtype without `unsafe`.
-pub trait Plain {}
-
 /// A strong handle that is a newtype around another strong handle; its weak handle is a newtype
 /// around the other weak handle.
 // The message is the message of `Notify`: the compiler also looks for `Notify` behind this trait.

@@ -120,15 +120,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
-    /// Reclaims all dead entries, and frees memory that neither queues nor kept remains need.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.reclaim_all();
-        self.kept.shrink_to_fit();
-        self.shrink_queues();
-        self.sweep_position = 0;
-    }
-
-    fn shrink_queues(&mut self) {
+    pub(super) fn shrink_queues(&mut self) {
         self.keys.shrink_to_fit();
         self.values.shrink_to_fit();
     }

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 use core::ptr;
-use hashbrown::{HashTable, hash_table};
+use hashbrown::HashTable;
 
 use super::entry::{Entry, Remains};
 use super::kept::KeptRemains;
@@ -124,18 +124,6 @@ impl<K: Slot, V: Slot> Table<K, V> {
             });
         assert!(!overlap, "two of the keys have the same entry");
         entries
-    }
-
-    /// Iterates over all entries, including dead entries.
-    #[inline]
-    pub(crate) fn iter(&self) -> hash_table::Iter<'_, Entry<K, V>> {
-        self.entries.iter()
-    }
-
-    /// Iterates over all entries, including dead entries.
-    #[inline]
-    pub(crate) fn iter_mut(&mut self) -> hash_table::IterMut<'_, Entry<K, V>> {
-        self.entries.iter_mut()
     }
 
     /// Prefetches the entry, without its tag, at the home bucket. The entry is there unless the

@@ -15,7 +15,7 @@ impl<K: Slot, V: Watch> Table<K, V> {
         let addr = WeakKey::addr(value);
         let is_of = |entry: &&Entry<K, V>| entry.value.is_at(addr);
         let Some(hashes) = V::cookies_of(value, &self.values) else {
-            return self.iter().filter(is_of).collect();
+            return self.entries.iter().filter(is_of).collect();
         };
         let mut found = Vec::with_capacity(hashes.len());
         for hash in hashes {

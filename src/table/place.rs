@@ -69,7 +69,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     ) -> Place<'_, K, V, R> {
         if self.is_short_of(1) {
             self.tidy();
-            self.reclaim_or_grow();
+            if self.is_short_of(1) {
+                self.make_more_room();
+            }
         }
         let place = (self.entries).entry(hash.get(), |entry| eq(&entry.key), room::hash);
         let registrar = Registrar {

@@ -39,15 +39,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
     /// its dead entries, and grows only if less than a quarter of it is free afterwards. So a table
     /// whose keys come and go does not grow, and the insertions since the last full sweep pay for
     /// this sweep.
-    #[inline]
-    pub(super) fn reclaim_or_grow(&mut self) {
-        if self.is_short_of(1) {
-            self.make_more_room();
-        }
-    }
-
     #[cold]
-    fn make_more_room(&mut self) {
+    pub(super) fn make_more_room(&mut self) {
         self.reclaim_once();
         let len = self.entries.len();
         if len > self.capacity() / 4 * 3 || self.is_short_of(1) {
@@ -61,7 +54,10 @@ impl<K: Slot, V: Slot> Table<K, V> {
 
     /// Reclaims all dead entries, and frees memory, but keeps room for `min_capacity` entries.
     pub(crate) fn shrink_to(&mut self, min_capacity: usize) {
-        self.shrink_to_fit();
+        self.reclaim_all();
+        self.kept.shrink_to_fit();
+        self.shrink_queues();
+        self.sweep_position = 0;
         self.hints.marks.forget();
         self.entries.shrink_to(min_capacity, hash);
     }

@@ -67,10 +67,6 @@ covariant! {
     <'m, 'x> collections::iter::DrainDead<'x, Notified<Strong<i32>>, Owned<i32>>;
     <'m, 'x> collections::iter::ExtractIf<'x, Notified<Strong<i32>>, Owned<i32>, fn()>;
     <'m, 'x> collections::iter::ExtractIf<'m, Notified<Strong<i32>>, Owned<i32>, &'x str>;
-    <'m, 'x> collections::weak_set::Union<'x, Strong<i32>>;
-    <'m, 'x> collections::weak_set::Difference<'x, Strong<i32>>;
-    <'m, 'x> collections::weak_set::Intersection<'x, Strong<i32>>;
-    <'m, 'x> collections::weak_set::SymmetricDifference<'x, Strong<i32>>;
     <'m, 'x> collections::entry::Entry<'x, &'m Strong<i32>, Notified<Strong<i32>>, i32>;
     <'m, 'x> collections::entry::OccupiedEntry<'x, &'m Strong<i32>, Notified<Strong<i32>>, i32>;
     <'m, 'x> collections::entry::VacantEntry<'x, &'m Strong<i32>, Notified<Strong<i32>>, i32>;
