@@ -387,8 +387,8 @@ impl Closing {
         // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
         // registration is taken off below when it was.
         let cell = match unsafe { core.try_unlink(of, place, hash, others, Arc::clone) } {
-            // SAFETY: made of a token.
             Attempt::Tied(below) => {
+                // SAFETY: made of a token.
                 return Step::Below(unsafe { Token::from_ptr(below.into_token()) });
             }
             Attempt::Done(_, cell) => cell,

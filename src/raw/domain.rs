@@ -439,7 +439,7 @@ impl Domain {
             // SAFETY: D1, D2: no thread inside found the object before its unlinking, and no thread
             // can find it now. Or no thread is inside, and no thread will enter. The context is the
             // context of all objects of the table.
-            panics.catch(|| unsafe { retired.destroy(context) });
+            panics.catch_inline(|| unsafe { retired.destroy(context) });
         }
     }
 }

@@ -368,7 +368,7 @@ impl<N: Entry> Taken<'_, N> {
         let participant = self.table.domain.participants.at_home(number.get());
         for node in self.nodes() {
             // SAFETY: as above.
-            panics.catch(|| unsafe { self.table.end(participant, node) });
+            panics.catch_inline(|| unsafe { self.table.end(participant, node) });
         }
         panics.resume();
     }

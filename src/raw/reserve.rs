@@ -102,7 +102,7 @@ impl<N: Entry> RawTable<N> {
         inside.count(unsafe { &*old }.is_counted(), -1);
         let mut panics = FirstPanic::default();
         // SAFETY: R3: linked above by the calling thread, which is inside.
-        panics.catch(|| linked(unsafe { &*new }));
+        panics.catch_inline(|| linked(unsafe { &*new }));
         inside.leave(!gathers);
         let is_unseen = !gathers && self.domain.is_unseen();
         let entry = is_unseen.then(|| {
@@ -113,7 +113,7 @@ impl<N: Entry> RawTable<N> {
             }
             entry
         });
-        panics.catch(|| then(entry));
+        panics.catch_inline(|| then(entry));
         if inside.must_look() {
             panics.catch(|| self.domain.look_back());
         }
