@@ -4,6 +4,8 @@
 #[path = "cycles/bad_traces.rs"]
 mod bad_traces;
 mod common;
+#[path = "cycles/drained.rs"]
+mod drained;
 #[path = "cycles/fields.rs"]
 mod fields;
 #[path = "cycles/foreign.rs"]

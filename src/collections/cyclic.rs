@@ -11,35 +11,33 @@ use super::interning::Interner;
 use super::map::WeakMap;
 use super::pair_map::WeakPairMap;
 use super::set::WeakSet;
-use super::store::Store;
 use super::value_map::WeakValueMap;
 use crate::cycles::{
-    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer,
-    show_nothing,
+    Addresses, Contents, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer, WeakKeys,
+    remove, show_nothing,
 };
-#[cfg(feature = "std")]
 use crate::panics::FirstPanic;
-use crate::reference::{Slot, StrongRef, Watch, WeakKey};
-use crate::table::{Entry, Remains, Walk};
+use crate::reference::{ByContent, Owned, Slot, StrongRef, Watch, WeakKey};
+use crate::table::{Entry, Remains, Table, Walk};
 
 /// The sides of an entry: the entry depends on the life of one side's object, and owns the other
 /// side.
 struct Sides<K: Slot, V: Slot, T> {
     /// Returns the address of the object.
     object: fn(&Entry<K, V>) -> *const (),
+    /// Returns a weak handle to the object, if the object lives.
+    weak: fn(&Entry<K, V>) -> Option<WeakKeys>,
     /// Returns the key or value that the entry owns.
     shown: fn(&Entry<K, V>) -> &T,
     /// Returns the key or value that a removed entry has owned.
     owned: fn(Remains<K, V>) -> T,
 }
 
-struct MemberOf<'m, K: Slot, V: Slot, S, T> {
-    store: &'m mut Store<K, V, S>,
+struct MemberOf<'m, K: Slot, V: Slot, T> {
+    table: &'m mut Table<K, V>,
     sides: Sides<K, V, T>,
-    /// The keys or values that dead entries and unlinked entries have owned, until `destroy`.
+    /// The keys or values that dead entries and unlinked entries have owned.
     unlinked: Vec<T>,
-    /// Takes the unlinked keys or values, if `destroy` is not to destroy them.
-    out: Option<&'m mut Vec<T>>,
     name: &'static str,
 }
 
@@ -50,15 +48,15 @@ fn name_of<E>(entry_or_remains: &E) -> usize {
     core::ptr::from_ref(entry_or_remains).addr()
 }
 
-impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
-    fn take_dead(&mut self) {
-        while let Some(dead) = self.store.table.take_dead() {
+impl<'v, K: Slot, V: Slot, T: Trace + 'v> Member<'v> for MemberOf<'_, K, V, T> {
+    fn take_dead(&mut self, _: bool) {
+        while let Some(dead) = self.table.take_dead() {
             self.unlinked.push((self.sides.owned)(dead));
         }
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
-        for entry in self.store.table.entries.iter() {
+        for entry in self.table.entries.iter() {
             let shown = EntryOf {
                 name: name_of(entry),
                 keys: Some((self.sides.object)(entry)),
@@ -67,13 +65,15 @@ impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
             entries.entry(shown, |tracer| (self.sides.shown)(entry).trace(tracer));
         }
         for owned in &self.unlinked {
-            let shown = EntryOf {
-                name: name_of(owned),
-                keys: None,
-                dead: true,
-            };
-            entries.entry(shown, |tracer| owned.trace(tracer));
+            entries.dead(owned, |tracer| owned.trace(tracer));
         }
+    }
+
+    fn weak_keys(&self, entries: &Addresses) -> Vec<WeakKeys> {
+        let all = self.table.entries.iter();
+        all.filter(|entry| entries.contains(name_of(*entry)))
+            .filter_map(self.sides.weak)
+            .collect()
     }
 
     /// The entries cannot move while this member borrows the map.
@@ -82,37 +82,24 @@ impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
     fn unlink(&mut self, doomed: &Addresses) -> usize {
         let (mut walk, before) = (Walk::default(), self.unlinked.len());
         let is_doomed = |entry: &mut Entry<K, V>| doomed.contains(name_of(entry)).then_some(());
-        while let Some(((), entry)) = self.store.table.take_next(&mut walk, is_doomed) {
+        while let Some(((), entry)) = self.table.take_next(&mut walk, is_doomed) {
             self.unlinked.push((self.sides.owned)(entry.into_remains()));
         }
         self.unlinked.len() - before
     }
 
     fn destroy(&mut self) {
-        let mut unlinked = core::mem::take(&mut self.unlinked);
-        if let Some(out) = &mut self.out {
-            return out.append(&mut unlinked);
-        }
-        #[cfg(feature = "std")]
-        {
-            let mut panics = FirstPanic::default();
-            for owned in unlinked {
-                panics.catch(|| drop(owned));
-            }
-            panics.resume();
-        }
-        // No panic can be caught: a second panic aborts.
-        #[cfg(not(feature = "std"))]
-        drop(unlinked);
+        let mut panics = FirstPanic::default();
+        panics.drop_each(core::mem::take(&mut self.unlinked));
+        panics.resume();
     }
 
     fn purge(&mut self) {
-        if self.out.is_none() {
-            self.store.table.purge();
-        } else {
-            self.take_dead();
-            self.destroy();
-        }
+        self.table.purge();
+    }
+
+    fn hand_out(&mut self) -> Box<dyn Contents + 'v> {
+        Box::new(core::mem::take(&mut self.unlinked))
     }
 
     fn shared(&self) -> Option<*const ()> {
@@ -125,37 +112,40 @@ impl<K: Slot, V: Slot, S, T: Trace> Member for MemberOf<'_, K, V, S, T> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty where $owned:ident, $watched:ident, $shown:ident, |$remains:pat_param| $get:expr;)*) => {$(
+    ($([$($generics:tt)*] $map:ty, $key:ty, $value:ty where $owned:ident, $watched:ident: $weak:ident, $shown:ident, |$remains:pat_param| $get:expr;)*) => {$(
         impl<$($generics)*> Sealed for &mut $map {}
 
         impl<$($generics)*> Cyclic for &mut $map
         where
             $owned: Trace,
+            $weak: 'static,
         {
-            fn member<'m>(self) -> Box<dyn Member + 'm>
+            type Contents = $owned;
+
+            fn member<'m, 'v>(self) -> Box<dyn Member<'v> + 'm>
             where
                 Self: 'm,
+                $owned: 'v,
             {
-                self.cyclic(None)
+                let mut member = self.cyclic();
+                member.sides.weak = |entry| Some(Box::new(entry.$watched.downgrade()?));
+                Box::new(member)
             }
         }
 
         impl<$($generics)*> $map {
-            fn cyclic<'m>(&'m mut self, out: Option<&'m mut Vec<$owned>>) -> Box<dyn Member + 'm>
-            where
-                $owned: Trace,
-            {
-                Box::new(MemberOf {
-                    store: &mut self.store,
+            fn cyclic(&mut self) -> MemberOf<'_, $key, $value, $owned> {
+                MemberOf {
+                    table: &mut self.store.table,
                     sides: Sides {
                         object: |entry| entry.$watched.addr(),
+                        weak: |_| None,
                         shown: |entry| &entry.$shown.0,
                         owned: |$remains| $get,
                     },
                     unlinked: Vec::new(),
-                    out,
                     name: type_name::<$map>(),
-                })
+                }
             }
 
             /// Removes entries that keep themselves alive: the keys and values that the entries own
@@ -168,7 +158,7 @@ macro_rules! cyclic {
             /// object that the program still holds is destroyed. Also reclaims dead entries, which
             /// are not counted; what dead entries own keeps no entry, as far as it is shown. For
             /// the costs, the rules for threads, and a purge of several maps together, see
-            /// [`Cycles`].
+            /// [`Cycles`](crate::cycles::Cycles).
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all
@@ -178,7 +168,7 @@ macro_rules! cyclic {
                 // (Not a bound of the `impl`: here, the compiler shows the message of `Trace`.)
                 $owned: Trace,
             {
-                Cycles::new().with(self).purge()
+                remove(&mut [&mut self.cyclic()], false, false).purged()
             }
 
             /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
@@ -187,6 +177,8 @@ macro_rules! cyclic {
             /// entries. For a map in a `RefCell` or behind a lock, if destructors use the map: end
             /// the borrow, and then drop the returned contents. (If only the returned contents keep
             /// a key alive, and do not show the key, then the entry of the key dies at that drop.)
+            /// [`Cycles::drain`](crate::cycles::Cycles::drain) does the same for several maps, for
+            /// maps at rest, and names the entries that stay.
             ///
             /// # Panics
             /// If a `trace` panics: then no live entry is removed, and what dead entries own is
@@ -212,18 +204,18 @@ macro_rules! cyclic {
             where
                 $owned: Trace,
             {
-                let mut out = Vec::new();
-                let purged = Cycles::of(self.cyclic(Some(&mut out))).purge();
-                (purged, out)
+                let mut member = self.cyclic();
+                let purged = remove(&mut [&mut member], false, true).purged();
+                (purged, member.unlinked)
             }
         }
     )*};
 }
 
 cyclic! {
-    [K: StrongRef, V] WeakMap<K, V> where V, key, value, |(_, value)| value;
-    [K: StrongRef, V, S] WeakHashMap<K, V, S> where V, key, value, |(_, value)| value;
-    [K, V: StrongRef, S] WeakValueMap<K, V, S> where K, value, key, |(key, _)| key;
+    [K: StrongRef, V] WeakMap<K, V>, K::Watch, Owned<V> where V, key: K, value, |(_, value)| value;
+    [K: StrongRef, V, S] WeakHashMap<K, V, S>, ByContent<K>, Owned<V> where V, key: K, value, |(_, value)| value;
+    [K, V: StrongRef, S] WeakValueMap<K, V, S>, Owned<K>, V::Watch where K, value: V, key, |(key, _)| key;
 }
 
 macro_rules! fields {

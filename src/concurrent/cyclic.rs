@@ -5,30 +5,40 @@ use core::cell::Cell;
 use std::boxed::Box;
 use std::vec::Vec;
 
+use super::content::Contents as ByContents;
 use super::hash_map::WeakHashMap;
 use super::hash_set::WeakHashSet;
+use super::identity::ByAddress;
 use super::interner::Interner;
+use super::kept::Taking;
 use super::map::WeakMap;
 use super::node::Node;
 use super::pair_map::WeakPairMap;
 use super::schema::Schema;
 use super::set::WeakSet;
 use super::table::{Pin, Table};
-use super::value_map::WeakValueMap;
-use super::watch::{SharedKey, SharedRef, Watches};
+use super::value_map::{Named, WeakValueMap};
+use super::watch::{SharedKey, SharedRef, Watches, WatchesOne};
 use crate::cycles::{
-    Addresses, Cycles, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer,
-    show_nothing,
+    Addresses, Contents, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer, WeakKeys,
+    remove, show_nothing,
 };
+use crate::keep::Gone;
 
 /// Shows the owned key or value of an entry.
 type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 
-/// A shared map or a memo, during a purge of its cycles.
+/// A shared map or a memo, while its cycles are purged or drained.
 pub(crate) struct MemberOf<'m, S: Schema<Watch: Watches>> {
     table: &'m Table<S>,
     show: Show<S::Key, S::Value>,
+    /// Returns the keys of an entry weakly, if they live.
+    pub(crate) weak: fn(&S::Key, &S::Watch) -> Option<WeakKeys>,
     name: &'static str,
+    /// Set by a drain: until it ends, the table keeps what dead entries own.
+    taking: Option<Taking<'m, S::Key, S::Value>>,
+    /// What a drain has taken out: the keys and values of dead and of unlinked entries.
+    pub(crate) taken: Vec<(S::Key, S::Value)>,
     /// Set by `show`: until the pin ends, no entry unlinked meanwhile ends, so no entry takes the
     /// address of an unlinked entry.
     pin: Cell<Option<Pin<'m, S>>>,
@@ -43,7 +53,10 @@ impl<'m, S: Schema<Watch: Watches>> MemberOf<'m, S> {
         MemberOf {
             table,
             show,
+            weak: |_, _| None,
             name,
+            taking: None,
+            taken: Vec::new(),
             pin: Cell::new(None),
         }
     }
@@ -53,9 +66,17 @@ fn name_of<S: Schema<Watch: Watches>>(node: &Node<S>) -> usize {
     core::ptr::from_ref(node).addr()
 }
 
-impl<S: Schema<Watch: Watches>> Member for MemberOf<'_, S> {
-    fn purge(&mut self) {
-        self.table.purge();
+impl<'v, S> Member<'v> for MemberOf<'_, S>
+where
+    S: Schema<Watch: Watches, Key: 'v, Value: 'v>,
+{
+    fn take_dead(&mut self, drains: bool) {
+        if !drains {
+            return self.purge();
+        }
+        let taking = &mut self.taking;
+        taking.get_or_insert_with(|| self.table.begin_draining());
+        self.taken.append(&mut self.table.take_kept(usize::MAX));
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
@@ -77,7 +98,23 @@ impl<S: Schema<Watch: Watches>> Member for MemberOf<'_, S> {
             };
             entries.entry(shown, |tracer| (self.show)(key, value, tracer));
         }
+        for (key, value) in &self.taken {
+            entries.dead(value, |tracer| (self.show)(key, value, tracer));
+        }
         self.pin.set(Some(pin));
+    }
+
+    fn weak_keys(&self, entries: &Addresses) -> Vec<WeakKeys> {
+        if self.table.is_new() {
+            return Vec::new();
+        }
+        let pin = self.table.pin();
+        let nodes = pin.entries().into_iter();
+        let named = nodes.filter(|node| entries.contains(name_of(*node)));
+        let weak = |(key, watch, _)| (self.weak)(key, watch);
+        named
+            .filter_map(|node| node.entry().and_then(weak))
+            .collect()
     }
 
     fn release(&self) {
@@ -85,16 +122,33 @@ impl<S: Schema<Watch: Watches>> Member for MemberOf<'_, S> {
     }
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
+        let drains = self.taking.is_some();
         let Some(pin) = self.pin.get_mut() else {
             return 0;
         };
+        // The table keeps what dead entries own, when no thread looks at them any more.
+        let why = if drains { Gone::Died } else { Gone::Removed };
+        if drains {
+            pin.gather_nothing();
+        }
         let doomed = |node: &&Node<_>| doomed.contains(name_of(*node));
         let nodes = pin.entries().into_iter().filter(doomed);
-        nodes.filter(|node| self.table.unlink(pin, node)).count()
+        nodes
+            .filter(|node| self.table.unlink_as(pin, node, why))
+            .count()
     }
 
     fn destroy(&mut self) {
         self.release();
+    }
+
+    fn purge(&mut self) {
+        self.table.purge();
+    }
+
+    fn hand_out(&mut self) -> Box<dyn Contents + 'v> {
+        self.taking = None;
+        Box::new(core::mem::take(&mut self.taken))
     }
 
     fn shared(&self) -> Option<*const ()> {
@@ -128,23 +182,36 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 }
 
 macro_rules! cyclic {
-    ($([$($generics:tt)*] $map:ty where $type:ident, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
+    ($([$($generics:tt)*] $map:ty, $schema:ty where $type:ident, $weak:ident, |$key:pat_param, $value:pat_param| $owned:expr;)*) => {$(
         impl<$($generics)*> Sealed for &$map {}
 
         impl<$($generics)*> Cyclic for &$map
         where
             $type: Trace,
+            $weak: 'static,
         {
-            fn member<'m>(self) -> Box<dyn Member + 'm>
+            type Contents = $type;
+
+            fn member<'m, 'v>(self) -> Box<dyn Member<'v> + 'm>
             where
                 Self: 'm,
+                $type: 'v,
             {
-                let show: Show<_, _> = |$key, $value, tracer| Trace::trace($owned, tracer);
-                Box::new(MemberOf::new(&self.table, show, type_name::<$map>()))
+                let mut member = self.cyclic();
+                member.weak = |_, watch| Some(Box::new(watch.downgrade()?));
+                Box::new(member)
             }
         }
 
         impl<$($generics)*> $map {
+            fn cyclic(&self) -> MemberOf<'_, $schema>
+            where
+                $type: Trace,
+            {
+                let show: Show<_, _> = |$key, $value, tracer| Trace::trace($owned, tracer);
+                MemberOf::new(&self.table, show, type_name::<$map>())
+            }
+
             /// Removes entries that keep themselves alive: the keys and values that the entries own
             /// lead to the objects on whose lives the entries depend, and nothing else leads to
             /// these objects. Returns the number of removed entries. Also returns the number of
@@ -155,7 +222,7 @@ macro_rules! cyclic {
             /// The decision depends on the handles that the owned keys and values [show](Trace). No
             /// object that the program still holds is destroyed. Reclaims dead entries as
             /// [`purge`](Self::purge) does, before and after. For the costs, the rules for threads,
-            /// and a purge of several maps together, see [`Cycles`].
+            /// and a purge of several maps together, see [`Cycles`](crate::cycles::Cycles).
             ///
             /// # Panics
             /// If a `trace` panics: then no entry is removed. If a destructor panics, after all
@@ -166,16 +233,54 @@ macro_rules! cyclic {
                 // `Trace`.
                 $type: Trace,
             {
-                Cycles::new().with(self).purge()
+                remove(&mut [&mut self.cyclic()], false, false).purged()
+            }
+
+            /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
+            /// but destroys no contents of these entries: returns the values (in a map with weak
+            /// values: the keys). For callers that hold a lock under which no destructor may run:
+            /// drop the returned contents after the lock. An entry at which another thread looks is
+            /// removed and counted, but the call cannot hand out its contents:
+            /// [`take_dead`](Self::take_dead) says where they are destroyed.
+            /// [`Cycles::drain`](crate::cycles::Cycles::drain) does the same for several maps, for
+            /// maps at rest, and names the entries that stay.
+            ///
+            /// # Panics
+            /// If a `trace` panics: then no live entry is removed, and what dead entries own is
+            /// destroyed. If a listener or the destructor of a weak handle panics.
+            ///
+            /// ```
+            /// use std::sync::OnceLock;
+            /// use weakly::{Strong, concurrent::WeakMap, impl_trace};
+            ///
+            /// struct Node { parent: OnceLock<Strong<Node>> }
+            /// impl_trace!(Node: parent);
+            ///
+            /// let all = WeakMap::new();
+            /// let node = Strong::new(Node { parent: OnceLock::new() });
+            /// all.insert(&node, node.clone()); // keeps its own key alive
+            /// drop(node);
+            /// let (purged, values) = all.drain_cycles();
+            /// assert_eq!((purged.removed, values.len()), (1, 1));
+            /// ```
+            #[must_use = "what is returned is destroyed when it is dropped"]
+            pub fn drain_cycles(&self) -> (Purged, Vec<$type>)
+            where
+                $type: Trace,
+            {
+                let mut member = self.cyclic();
+                let purged = remove(&mut [&mut member], false, true).purged();
+                let taken = core::mem::take(&mut member.taken).into_iter();
+                (purged, taken.map(|($key, $value)| $owned).collect())
             }
         }
     )*};
 }
 
 cyclic! {
-    [K: SharedRef, V] WeakMap<K, V> where V, |_, value| value;
-    [K: SharedRef, V, S] WeakHashMap<K, V, S> where V, |_, value| value;
-    [K, V: SharedRef, S] WeakValueMap<K, V, S> where K, |key, _| key;
+    [K: SharedRef, V] WeakMap<K, V>, ByAddress<K, V> where V, K, |_, value| value;
+    [K: SharedRef, V, S] WeakHashMap<K, V, S>, ByContents<K, V> where V, K, |_, value| value;
+    [K, V: SharedRef, S] WeakValueMap<K, V, S>, Named<K, V> where K, V, |key, _| key;
 }
 
 macro_rules! fields {

@@ -276,6 +276,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         Some(self.kept().filter(|_| on_request)?.begin_taking())
     }
 
+    /// Keeps keys and values of dead entries for a call that takes them out.
+    pub(super) fn begin_draining(&self) -> Taking<'_, S::Key, S::Value> {
+        self.nodes.begin_concern().kept.begin_taking()
+    }
+
     /// Takes out the keys and values of at most `most` dead entries, without destroying them.
     ///
     /// Bags are left alone where keys or values have a destructor: a bag may have removed entries,
@@ -475,9 +480,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn destroy_kept(&self, most: usize, panics: &mut FirstPanic) -> usize {
         let taken = self.kept().map_or_else(Vec::new, |kept| kept.take(most));
         let len = taken.len();
-        for left in taken {
-            panics.catch(|| drop(left));
-        }
+        panics.drop_each(taken);
         len
     }
 }

@@ -197,9 +197,7 @@ impl<K, V> Drop for Taking<'_, K, V> {
         if let Some(cell) = waker {
             panics.catch(|| cell.wake());
         }
-        for left in rest {
-            panics.catch(|| drop(left));
-        }
+        panics.drop_each(rest);
         panics.resume();
     }
 }
@@ -209,9 +207,7 @@ impl<K, V> Drop for KeptRemains<K, V> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         let all = mem::take(&mut self.list.lock().left);
-        for left in all {
-            panics.catch(|| drop(left));
-        }
+        panics.drop_each(all);
         panics.resume();
     }
 }

@@ -228,8 +228,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Unlinks the given node, if the node is still linked.
     pub(super) fn unlink(&self, pin: &Pin<'_, S>, node: &Node<S>) -> bool {
+        self.unlink_as(pin, node, Gone::Removed)
+    }
+
+    /// Like [`unlink`](Self::unlink), with the removal cause of a live entry.
+    pub(super) fn unlink_as(&self, pin: &Pin<'_, S>, node: &Node<S>, why: Gone) -> bool {
         self.unlink_if(pin, node.hash(), |now| ptr::eq(now, node), |_| true)
-            .map(|node| self.end(node))
+            .map(|node| self.end_as(node, why))
             .is_some()
     }
 

@@ -45,7 +45,7 @@ pub struct WeakValueMap<K, V: SharedRef, S = DefaultHashBuilder> {
     hasher: S,
 }
 
-type Named<K, V> = ByKey<K, SharedWatchFor<V>, ()>;
+pub(super) type Named<K, V> = ByKey<K, SharedWatchFor<V>, ()>;
 
 with_hasher! {
     /// ```

@@ -23,6 +23,10 @@ impl Addresses {
         Some(found.1)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn contains(&self, addr: usize) -> bool {
         self.get(addr).is_some()
     }

@@ -45,6 +45,10 @@ impl Held for Foreign {
     fn name(&self) -> Cow<'static, str> {
         Cow::Owned(format!("foreign object {:#x}", self.id))
     }
+
+    fn foreign(&self) -> Option<usize> {
+        Some(self.id)
+    }
 }
 
 impl Tracer<'_> {
@@ -83,7 +87,8 @@ impl Tracer<'_> {
     ///
     /// If foreign objects own each other in a ring without an entry, the entries to which the ring
     /// leads are [kept](super::Purged::kept), as with native objects, until the other language
-    /// breaks the ring.
+    /// breaks the ring. [`Drained::foreign`](super::Drained::foreign) has the ids of the foreign
+    /// objects whose fields are to be cleared.
     ///
     /// ```
     /// use std::{cell::RefCell, rc::Rc};

@@ -199,6 +199,10 @@ pub(super) trait Held {
     fn birth(&self) -> Option<Origin> {
         None
     }
+    /// Returns the id of a foreign object.
+    fn foreign(&self) -> Option<usize> {
+        None
+    }
 }
 
 struct HeldBy<P> {
@@ -288,9 +292,7 @@ impl Drop for Graph {
     /// destructors run, even if some panic.
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
-        for object in self.nodes.drain(..) {
-            panics.catch(|| drop(object));
-        }
+        panics.drop_each(self.nodes.drain(..));
         panics.resume();
     }
 }

@@ -102,7 +102,7 @@ struct Step {
     object: usize,
 }
 
-impl Cycles<'_> {
+impl Cycles<'_, '_> {
     /// Finds the holders of an object: for each strong handle that the values of these maps show, a
     /// path from an entry to the handle. Handles that are like each other form a group. All other
     /// strong handles to the object, the argument included, are elsewhere.
@@ -140,8 +140,8 @@ impl Cycles<'_> {
     #[must_use]
     pub fn holders<K: StrongRef>(&self, target: &K) -> Holders {
         /// Lets entries move again.
-        struct Release<'a, 'm>(&'a Cycles<'m>);
-        impl Drop for Release<'_, '_> {
+        struct Release<'a, 'm, 'v>(&'a Cycles<'m, 'v>);
+        impl Drop for Release<'_, '_, '_> {
             fn drop(&mut self) {
                 self.0.members.iter().for_each(|member| member.release());
             }

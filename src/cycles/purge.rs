@@ -2,12 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::any::Any;
 use core::fmt;
+use core::ops::Deref;
 
+use super::addresses::Addresses;
 use super::graph::Graph;
-use super::member::{Entries, Member};
+use super::member::{Contents, Entries, Member};
 use super::search::Searching;
-use super::verdict::Verdict;
 
 /// A reference to a map whose entries may keep themselves alive: `&mut` for a map of one owner, `&`
 /// for a shared map. Sealed.
@@ -16,12 +18,16 @@ use super::verdict::Verdict;
     note = "pass `&mut map`, or `&map` if threads share it; its values have to implement `Trace`: see `weakly::impl_trace!` and `#[derive(Trace)]`"
 )]
 pub trait Cyclic: sealed::Sealed {
-    /// Returns the map as a member of a purge ([`Cycles`](crate::Cycles)), boxed: one purge takes
-    /// maps of several types. `'m` is the lifetime of the borrow of the map.
+    /// What the entries own.
     #[doc(hidden)]
-    fn member<'m>(self) -> Box<dyn Member + 'm>
+    type Contents;
+    /// Returns the map as a member of a purge or drain ([`Cycles`]), boxed: one purge takes maps of
+    /// several types. `'m` is the lifetime of the borrow of the map.
+    #[doc(hidden)]
+    fn member<'m, 'v>(self) -> Box<dyn Member<'v> + 'm>
     where
-        Self: 'm;
+        Self: 'm,
+        Self::Contents: 'v;
 }
 
 pub(crate) mod sealed {
@@ -55,7 +61,8 @@ pub struct Purged {
     /// their fields, and keep the key of the entry alive; without the ring, the purge would have
     /// removed the entry. After a field of the ring is cleared, the
     /// next purge removes these entries. [`Cycles::holders`] of each remaining key reports the
-    /// paths to the key: a ring is a path that meets one object twice.
+    /// paths to the key: a ring is a path that meets one object twice. [`Drained`] lists the
+    /// entries, and the foreign objects of the rings.
     pub kept: usize,
 }
 
@@ -78,34 +85,92 @@ pub struct Purged {
 /// assert_eq!(Cycles::new().with(&mut one).with(&mut other).purge().removed, 2);
 /// assert!(one.is_empty() && other.is_empty());
 /// ```
+///
+/// `'m` is the borrow of the maps, and `'v` the borrows in their contents.
 #[derive(Default)]
-pub struct Cycles<'m> {
-    pub(super) members: Vec<Box<dyn Member + 'm>>,
+pub struct Cycles<'m, 'v> {
+    pub(super) members: Vec<Box<dyn Member<'v> + 'm>>,
     at_rest: bool,
 }
 
 /// Destroys the unlinked entries, map by map, even if a destructor panics, and lets the entries of
-/// the maps move again.
-struct Destroying<'a, 'm>(&'a mut [Box<dyn Member + 'm>]);
+/// the maps move again. A drain only lets the entries move.
+struct Destroying<'a, 'm, 'v> {
+    members: &'a mut [&'m mut dyn Member<'v>],
+    drains: bool,
+}
 
-impl Destroying<'_, '_> {
+impl Destroying<'_, '_, '_> {
     fn next(&mut self) -> bool {
-        let Some((last, rest)) = core::mem::take(&mut self.0).split_last_mut() else {
+        let Some((last, rest)) = core::mem::take(&mut self.members).split_last_mut() else {
             return false;
         };
-        self.0 = rest;
-        last.destroy();
+        self.members = rest;
+        match self.drains {
+            true => last.release(),
+            false => last.destroy(),
+        }
         true
     }
 }
 
-impl Drop for Destroying<'_, '_> {
+impl Drop for Destroying<'_, '_, '_> {
     fn drop(&mut self) {
         while self.next() {}
     }
 }
 
-impl<'m> Cycles<'m> {
+/// Removes the entries whose keys only such entries keep alive, and destroys their contents; a
+/// drain leaves the contents with the members. See [`Cycles::purge`].
+pub(crate) fn remove<'v>(
+    members: &mut [&mut dyn Member<'v>],
+    at_rest: bool,
+    drains: bool,
+) -> Drained<'v> {
+    let mut removed = Drained::default();
+    // Runs also if a later step panics: no map stays pinned, and no unlinked entry is leaked.
+    let mut rest = Destroying {
+        members: &mut *members,
+        drains,
+    };
+    for member in rest.members.iter_mut() {
+        member.take_dead(drains);
+    }
+    let Some(search) = Searching::begin() else {
+        return removed;
+    };
+    let mut graph = Graph::new(at_rest);
+    show(rest.members, &mut graph);
+    let verdict = graph.verdict(rest.members.len());
+    // From here on destructors run, which may start a search.
+    drop(search);
+    removed.purged.kept = verdict.kept.iter().map(Addresses::len).sum();
+    if drains {
+        for (map, member) in rest.members.iter().enumerate() {
+            let keys = member.weak_keys(&verdict.kept[map]).into_iter();
+            removed.kept.extend(keys.map(|key| Kept { map, key }));
+        }
+        removed.foreign = verdict.foreign;
+    }
+    for (member, doomed) in rest.members.iter_mut().zip(&verdict.doomed) {
+        removed.purged.removed += member.unlink(doomed);
+    }
+    // The graph's handles are dropped while the unlinked values still own theirs: so a handle
+    // of the graph is never the last handle. Then the unlinked entries are destroyed, when all
+    // maps have unlinked them; the resulting deaths find none of the removed entries.
+    drop(graph);
+    while rest.next() {}
+    drop(rest);
+    for member in members {
+        match drains {
+            true => member.take_dead(true),
+            false => member.purge(),
+        }
+    }
+    removed
+}
+
+impl<'m, 'v> Cycles<'m, 'v> {
     /// Creates a search without maps.
     #[must_use]
     pub const fn new() -> Self {
@@ -115,20 +180,14 @@ impl<'m> Cycles<'m> {
         }
     }
 
-    /// Creates a search with one map.
-    pub(crate) fn of(member: Box<dyn Member + 'm>) -> Self {
-        let members = alloc::vec![member];
-        Cycles {
-            members,
-            at_rest: false,
-        }
-    }
-
     /// Adds a map: `&mut` a [`WeakMap`](crate::WeakMap), [`WeakHashMap`](crate::WeakHashMap) or
     /// [`WeakValueMap`](crate::WeakValueMap); `&` a map of [`concurrent`](crate::concurrent), or
     /// `&` a [`Memo`](crate::Memo).
     #[must_use]
-    pub fn with(mut self, map: impl Cyclic + 'm) -> Self {
+    pub fn with<C>(mut self, map: C) -> Self
+    where
+        C: Cyclic<Contents: 'v> + 'm,
+    {
         self.members.push(map.member());
         self
     }
@@ -187,34 +246,54 @@ impl<'m> Cycles<'m> {
     /// If a [`trace`](crate::cycles::Trace::trace) panics: then no entry is removed. If a
     /// destructor panics, after all destructors have run.
     pub fn purge(&mut self) -> Purged {
-        // Runs also if a later step panics: no map stays pinned, and no unlinked entry is leaked.
-        let mut rest = Destroying(&mut self.members);
-        for member in rest.0.iter_mut() {
-            member.take_dead();
-        }
-        let Some(search) = Searching::begin() else {
-            while rest.next() {}
-            return Purged::default();
-        };
-        let mut graph = Graph::new(self.at_rest);
-        show(rest.0, &mut graph);
-        let Verdict { doomed, kept } = graph.verdict(rest.0.len());
-        // From here on destructors run, which may start a search.
-        drop(search);
-        let mut purged = Purged { removed: 0, kept };
-        for (member, doomed) in rest.0.iter_mut().zip(&doomed) {
-            purged.removed += member.unlink(doomed);
-        }
-        // The graph's handles are dropped while the unlinked values still own theirs: so a handle
-        // of the graph is never the last handle. Then the unlinked entries are destroyed, when all
-        // maps have unlinked them; the resulting deaths find none of the removed entries.
-        drop(graph);
-        while rest.next() {}
-        drop(rest);
-        for member in &mut self.members {
-            member.purge();
-        }
-        purged
+        self.remove(false).purged
+    }
+
+    /// Removes the same entries as [`purge`](Self::purge), and dead entries, but destroys no
+    /// contents of these entries: the returned [`Drained`] owns the contents until you drop the
+    /// `Drained`. So no destructor of a removed value runs under a lock of the caller. The
+    /// `Drained` also lists the entries that stay because objects own each other.
+    ///
+    /// A shared map cannot hand out the contents of an entry at which another thread looks. These
+    /// contents are kept or destroyed later: see
+    /// [`take_dead`](crate::concurrent::WeakMap::take_dead). The listener of a ceiling hears of a
+    /// removed entry as of a dead entry ([`Gone::Died`](crate::keep::Gone::Died)). The costs and
+    /// the rules for threads are those of `purge`. Within a [`trace`](crate::cycles::Trace::trace) the
+    /// call only takes out dead entries.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use weakly::{Strong, WeakMap, cycles::{Cycles, Drained}, impl_trace};
+    ///
+    /// struct Node { inputs: Mutex<Vec<Strong<Node>>> }
+    /// impl_trace!(Node: inputs);
+    ///
+    /// let node = || Strong::new(Node { inputs: Mutex::default() });
+    /// let (a, b) = (node(), node());
+    /// b.inputs.lock().unwrap().push(a.clone()); // behind a lock, where only `at_rest` looks
+    /// let names = Mutex::new(WeakMap::from([(&a, (b.clone(), "a"))]));
+    /// drop((a, b));
+    /// assert_eq!(names.lock().unwrap().drain_cycles().0.removed, 0);
+    /// let drain = |map: &mut WeakMap<_, _>| Cycles::new().with(map).at_rest().drain();
+    /// let drained: Drained = drain(&mut names.lock().unwrap());
+    /// assert_eq!(drained.purged().removed, 1);
+    /// drop(drained); // the map is not locked
+    /// ```
+    ///
+    /// # Panics
+    /// If a [`trace`](crate::cycles::Trace::trace) panics: then no live entry is removed, and what
+    /// dead entries own is destroyed. If a listener or the destructor of a weak handle panics.
+    pub fn drain(&mut self) -> Drained<'v> {
+        let mut drained = self.remove(true);
+        let members = self.members.iter_mut();
+        drained.contents = members.map(|member| member.hand_out()).collect();
+        drained
+    }
+
+    fn remove(&mut self, drains: bool) -> Drained<'v> {
+        let members = self.members.iter_mut();
+        let members = members.map(|member| &mut **member as &mut dyn Member<'v>);
+        remove(&mut members.collect::<Vec<_>>(), self.at_rest, drains)
     }
 
     pub(super) fn show(&self, graph: &mut Graph) {
@@ -222,7 +301,7 @@ impl<'m> Cycles<'m> {
     }
 }
 
-fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
+fn show<'v, 'm>(members: &[impl Deref<Target = dyn Member<'v> + 'm>], graph: &mut Graph) {
     graph.members = members
         .iter()
         .filter_map(|member| member.shared())
@@ -242,7 +321,104 @@ fn show(members: &[Box<dyn Member + '_>], graph: &mut Graph) {
     }
 }
 
-impl fmt::Debug for Cycles<'_> {
+/// The result of a drain: owns the contents of the removed entries, and lists the entries that
+/// stay. See [`Cycles::drain`].
+///
+/// The contents have any types. The drop of a `Drained` destroys the contents, as the drop of a
+/// `Vec` destroys its items. `'v` is the borrow in the contents.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use weakly::{WeakMap, cycles::Cycles, impl_trace, local::{Strong, Weak}};
+///
+/// struct Node { next: RefCell<Option<Strong<Node>>> }
+/// impl_trace!(Node: next);
+///
+/// let node = Strong::new(Node { next: RefCell::default() });
+/// *node.next.borrow_mut() = Some(node.clone()); // a ring outside of the map
+/// let mut map = WeakMap::from([(&node, node.clone())]);
+/// drop(node);
+/// let drained = Cycles::new().with(&mut map).drain();
+/// let ring = drained.kept()[0].key::<Weak<Node>>().and_then(Weak::upgrade).unwrap();
+/// ring.next.take();
+/// drop(ring);
+/// assert_eq!(Cycles::new().with(&mut map).drain().purged().removed, 1);
+/// ```
+#[must_use = "what was removed is destroyed when this is dropped"]
+#[derive(Default)]
+pub struct Drained<'v> {
+    purged: Purged,
+    kept: Vec<Kept>,
+    foreign: Vec<usize>,
+    contents: Vec<Box<dyn Contents + 'v>>,
+}
+
+impl Drained<'_> {
+    /// Returns the counts. O(1).
+    pub fn purged(&self) -> Purged {
+        self.purged
+    }
+
+    /// Returns the entries that stay because rings of objects keep their keys alive. The list has
+    /// the entries that [`Purged::kept`] counts, except entries whose keys have died meanwhile.
+    /// O(1).
+    ///
+    /// No handle outside of the maps and of these rings leads to the keys, so the rings are
+    /// garbage. Clear a field of each ring: the next drain removes the entries.
+    #[must_use]
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// Returns the ids of the [foreign objects](super::Tracer::foreign) on the rings and behind the
+    /// rings, each id once, in no order. O(1).
+    ///
+    /// These objects are garbage, too. Clear the fields of each object, as the other language
+    /// clears garbage; the keys die, and their entries end. Clearing one object may free another
+    /// object: so first take a reference to each object, and keep the language's lock meanwhile.
+    #[must_use]
+    pub fn foreign(&self) -> &[usize] {
+        &self.foreign
+    }
+}
+
+impl fmt::Debug for Drained<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drained")
+            .field("purged", &self.purged)
+            .field("foreign", &self.foreign)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An entry that stays after a drain. See [`Drained::kept`].
+#[derive(Debug)]
+pub struct Kept {
+    map: usize,
+    key: Box<dyn Any>,
+}
+
+impl Kept {
+    /// Returns the number of the entry's map: 0 for the map that was passed to
+    /// [`Cycles::with`] first. O(1).
+    #[must_use]
+    pub fn map(&self) -> usize {
+        self.map
+    }
+
+    /// Returns the weak form of the entry's key, or `None` if `W` is a different type. O(1).
+    ///
+    /// For a `WeakMap<K, V>`, a `WeakHashMap<K, V>` and a `Memo<K, V>` the type is `K::Weak`: the
+    /// weak handle to the key, such as `Weak<T>` for `Strong<T>`; for a memo with several inputs a
+    /// tuple of weak handles. For a `WeakValueMap<K, V>` the type is `V::Weak`, as the entry
+    /// depends on its value.
+    #[must_use]
+    pub fn key<W: 'static>(&self) -> Option<&W> {
+        self.key.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Cycles<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.members.iter().map(|member| member.name());
         f.debug_struct("Cycles")

@@ -16,12 +16,15 @@ use super::addresses::Addresses;
 use super::census;
 use super::graph::Graph;
 
-/// The entries to remove, and the number of entries kept by cycles of fields.
+/// The entries to remove, and the entries kept by cycles of fields: for each map, by the map's
+/// names for them.
+#[derive(Default)]
 pub(super) struct Verdict {
-    /// For each map the entries to remove, by the map's names for them.
     pub(super) doomed: Vec<Addresses>,
-    /// The number of entries that stay only because their keys would survive without them.
-    pub(super) kept: usize,
+    /// The entries that stay only because their keys would survive without them.
+    pub(super) kept: Vec<Addresses>,
+    /// The ids of the foreign objects among the survivors.
+    pub(super) foreign: Vec<usize>,
 }
 
 /// The end of a list of entries.
@@ -51,23 +54,29 @@ impl Graph {
         self.complete();
         census::take(&mut self.nodes, self.at_rest);
         let mut spread = Spread::over(self);
-        let mut doomed: Vec<_> = (0..members).map(|_| Addresses::default()).collect();
+        let mut verdict = Verdict::default();
+        for all in [&mut verdict.doomed, &mut verdict.kept] {
+            all.resize_with(members, Addresses::default);
+        }
         let unheld = spread.unheld();
         if unheld.is_empty() {
-            return Verdict { doomed, kept: 0 };
+            return verdict;
         }
         spread.work = spread.survivors();
+        let foreign = |&object: &u32| self.nodes[object as usize].held.foreign();
+        verdict.foreign = spread.work.iter().filter_map(foreign).collect();
         spread.finish();
-        let mut kept = 0;
         for link in unheld {
             let entry = &self.links[link];
-            if spread.missing[link] > 0 {
-                doomed[entry.member].get_or_insert(entry.entry, 0);
+            let Verdict { doomed, kept, .. } = &mut verdict;
+            let list = if spread.missing[link] > 0 {
+                doomed
             } else {
-                kept += 1;
-            }
+                kept
+            };
+            list[entry.member].get_or_insert(entry.entry, 0);
         }
-        Verdict { doomed, kept }
+        verdict
     }
 }
 

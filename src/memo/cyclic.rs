@@ -2,25 +2,28 @@
 
 use core::any::type_name;
 use std::boxed::Box;
+use std::vec::Vec;
 
 use super::cache::Memo;
 use super::key::{MemoKey, TraceKey};
 use super::rewriting::Rewritten;
+use super::watches::Results;
 use crate::concurrent::MemberOf;
-use crate::cycles::{Cycles, Cyclic, Member, Purged, Sealed, Trace, Tracer};
+use crate::cycles::{Cyclic, Member, Purged, Sealed, Trace, Tracer, remove};
 
 impl<K: MemoKey, V> Sealed for &Memo<K, V> {}
 
-impl<K: MemoKey + TraceKey, V: Trace> Cyclic for &Memo<K, V> {
-    fn member<'m>(self) -> Box<dyn Member + 'm>
+impl<K: MemoKey + TraceKey + 'static, V: Trace> Cyclic for &Memo<K, V> {
+    type Contents = V;
+
+    fn member<'m, 'v>(self) -> Box<dyn Member<'v> + 'm>
     where
         Self: 'm,
+        V: 'v,
     {
-        Box::new(MemberOf::new(
-            &self.table,
-            show::<K, V>,
-            type_name::<Memo<K, V>>(),
-        ))
+        let mut member = self.cyclic();
+        member.weak = |key, watches| Some(Box::new(K::weak(key, watches.key_watches())?));
+        Box::new(member)
     }
 }
 
@@ -53,7 +56,45 @@ impl<K: MemoKey, V> Memo<K, V> {
         K: TraceKey,
         V: Trace,
     {
-        Cycles::new().with(self).purge()
+        remove(&mut [&mut self.cyclic()], false, false).purged()
+    }
+
+    /// Removes the same results as [`purge_cycles`](Self::purge_cycles), and results of dead inputs,
+    /// but destroys none of them: returns each result with the plain values of its key. See
+    /// [`WeakMap::drain_cycles`](crate::concurrent::WeakMap::drain_cycles).
+    ///
+    /// # Panics
+    /// If a `trace` panics: then no living result is removed, and dead results are destroyed. If a
+    /// listener or the destructor of a weak handle panics.
+    ///
+    /// ```
+    /// use weakly::{Memo, Strong};
+    ///
+    /// let simpler = Memo::<Strong<str>, Strong<str>>::new();
+    /// let term = Strong::from("x");
+    /// simpler.get_or_compute(&term, |_| term.clone()); // is its own input
+    /// drop(term);
+    /// let (purged, results) = simpler.drain_cycles();
+    /// assert_eq!((purged.removed, &*results[0].0), (1, "x"));
+    /// ```
+    #[must_use = "what is returned is destroyed when it is dropped"]
+    pub fn drain_cycles(&self) -> (Purged, Vec<(V, impl Sized + use<K, V>)>)
+    where
+        K: TraceKey,
+        V: Trace,
+    {
+        let mut member = self.cyclic();
+        let purged = remove(&mut [&mut member], false, true).purged();
+        let taken = core::mem::take(&mut member.taken).into_iter();
+        (purged, taken.map(|(key, value)| (value, key)).collect())
+    }
+
+    fn cyclic(&self) -> MemberOf<'_, Results<K, V>>
+    where
+        K: TraceKey,
+        V: Trace,
+    {
+        MemberOf::new(&self.table, show::<K, V>, type_name::<Self>())
     }
 }
 

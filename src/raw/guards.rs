@@ -269,6 +269,11 @@ impl Writing<'_> {
     #[inline]
     pub(super) fn retire_large(&self, retired: Retired) {
         self.retire(retired);
+        self.gather_nothing();
+    }
+
+    /// D7: lets none of the unlinked objects wait in the bag of the thread.
+    pub(super) fn gather_nothing(&self) {
         self.gathers.set(Some(false));
     }
 

@@ -497,6 +497,11 @@ impl<'t, N: Entry> Writer<'t, N> {
         Some(array)
     }
 
+    /// D7: lets none of the unlinked entries wait in the bag of the thread.
+    pub(crate) fn gather_nothing(&self) {
+        self.inside.gather_nothing();
+    }
+
     /// Lets the thread run no destructor when it leaves.
     #[inline]
     pub(crate) fn leave_quietly(&self) {

@@ -81,7 +81,8 @@ covariant! {
     <'m, 'x> reference_queue::Next<'x, i32>;
     <'m, 'x> memo::Computation<'x>;
     <'m, 'x> memo::Dependencies<'x>;
-    <'m, 'x> cycles::Cycles<'x>;
+    <'m, 'x> cycles::Cycles<'x, 'm>;
+    <'m, 'x> cycles::Drained<'x>;
     <'m, 'x> cycles::Tracer<'x>;
 }
 

@@ -132,7 +132,7 @@ trait Family: Trace + Sized + 'static {
     fn strong(&self) -> &Self::Strong;
     fn again(&self) -> Self;
     fn insert(map: &mut Self::Map, key: &Self, value: Value<Self>);
-    fn cycles(map: &mut Self::Map) -> Cycles<'_>;
+    fn cycles(map: &mut Self::Map) -> Cycles<'_, 'static>;
     fn len(map: &Self::Map) -> usize;
     fn native(&self) -> &Native<Self>;
     fn count(&self) -> usize;
@@ -165,7 +165,7 @@ macro_rules! families {
                 map.insert(&key.0, value);
             }
 
-            fn cycles(map: &mut Self::Map) -> Cycles<'_> {
+            fn cycles(map: &mut Self::Map) -> Cycles<'_, 'static> {
                 Cycles::new().with(&$($mut)? *map)
             }
 

@@ -526,10 +526,22 @@ fn check_drain<F: Family, I: Iterator<Item = usize>>(shows: Shows, choices: impl
         known.entries[1].clear();
         (Real::<F>::new(&known, shows, random, true), known)
     };
-    let [(mut purges, mut known), (mut drains, graph)] = [(); 2].map(|()| make());
+    let [
+        (mut purges, mut known),
+        (mut drains, graph),
+        (mut hidden, _),
+    ] = [(); 3].map(|()| make());
     let purged = purges.maps[0].purge_cycles();
     let (drained, owned) = drains.maps[0].drain_cycles();
     assert_eq!(drained, purged, "{shows:?} {graph:?}");
+    let all = Cycles::new().with(&mut hidden.maps[0]).drain();
+    assert_eq!(
+        (all.purged(), all.kept().len()),
+        (purged, purged.kept),
+        "{shows:?} {graph:?}"
+    );
+    assert_eq!(hidden.keys_of(0), drains.keys_of(0), "{shows:?} {graph:?}");
+    drop(all);
     known.settle();
     known.purge();
     if [Shows::Honest, Shows::Thrice, Shows::Counted].contains(&shows) && !F::AT_REST {

@@ -70,7 +70,7 @@ fn a_trace_that_panics_leaves_the_maps() {
 #[test]
 fn small_a_cycles_that_ends_late() {
     /// Says that its thread is ending, before it ends.
-    struct Late(Option<Cycles<'static>>, mpsc::Sender<()>);
+    struct Late(Option<Cycles<'static, 'static>>, mpsc::Sender<()>);
     impl Drop for Late {
         fn drop(&mut self) {
             self.1.send(()).unwrap();
