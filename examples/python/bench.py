@@ -10,9 +10,9 @@ import sys
 import time
 import weakref
 
-from weakly_example import Parameter, Tensor, WeakDictionary, alive, kept, release
+from weakly_example import Node, Tensor, WeakDictionary, alive, kept, release
 
-OBJECTS, ROUNDS = 2000, int((sys.argv[1:] or [101])[0])
+ROUNDS = int((sys.argv[1:] or [101])[0])
 
 
 class Object:
@@ -21,8 +21,11 @@ class Object:
     __slots__ = ("base", "__weakref__")
 
 
-def objects(make):
-    return [make() for _ in range(OBJECTS)]
+class Owner:
+    """What Python's own code would use in place of a node."""
+
+    def __init__(self, size=0):
+        self.size = size
 
 
 def get(table, keys):
@@ -35,15 +38,15 @@ def set_(table, keys):
         table[key] = 1
 
 
-def life(table, make):
-    for _ in range(OBJECTS):
+def life(table, make, number):
+    for _ in range(number):
         key = make()
         table[key] = 1
         del key
 
 
-def make_only(make):
-    for _ in range(OBJECTS):
+def make_only(make, number):
+    for _ in range(number):
         key = make()
         del key
 
@@ -58,44 +61,61 @@ def values(table, names):
         table[name]
 
 
-def clock(run, *args):
+def attribute(keys):
+    for key in keys:
+        key.x = key.x
+
+
+def clock(number, run, *args):
     begin = time.process_time()
     run(*args)
-    return (time.process_time() - begin) / OBJECTS * 1e9
+    return (time.process_time() - begin) / number * 1e9
 
 
-def main():
-    tensor, plain = lambda: Tensor(0), lambda: Object()
-    ours, theirs, by_name = WeakDictionary(), weakref.WeakKeyDictionary(), weakref.WeakValueDictionary()
-    tensors, plains = objects(tensor), objects(plain)
-    set_(ours, tensors), set_(theirs, plains)
+def rows(number):
+    """The rows for so many objects: a name, and for each side a function that returns nanoseconds."""
+    tensor, node, plain = lambda: Tensor(0), lambda: Node(0), lambda: Object()
+    ours, nodes_, theirs = WeakDictionary(), WeakDictionary(), weakref.WeakKeyDictionary()
+    by_name = weakref.WeakValueDictionary()
+    tensors, nodes, plains = ([make() for _ in range(number)] for make in (tensor, node, plain))
+    owners = [Owner() for _ in range(number)]
+    set_(ours, tensors), set_(nodes_, nodes), set_(theirs, plains)
     views = [it.view() for it in tensors]
     for name, it in enumerate(plains):
         by_name[name] = it
-    parameters = [Parameter(0) for _ in range(OBJECTS)]
-    rows = {
-        "get": (lambda: clock(get, ours, tensors), lambda: clock(get, theirs, plains)),
-        "set": (lambda: clock(set_, ours, tensors), lambda: clock(set_, theirs, plains)),
-        "make, set and die, less make and drop": (
-            lambda: clock(life, ours, tensor) - clock(make_only, tensor),
-            lambda: clock(life, theirs, plain) - clock(make_only, plain),
-        ),
-        "lookup of a wrapper": (lambda: clock(bases, views), lambda: clock(values, by_name, range(OBJECTS))),
-    }
-    for parameter in parameters:
-        parameter.keep()
-    rows["lookup of a resurrected wrapper"] = (lambda: clock(kept), rows["lookup of a wrapper"][1])
-    gc.disable()
-    rounds = [{row: (one(), other()) for row, (one, other) in rows.items()} for _ in range(ROUNDS)]
-    gc.enable()
-    print(f"{'ns for each operation':40} {'weakly':>8} {'Python':>8} {'quotient':>9}")
-    for row in rows:
-        one, other = zip(*(times[row] for times in rounds))
-        ratio = statistics.median(a / b for a, b in zip(one, other))
-        print(f"{row:40} {statistics.median(one):8.0f} {statistics.median(other):8.0f} {ratio:9.2f}")
-    del parameters, parameter, tensors, views
-    release(True)
-    gc.collect()
+    for it in nodes + owners:
+        it.x = 1
+    for it in nodes:
+        it.keep()
+
+    def lives(table, make):
+        return lambda: clock(number, life, table, make, number) - clock(number, make_only, make, number)
+
+    found = lambda: clock(number, values, by_name, range(number))
+    yield "get", lambda: clock(number, get, nodes_, nodes), lambda: clock(number, get, theirs, plains)
+    yield "set", lambda: clock(number, set_, nodes_, nodes), lambda: clock(number, set_, theirs, plains)
+    yield "make, set and die, less make and drop", lives(nodes_, node), lives(theirs, plain)
+    yield "the same, with a wrapper in a map", lives(ours, tensor), lives(theirs, plain)
+    yield "lookup of a living wrapper", lambda: clock(number, kept), found
+    yield "lookup of a wrapper in a map", lambda: clock(number, bases, views), found
+    yield "read and set of an attribute", lambda: clock(number, attribute, nodes), lambda: clock(number, attribute, owners)
+
+
+def main():
+    print(f"CPython {sys.version.split()[0]}, {ROUNDS} rounds: ns for each operation")
+    for number in (100, 2000):
+        gc.disable()
+        all = list(rows(number))
+        rounds = [[(ours(), theirs()) for _, ours, theirs in all] for _ in range(ROUNDS)]
+        gc.enable()
+        print(f"{f'{number} objects':40} {'weakly':>8} {'Python':>8} {'quotient':>9}")
+        for at, (name, _, _) in enumerate(all):
+            one, other = zip(*(times[at] for times in rounds))
+            ratio = statistics.median(a / b for a, b in zip(one, other))
+            print(f"{name:40} {statistics.median(one):8.0f} {statistics.median(other):8.0f} {ratio:9.2f}")
+        del all
+        release(True)
+        gc.collect()
     print("alive:", alive())
 
 

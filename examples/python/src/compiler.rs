@@ -7,8 +7,11 @@ use pyo3::prelude::*;
 use weakly::memo::{self, Computation};
 use weakly::{Memo, Strong};
 
-use crate::foreign::{self, Foreign, Value};
-use crate::tensor::Tensor;
+use crate::foreign;
+use crate::native::Handle;
+
+/// Any thread may clone this value. Only with Python's lock may a thread clone a `Py`.
+type Value = Arc<Py<PyAny>>;
 
 /// For a field of a Python object. A copy of the object needs a new token.
 #[pyclass(frozen)]
@@ -26,7 +29,7 @@ impl Token {
 #[derive(FromPyObject)]
 enum Guard<'py> {
     Token(Bound<'py, Token>),
-    Tensor(Bound<'py, Tensor>),
+    Object(Handle),
 }
 
 type Graphs = Memo<(Strong<()>, memo::Value<String>), Value>;
@@ -42,7 +45,7 @@ fn run(cx: &Computation<'_>, compile: &Bound<'_, PyAny>, variant: &str) -> PyRes
     for guard in &guards {
         match guard {
             Guard::Token(it) => cx.depends_on(&it.get().0),
-            Guard::Tensor(it) => cx.depends_on(&it.get().0),
+            Guard::Object(it) => cx.depends_on(&it.0),
         }
     }
     Ok(result.into())
@@ -52,7 +55,7 @@ fn run(cx: &Computation<'_>, compile: &Bound<'_, PyAny>, variant: &str) -> PyRes
 impl Compiler {
     #[new]
     fn new() -> Self {
-        Compiler(Foreign::armed())
+        Compiler(foreign::memo())
     }
 
     /// Threads that miss at the same time all compile. No thread waits.

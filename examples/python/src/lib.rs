@@ -3,33 +3,38 @@
 //! objects are given back under the lock only. `.ci/python` builds the module and runs the tests.
 //!
 //! * [`foreign`]: where values die
+//! * [`native`]: the native objects
 //! * [`tensor`]: one wrapper for each tensor, made anew; attributes of tensors
+//! * [`node`]: a wrapper with state, which lives as long as the native object
+//! * [`collect`]: cycles that pass through both worlds
 //! * [`dictionary`]: a weak dictionary
 //! * [`compiler`]: a compile cache, whose keys and guards are tokens
-//! * [`resurrected`]: a wrapper with state, which lives as long as the native object
 //! * [`naive`]: forms that hang, for comparison, and a worker thread without the lock
 
+mod collect;
 mod compiler;
 mod dictionary;
 mod foreign;
 mod naive;
-mod resurrected;
+mod native;
+mod node;
 mod tensor;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// Destroys what dead entries own, and returns the number of native objects.
 #[pyfunction]
 fn alive(py: Python<'_>) -> usize {
     foreign::settle(py);
-    tensor::alive()
+    native::alive()
 }
 
 /// Gives back all references to Python objects while Python still runs.
 #[pyfunction]
 fn shutdown(py: Python<'_>) {
-    tensor::clear();
-    resurrected::clear();
+    tensor::clear(py);
+    node::clear(py);
     foreign::shutdown(py);
 }
 
@@ -40,19 +45,25 @@ mod weakly_example {
     #[pymodule_export]
     use super::{
         alive,
+        collect::collect,
         compiler::{Compiler, Token},
         dictionary::WeakDictionary,
+        foreign::after_fork,
         naive::{Locked, kept, on_death_at_once, release},
-        resurrected::Parameter,
         shutdown,
         tensor::Tensor,
     };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        resurrected::init(module.py());
-        let exit = module.py().import("atexit")?;
+        let py = module.py();
+        module.add("Node", node::class(py)?)?;
+        let exit = py.import("atexit")?;
         exit.call_method1("register", (module.getattr("shutdown")?,))?;
+        let hooks = PyDict::new(py);
+        hooks.set_item("after_in_child", module.getattr("after_fork")?)?;
+        let os = py.import("os")?;
+        os.call_method("register_at_fork", (), Some(&hooks))?;
         Ok(())
     }
 }

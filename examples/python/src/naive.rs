@@ -9,9 +9,7 @@ use std::thread;
 use pyo3::prelude::*;
 use weakly::{Strong, WeakMap};
 
-use crate::foreign::Value;
-use crate::resurrected;
-use crate::tensor::{self, Native, Tensor};
+use crate::native::{self, Handle, Native};
 
 static KEPT: Mutex<Vec<Strong<Native>>> = Mutex::new(Vec::new());
 
@@ -37,11 +35,7 @@ pub fn keep(native: &Strong<Native>) {
 #[pyfunction]
 pub fn kept(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
     let kept = KEPT.lock().unwrap().clone();
-    let wrap = |native: &_| match resurrected::wrapper(py, native) {
-        Some(wrapper) => Ok(wrapper.into_any()),
-        None => Ok(tensor::wrap(py, native)?.into_any()),
-    };
-    kept.iter().map(wrap).collect()
+    kept.iter().map(|it| native::wrap(py, it)).collect()
 }
 
 /// The worker drops what native code keeps. With `wait`, the caller waits for the worker, and does
@@ -59,15 +53,15 @@ pub fn release(wait: bool) {
 /// Calls a Python function on the thread of the death. Hangs if the thread that has Python's lock
 /// waits for the death.
 #[pyfunction]
-pub fn on_death_at_once(tensor: &Tensor, callback: Py<PyAny>) {
-    _ = Strong::finalize(&tensor.0, move || {
+pub fn on_death_at_once(object: Handle, callback: Py<PyAny>) {
+    _ = Strong::finalize(&object.0, move || {
         Python::attach(|py| _ = callback.call0(py));
     });
 }
 
 /// A dictionary of one owner, under a lock.
 #[pyclass(frozen)]
-pub struct Locked(Mutex<WeakMap<Strong<Native>, Value>>);
+pub struct Locked(Mutex<WeakMap<Strong<Native>, Py<PyAny>>>);
 
 #[pymethods]
 impl Locked {
@@ -77,8 +71,8 @@ impl Locked {
         Locked(Mutex::new(map))
     }
 
-    fn set(&self, key: &Tensor, value: Py<PyAny>) {
-        let old = self.0.lock().unwrap().insert(&key.0, value.into());
+    fn set(&self, key: Handle, value: Py<PyAny>) {
+        let old = self.0.lock().unwrap().insert(&key.0, value);
         drop(old);
     }
 

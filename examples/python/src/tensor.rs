@@ -1,55 +1,25 @@
-//! Tensors, their wrappers, and their attributes.
+//! Tensors: native objects whose wrappers are made anew, and have no state. The attributes belong to
+//! the native object.
 
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering::Relaxed;
 
 use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
-use pyo3::{PyTraverseError, PyVisit, exceptions::PyAttributeError, ffi, prelude::*};
-use weakly::{Strong, concurrent::WeakMap};
+use pyo3::{PyTraverseError, PyVisit, exceptions::PyAttributeError, prelude::*};
+use weakly::Strong;
 
-use crate::foreign::{self, Foreign, Value};
+use crate::foreign::{self, Reference, Table};
 use crate::naive;
+use crate::native::Native;
 
-static ALIVE: AtomicUsize = AtomicUsize::new(0);
+static WRAPPERS: LazyLock<Table<Py<PyWeakrefReference>>> = LazyLock::new(foreign::table);
+/// Dictionaries.
+pub static ATTRIBUTES: LazyLock<Table<Reference>> = LazyLock::new(foreign::table);
 
-pub fn alive() -> usize {
-    ALIVE.load(Ordering::Relaxed)
-}
-
-/// The native object.
-pub struct Native {
-    size: usize,
-    /// What this is a view of.
-    base: Option<Strong<Native>>,
-    /// The wrapper, for [`resurrected`](crate::resurrected).
-    pub wrapper: AtomicPtr<ffi::PyObject>,
-}
-
-impl Native {
-    pub fn new(size: usize, base: Option<Strong<Native>>) -> Strong<Native> {
-        ALIVE.fetch_add(1, Ordering::Relaxed);
-        Strong::new(Native {
-            size,
-            base,
-            wrapper: AtomicPtr::new(null_mut()),
-        })
-    }
-}
-
-impl Drop for Native {
-    fn drop(&mut self) {
-        ALIVE.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-type Map<T> = LazyLock<Arc<WeakMap<Strong<Native>, Value<T>>>>;
-static WRAPPERS: Map<PyWeakrefReference> = LazyLock::new(Foreign::armed);
-static ATTRIBUTES: Map<PyDict> = LazyLock::new(Foreign::armed);
-
-pub fn clear() {
-    WRAPPERS.clear();
-    ATTRIBUTES.clear();
+pub fn clear(py: Python<'_>) {
+    let wrappers: Vec<_> = WRAPPERS.with(py, |wrappers| wrappers.drain().collect());
+    let attributes: Vec<_> = ATTRIBUTES.with(py, |attributes| attributes.drain().collect());
+    drop((wrappers, attributes));
 }
 
 /// The wrapper owns the native object. An object has one wrapper at a time.
@@ -58,7 +28,8 @@ pub struct Tensor(pub Strong<Native>);
 
 /// The wrapper of a native object, if there is one. Runs no Python code.
 fn living<'py>(py: Python<'py>, native: &Strong<Native>) -> Option<Bound<'py, Tensor>> {
-    let wrapper = WRAPPERS.with(native, |weak| weak.bind(py).upgrade())??;
+    let upgrade = |weak: &Py<PyWeakrefReference>| weak.bind(py).upgrade();
+    let wrapper = WRAPPERS.with(py, |wrappers| wrappers.get(native).and_then(upgrade))?;
     wrapper.cast_into().ok()
 }
 
@@ -72,8 +43,14 @@ pub fn wrap<'py>(py: Python<'py>, native: &Strong<Native>) -> PyResult<Bound<'py
     if let Some(first) = living(py, native) {
         return Ok(first);
     }
-    WRAPPERS.insert(native, weak.into());
+    let old = WRAPPERS.with(py, |wrappers| wrappers.insert(native, weak));
+    drop(old);
     Ok(wrapper)
+}
+
+/// The attributes of a native object.
+fn attributes<'py>(py: Python<'py>, native: &Strong<Native>) -> Option<Bound<'py, PyAny>> {
+    ATTRIBUTES.with(py, |all| Some(all.get(native)?.0.bind(py).clone()))
 }
 
 #[pymethods]
@@ -84,7 +61,7 @@ impl Tensor {
     }
 
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Tensor>> {
-        wrap(py, &Native::new(self.0.size, Some(self.0.clone())))
+        wrap(py, &Native::new(self.size(), Some(self.0.clone())))
     }
 
     #[getter]
@@ -98,13 +75,13 @@ impl Tensor {
 
     #[getter]
     fn size(&self) -> usize {
-        self.0.size
+        self.0.size.load(Relaxed)
     }
 
     /// Python calls this method for names that the class does not have.
     fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
-        let value = match ATTRIBUTES.get(&self.0) {
-            Some(attributes) => attributes.bind(py).get_item(name)?,
+        let value = match attributes(py, &self.0) {
+            Some(attributes) => attributes.cast::<PyDict>()?.get_item(name)?,
             None => None,
         };
         let missing = || PyAttributeError::new_err(name.to_owned());
@@ -113,11 +90,21 @@ impl Tensor {
 
     fn __setattr__(&self, py: Python<'_>, name: &str, value: Bound<'_, PyAny>) -> PyResult<()> {
         foreign::settle(py);
-        let attributes = ATTRIBUTES.get(&self.0).unwrap_or_else(|| {
-            let empty = Arc::new(PyDict::new(py).unbind());
-            ATTRIBUTES.get_or_insert_racing(&self.0, |_| empty)
-        });
-        attributes.bind(py).set_item(name, value)
+        let attributes = match attributes(py, &self.0) {
+            Some(attributes) => attributes,
+            None => {
+                let empty = PyDict::new(py);
+                // Another thread may have been first, as Python may have run its collector.
+                ATTRIBUTES.with(py, |all| {
+                    let first = || Reference(empty.clone().into_any().unbind());
+                    all.get_or_insert_with(&self.0, |_| first())
+                        .0
+                        .bind(py)
+                        .clone()
+                })
+            }
+        };
+        attributes.set_item(name, value)
     }
 
     /// Shows the attributes of the native objects that live only because of this wrapper. (No
@@ -126,8 +113,9 @@ impl Tensor {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         let mut next = Some(&self.0);
         while let Some(native) = next.filter(|it| Strong::strong_count(it) == 1) {
-            if let Some(attributes) = ATTRIBUTES.get(native) {
-                visit.call(&*attributes)?;
+            // SAFETY: Python calls this method with its lock.
+            unsafe {
+                ATTRIBUTES.peek(|all| all.get(native).map_or(Ok(()), |it| visit.call(&it.0)))?;
             }
             next = native.base.as_ref();
         }
