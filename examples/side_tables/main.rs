@@ -1,5 +1,6 @@
-//! Side tables on real input: three passes attach data to the nodes of syntax trees that they do not own. Then half of
-//! the trees are dropped, one of the tables, and the other trees; the data go with them.
+//! Side tables on real input: three passes attach data to the nodes of syntax trees that they do not own. A fourth pass
+//! replaces all nodes, and the data follow. Then half of the trees are dropped, one of the tables, and the other trees; the
+//! data go with them.
 //!
 //! `cargo run --release --example side_tables -- [PATH…]`
 
@@ -14,9 +15,16 @@ use std::process::ExitCode;
 
 use common::report::Report;
 use common::{same, sources};
-use passes::{SideTable, count_branches, find_parents, find_places};
+use passes::{SideTable, count_branches, find_parents, find_places, rewrite};
 use tree::{Kind, Node, Tree};
 use weakly::{Strong, Weak};
+
+/// How many nodes are replaced.
+const REWRITTEN: usize = if cfg!(debug_assertions) {
+    10_000
+} else {
+    1_000_000
+};
 
 fn main() -> ExitCode {
     let columns = ["nodes", "places", "parents", "branches", "pending"];
@@ -43,6 +51,14 @@ fn run(files: &[PathBuf], report: &mut Report) -> Result<(), String> {
     report.row("count branches", || session.counts());
     report.aside(|_| session.check(0))?;
     report.aside(|report| session.show(report));
+
+    // The data of each node move to the node that takes its place.
+    let mut rewritten = 0;
+    while rewritten < REWRITTEN && !session.trees.is_empty() {
+        rewritten += session.rewrite();
+    }
+    report.row("rewrite the nodes", || session.counts());
+    report.aside(|_| session.check(0))?;
 
     // Entries go with their nodes, at once. Their values go with a purge, or when the table changes, or with it.
     let before = session.entries();
@@ -103,6 +119,25 @@ impl Session {
         path
     }
 
+    /// Replaces all nodes; returns their number.
+    fn rewrite(&mut self) -> usize {
+        let (mut nodes, places) = (0, &mut self.places);
+        let (parents, branches) = (&mut self.parents, &mut self.branches);
+        for tree in &mut self.trees {
+            tree.root = rewrite(&tree.root, &mut |old, new| {
+                nodes += 1;
+                places.transfer(old, new);
+                branches.transfer(old, new);
+                parents.transfer(old, new);
+                // What moved leads to the old parent.
+                for child in &new.children {
+                    parents.insert(child, Strong::downgrade(new));
+                }
+            });
+        }
+        nodes
+    }
+
     /// For the table of the report. The last are dead entries whose values are not dropped yet.
     fn counts(&self) -> [usize; 5] {
         let (places, parents, branches) = (&self.places, &self.parents, &self.branches);
@@ -121,7 +156,18 @@ impl Session {
         let expected = [nodes, nodes, nodes - roots, nodes, pending];
         same("the tables", self.counts(), expected)?;
         let mut nodes = self.trees.iter().flat_map(Tree::nodes);
-        nodes.try_for_each(|node| same("branches of a node", self.branches[node], recount(node)))
+        nodes.try_for_each(|node| {
+            same("branches of a node", self.branches[node], recount(node))?;
+            let mut children = node.children.iter();
+            children.try_for_each(|child| {
+                let parent = self.parents.get(child).and_then(Weak::upgrade);
+                same(
+                    "the parent of a node",
+                    parent.is_some_and(|it| Strong::ptr_eq(&it, node)),
+                    true,
+                )
+            })
+        })
     }
 }
 

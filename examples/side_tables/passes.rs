@@ -1,4 +1,5 @@
-//! Three passes over trees that they do not own. Each writes what it finds out about nodes into a table of its own.
+//! Three passes over trees that they do not own. Each writes what it finds out about nodes into a table of its own. The fourth
+//! pass replaces the nodes, and knows nothing of the tables.
 
 use std::iter;
 
@@ -43,4 +44,21 @@ pub(crate) fn count_branches(node: &Strong<Node>, known: &mut SideTable<usize>) 
     }
     known.insert(node, branches);
     branches
+}
+
+/// Replaces a node and all below it by new nodes, the children first, and shows each old node with the new one.
+pub(crate) fn rewrite(
+    node: &Strong<Node>,
+    replaced: &mut impl FnMut(&Strong<Node>, &Strong<Node>),
+) -> Strong<Node> {
+    let children = node.children.iter();
+    let children = children.map(|child| rewrite(child, replaced)).collect();
+    let (kind, range) = (node.kind, node.range.clone());
+    let new = Strong::new(Node {
+        kind,
+        range,
+        children,
+    });
+    replaced(node, &new);
+    new
 }

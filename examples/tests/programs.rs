@@ -231,6 +231,11 @@ mod inner {
     assert!(out.starts_with(most), "{out}");
     let [nodes, entries @ ..] = rows::<5>(&out, "count branches")[0];
     assert_eq!(entries, [nodes, nodes - 2, nodes, 0]);
+    // Not one is lost.
+    assert_eq!(
+        rows::<5>(&out, "rewrite the nodes")[0],
+        rows(&out, "count branches")[0]
+    );
 }
 
 #[test]
