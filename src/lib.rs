@@ -111,7 +111,7 @@ pub mod guide;
 
 #[cfg(feature = "std")]
 pub use attribute::{Attribute, Attributes};
-pub use attribute::{AttributeId, AttributeKey};
+pub use attribute::{AttributeId, AttributeKey, Existing};
 #[doc(inline)]
 pub use collections::{
     Interner, WeakHashMap, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet,

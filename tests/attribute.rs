@@ -14,5 +14,7 @@ mod single;
 mod threads;
 #[path = "memo/tools.rs"]
 mod tools;
+#[path = "attribute/transfers.rs"]
+mod transfers;
 
 use common::pointers::for_each_pointer;

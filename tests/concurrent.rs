@@ -91,6 +91,8 @@ mod sweeps;
 mod thread_locals;
 #[path = "concurrent/threads.rs"]
 mod threads;
+#[path = "concurrent/transfers.rs"]
+mod transfers;
 #[path = "concurrent/weak_drops.rs"]
 mod weak_drops;
 #[path = "concurrent/weak_lookups.rs"]

@@ -61,7 +61,7 @@ fn main() {
     });
 }
 
-const OPERATIONS: [&str; 14] = [
+const OPERATIONS: [&str; 16] = [
     "get",
     "replace",
     "remove+insert",
@@ -76,6 +76,8 @@ const OPERATIONS: [&str; 14] = [
     "memo-miss",
     "interner-hit",
     "interner-miss",
+    "transfer-and-back",
+    "content-transfer-and-back",
 ];
 
 struct All {
@@ -116,6 +118,7 @@ impl All {
                 .map(|name| interner.intern_ref(name.as_str()))
                 .collect::<Vec<_>>()
         });
+        let spare: Vec<Key> = (KEYS..2 * KEYS).map(Strong::new).collect();
         let each = |run: &mut dyn FnMut(usize)| (0..times).for_each(run);
         match operation {
             "get" => each(&mut |at| _ = black_box(map.get(key(at)))),
@@ -160,6 +163,16 @@ impl All {
             }),
             "interner-miss" => each(&mut |at| {
                 words[at % KEYS] = interner.intern_ref(names[KEYS + at % (2 * KEYS)].as_str());
+            }),
+            "transfer-and-back" => each(&mut |at| {
+                let new = &spare[at % KEYS];
+                black_box(map.transfer(key(at), new));
+                black_box(map.transfer(new, key(at)));
+            }),
+            "content-transfer-and-back" => each(&mut |at| {
+                let new = &spare[at % KEYS];
+                black_box(contents.transfer(&(at % KEYS), new));
+                black_box(contents.transfer(&(KEYS + at % KEYS), &told[at % KEYS]));
             }),
             other => panic!("{other}: none of {OPERATIONS:?}"),
         }

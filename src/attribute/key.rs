@@ -107,6 +107,15 @@ impl fmt::Debug for AttributeId {
     }
 }
 
+/// What a transfer does with an attribute of `from` that `to` has already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Existing {
+    /// `to` keeps its value, and the attribute of `from` stays where it is.
+    Keep,
+    /// The value of `from` replaces the value of `to`, which is destroyed like a replaced value.
+    Replace,
+}
+
 /// An attribute of an object: the name, and a pointer to the value.
 #[derive(Clone)]
 pub(super) struct AttributeValue<P> {

@@ -7,7 +7,7 @@ mod single;
 mod shared;
 
 pub use key::local::AttributeKey as LocalAttributeKey;
-pub use key::{AttributeId, AttributeKey};
+pub use key::{AttributeId, AttributeKey, Existing};
 #[cfg(feature = "std")]
 pub use shared::{Attribute, Attributes};
 pub use single::Attributes as LocalAttributes;

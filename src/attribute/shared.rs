@@ -6,7 +6,7 @@ use core::iter::FusedIterator;
 use std::sync::Arc;
 use std::vec::Vec;
 
-use super::key::{AttributeId, AttributeKey, AttributeValue, ids, position};
+use super::key::{AttributeId, AttributeKey, AttributeValue, Existing, ids, position};
 use crate::concurrent::{SharedKey, SharedRef, WeakMap, shared_housekeeping};
 use crate::reference::Identify;
 
@@ -94,10 +94,29 @@ struct AttributeSet(Arc<[AttributeValue<Shared>]>);
 
 type Shared = Arc<dyn Any + Send + Sync>;
 
+/// The value of a copied attribute. Each copy has a pointer of its own, which names the copy: a
+/// transfer removes the attributes that it has copied, and no attribute that another transfer has
+/// brought back meanwhile.
+struct Copied(Shared);
+
+fn copy_of(value: &Shared) -> Shared {
+    let original = value.downcast_ref().map_or(value, |Copied(value)| value);
+    Arc::new(Copied(Arc::clone(original)))
+}
+
 impl AttributeSet {
+    /// Returns `None` if there are no attributes.
+    fn of(all: Vec<AttributeValue<Shared>>) -> Option<Self> {
+        // (`into` leaks the elements of a vector, if memory is missing and the allocation error
+        // unwinds.)
+        (!all.is_empty()).then(|| AttributeSet(all.into_iter().collect()))
+    }
+
     fn find<A: AttributeKey>(&self) -> Option<&A::Value> {
         let at = position(&self.0, AttributeId::of::<A>())?;
-        self.0[at].value.as_ref()?.downcast_ref()
+        let value = self.0[at].value.as_ref()?;
+        let copied = || value.downcast_ref::<Copied>()?.0.downcast_ref();
+        value.downcast_ref().or_else(copied)
     }
 
     /// Returns the set with the attribute added or replaced, or without the attribute; `None` if
@@ -110,9 +129,7 @@ impl AttributeSet {
             (None, Some(value)) => all.push(AttributeValue::new(id, value)),
             (None, None) => {}
         }
-        // (`into` leaks the elements of a vector, if memory is missing and the allocation error
-        // unwinds.)
-        (!all.is_empty()).then(|| AttributeSet(all.into_iter().collect()))
+        AttributeSet::of(all)
     }
 }
 
@@ -265,6 +282,100 @@ impl<K: SharedKey> Attributes<K> {
     /// destruction of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&self, object: &Q) -> bool {
         self.objects.remove_if(object, |_| true)
+    }
+
+    /// Moves all attributes of `from` to `to`, for an object that takes the place of another, and
+    /// returns the number of moved attributes. The moved attributes that `to` did not have come
+    /// last in its [list](Self::list), in the order of `from`. `existing` decides about the
+    /// attributes that `to` has already. If both are the same object, nothing changes. O(attributes
+    /// of `from`), each times a lookup among the attributes of both, and again if another thread
+    /// changes an attribute of one of them meanwhile. No value is cloned; a moved value has a
+    /// second pointer before it, of 32 bytes.
+    ///
+    /// `to` gets all moved attributes in one step, before all of them leave `from` in one step: a
+    /// thread that asks for an attribute of `from` and then of `to` finds one of them, and for a
+    /// moment both have the attribute. An attribute that another thread has set anew at `from`
+    /// meanwhile stays there. So beside `transfer(b, a)` and beside an insertion no attribute is
+    /// lost. An attribute that another thread removes from `from` meanwhile may still reach `to`.
+    ///
+    /// ```
+    /// use weakly::{AttributeKey, Attributes, Existing, Strong};
+    ///
+    /// struct Cost;
+    /// impl AttributeKey for Cost { type Value = u32; }
+    /// struct Note;
+    /// impl AttributeKey for Note { type Value = String; }
+    ///
+    /// let [old, new] = ["x * 2", "x << 1"].map(Strong::new);
+    /// let pass = Attributes::new();
+    /// pass.insert(&old, Cost, 3);
+    /// pass.insert(&old, Note, "in a loop".into());
+    /// pass.insert(&new, Cost, 1);
+    /// assert_eq!(pass.transfer(&old, &new, Existing::Keep), 1);
+    /// assert_eq!(pass.get(&new, Note).as_deref(), Some("in a loop"));
+    /// assert_eq!((pass.get(&old, Cost), pass.get(&new, Cost)), (Some(3), Some(1)));
+    /// ```
+    pub fn transfer(&self, from: &K, to: &K, existing: Existing) -> usize {
+        let (moved, replaced) = self.copied(from, to, existing);
+        self.change_set(from, &mut |now| {
+            let mut left = now?.0.to_vec();
+            let is_moved = |value: &Shared| moved.iter().any(|it| Arc::ptr_eq(it, value));
+            left.retain(|attribute| !attribute.value.as_ref().is_some_and(is_moved));
+            AttributeSet::of(left)
+        });
+        // The destructors of the replaced values are user code, and may panic.
+        drop(replaced);
+        moved.len()
+    }
+
+    /// Gives `to` all attributes of `from`, in one step, and returns the number of given
+    /// attributes. Otherwise as [`transfer`](Self::transfer), but `from` keeps its attributes. An
+    /// object that was cloned has no attributes until this call.
+    ///
+    /// Both objects share the values, which are not cloned: a change of a value with interior
+    /// mutability is seen at both. Each object is free to set its attribute anew.
+    ///
+    /// ```
+    /// use weakly::{AttributeKey, Attributes, Existing, Strong};
+    ///
+    /// struct Cost;
+    /// impl AttributeKey for Cost { type Value = u32; }
+    ///
+    /// let costs = Attributes::new();
+    /// let original = Strong::new("x * 2");
+    /// costs.insert(&original, Cost, 3);
+    /// let clone = Strong::new(*original);
+    /// costs.copy(&original, &clone, Existing::Replace);
+    /// drop(original);
+    /// assert_eq!(costs.get(&clone, Cost), Some(3));
+    /// ```
+    pub fn copy(&self, from: &K, to: &K, existing: Existing) -> usize {
+        self.copied(from, to, existing).0.len()
+    }
+
+    /// Copies attributes of an object to another object. Returns the values that were copied, and
+    /// the attributes that the other object had.
+    fn copied(&self, from: &K, to: &K, how: Existing) -> (Vec<Shared>, Option<AttributeSet>) {
+        let (mut copied, mut replaced) = (Vec::new(), None);
+        let is_other = K::addr(from) != K::addr(to);
+        if let Some(set) = self.objects.get(from).filter(|_| is_other) {
+            self.change_set(to, &mut |there| {
+                copied.clear();
+                replaced = there.cloned();
+                let mut all = there.map_or_else(Vec::new, |there| there.0.to_vec());
+                for attribute in &*set.0 {
+                    let (id, value) = (attribute.id, attribute.value.as_ref().map(copy_of));
+                    match position(&all, id) {
+                        Some(_) if how == Existing::Keep => continue,
+                        Some(at) => all[at].value = value,
+                        None => all.push(AttributeValue { id, value }),
+                    }
+                    copied.extend(attribute.value.clone());
+                }
+                AttributeSet::of(all)
+            });
+        }
+        (copied, replaced)
     }
 
     shared_housekeeping!(objects);

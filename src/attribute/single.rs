@@ -7,7 +7,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::key::local::AttributeKey;
-use super::key::{AttributeId, AttributeValue, ids, position};
+use super::key::{AttributeId, AttributeValue, Existing, ids, position};
 use crate::collections::common::{housekeeping, resizing};
 use crate::collections::lookup::By;
 use crate::collections::store::Store;
@@ -216,6 +216,65 @@ impl<K: WeakKey> Attributes<K> {
     /// destruction of the attributes.
     pub fn forget<Q: ?Sized + Identify<K>>(&mut self, object: &Q) -> bool {
         self.store.remove(By(Q::addr(object))).is_some()
+    }
+
+    /// Moves all attributes of `from` to `to`, for an object that takes the place of another, and
+    /// returns the number of moved attributes. The moved attributes that `to` did not have come
+    /// last in its [list](Self::list), in the order of `from`. `existing` decides about the
+    /// attributes that `to` has already. If both are the same object, nothing changes. O(attributes
+    /// of `from`), each times a lookup among the attributes of `to`.
+    ///
+    /// The transfer of a single attribute is [`remove`](Self::remove), and then
+    /// [`insert`](Self::insert).
+    ///
+    /// ```
+    /// use weakly::{AttributeKey, Existing, local::{Attributes, Strong}};
+    ///
+    /// struct Cost;
+    /// impl AttributeKey for Cost { type Value = u32; }
+    /// struct Note;
+    /// impl AttributeKey for Note { type Value = String; }
+    ///
+    /// let [old, new] = ["x * 2", "x << 1"].map(Strong::new);
+    /// let mut pass = Attributes::new();
+    /// pass.insert(&old, Cost, 3);
+    /// pass.insert(&old, Note, "in a loop".into());
+    /// pass.insert(&new, Cost, 1);
+    /// assert_eq!(pass.transfer(&old, &new, Existing::Keep), 1);
+    /// assert_eq!(pass.get(&new, Note).map(String::as_str), Some("in a loop"));
+    /// assert_eq!((pass.get(&old, Cost), pass.get(&new, Cost)), (Some(&3), Some(&1)));
+    /// ```
+    pub fn transfer(&mut self, from: &K, to: &K, existing: Existing) -> usize {
+        let (old, new) = (K::addr(from), K::addr(to));
+        let count = self.store.get(By(old)).map_or(0, |set| set.0.len());
+        if count == 0 || old == new {
+            return 0;
+        }
+        // First all memory: if an allocation fails and unwinds, nothing has changed.
+        let mut replaced = Vec::with_capacity(count);
+        if let Place::Vacant(vacant) = self.store.place(By(new), |_| Some(())) {
+            vacant.set_owned(to, AttributeSet(Vec::with_capacity(count)));
+        }
+        let [Some(source), Some(there)] = self.store.get_disjoint_mut([By(old), By(new)]) else {
+            return 0;
+        };
+        there.0.reserve(count);
+        let mut left = 0;
+        while let Some(attribute) = source.0.get_mut(left) {
+            match position(&there.0, attribute.id) {
+                None => there.0.push(source.0.remove(left)),
+                Some(at) if existing == Existing::Replace => {
+                    core::mem::swap(attribute, &mut there.0[at]);
+                    replaced.push(source.0.remove(left));
+                }
+                Some(_) => left += 1,
+            }
+        }
+        if left == 0 {
+            self.store.remove(By(old));
+        }
+        drop(replaced);
+        count - left
     }
 
     /// Removes dead objects, and returns the attributes of each object as one item, instead of

@@ -368,6 +368,24 @@ macro_rules! lookups {
     };
 }
 
+/// The method that moves a value from one weak key to another. The arguments are the generics of a
+/// lookup, the value as `insert` takes it, and, where keys are compared, a lookup of the new key
+/// before the first change.
+macro_rules! transferring {
+    ([$($query:tt)*], |$to:ident, $value:ident| $given:expr $(; $lookup:expr)?, $(#[$more:meta])*) => {
+        /// Moves the value of `from` to `to`, for an object that takes the place of another, and
+        /// returns the old value of `to`. O(1) amortised, as much as [`remove`](Self::remove) and
+        /// [`insert`](Self::insert) together. From now on the entry lives as long as `to`. If
+        /// `from` has no live value, nothing changes, and `to` keeps its value.
+        $(#[$more])*
+        pub fn transfer<$($query)*>(&mut self, from: &Q, $to: &K) -> Option<V> {
+            $(_ = self.store.contains_key($lookup);)?
+            let $value = self.remove(from)?;
+            self.insert($to, $given)
+        }
+    };
+}
+
 /// The methods over the values of a map, which need no strong keys.
 macro_rules! values {
     () => {
@@ -630,5 +648,5 @@ macro_rules! making {
 
 pub(crate) use {
     entries, filling, housekeeping, keys_of, keys_weak, lookups, making, owned_entries,
-    owned_values, resizing, values, weak_entries, weak_values,
+    owned_values, resizing, transferring, values, weak_entries, weak_values,
 };

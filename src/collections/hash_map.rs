@@ -172,6 +172,28 @@ where
         old
     }
 
+    super::common::transferring! {
+        [Q: ?Sized + Query<K::Target, M>, M], |to, value| value; OfContent(K::content(to)),
+        ///
+        /// If both have equal content, the value stays, and lives as long as `to`; the method
+        /// returns `None`.
+        ///
+        /// # Panics
+        /// If `Hash` or `Eq` panics. All keys are looked up before the first change, so the map is
+        /// unchanged. But `to` is looked up once more: if only this lookup panics, the value is
+        /// lost.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakHashMap};
+        ///
+        /// let [old, new] = ["old", "new"].map(Strong::<str>::from);
+        /// let mut uses = WeakHashMap::from([(&old, 3), (&new, 1)]);
+        /// assert_eq!(uses.transfer("old", &new), Some(1));
+        /// drop(old);
+        /// assert_eq!(uses["new"], 3);
+        /// ```
+    }
+
     filling!();
     making!();
 

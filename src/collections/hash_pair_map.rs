@@ -137,6 +137,30 @@ where
         old
     }
 
+    super::common::transferring! {
+        [Q: ?Sized + Query<K::Target, M>, M], |to, value| &value; OfContent(K::content(to)),
+        ///
+        /// If a value takes the place of another value, insert the new value for each of the
+        /// [`keys_of`](Self::keys_of) the old.
+        ///
+        /// If both have equal content, the value stays, and lives as long as `to`; the method
+        /// returns `None`.
+        ///
+        /// # Panics
+        /// If `Hash` or `Eq` panics. All keys are looked up before the first change, so the map is
+        /// unchanged. But `to` is looked up once more: if only this lookup panics, the value is
+        /// lost.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakHashPairMap};
+        ///
+        /// let ([old, new], bold) = (["old", "new"].map(Strong::<str>::from), Strong::new("bold"));
+        /// let mut styles = WeakHashPairMap::from([(&old, &bold)]);
+        /// assert!(styles.transfer("old", &new).is_none());
+        /// assert_eq!((styles.get("old"), styles.get("new")), (None, Some(bold)));
+        /// ```
+    }
+
     weak_making!(['k] &'k K, [Q: ?Sized + Query<K::Target, M>, M]);
 
     /// Removes the live key with this content, and returns the key with its value, if the value is

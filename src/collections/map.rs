@@ -279,6 +279,25 @@ impl<K: WeakKey, V> WeakMap<K, V> {
         old
     }
 
+    super::common::transferring! {
+        [Q: ?Sized + Identify<K>], |to, value| value,
+        ///
+        /// If both are the same object, nothing changes, and the method returns `None`: no value
+        /// was replaced. A transfer of `from` needs no handle, and so is possible in its
+        /// destructor. For many private tables of one object, see
+        /// [`attributes`](crate::guide::attributes#when-an-object-takes-the-place-of-another).
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakMap};
+        ///
+        /// let (call, inlined) = (Strong::new("call f"), Strong::new("the body of f"));
+        /// let mut spans = WeakMap::from([(&call, 10..24)]);
+        /// assert_eq!(spans.transfer(&call, &inlined), None);
+        /// drop(call);
+        /// assert_eq!(spans[&inlined], 10..24);
+        /// ```
+    }
+
     filling!();
 
     making!();

@@ -97,6 +97,24 @@ impl<K: WeakKey, V: StrongRef> WeakPairMap<K, V> {
         old
     }
 
+    super::common::transferring! {
+        [Q: ?Sized + Identify<K>], |to, value| &value,
+        ///
+        /// If both are the same object, nothing changes, and the method returns `None`.
+        ///
+        /// If a value takes the place of another value, insert the new value for each of the
+        /// [`keys_of`](Self::keys_of) the old.
+        ///
+        /// ```
+        /// use weakly::{Strong, WeakPairMap};
+        ///
+        /// let ([button, icon], menu) = (["button", "icon"].map(Strong::new), Strong::new("menu"));
+        /// let mut opens = WeakPairMap::from([(&button, &menu)]);
+        /// assert!(opens.transfer(&button, &icon).is_none());
+        /// assert_eq!((opens.get(&button), opens.get(&icon)), (None, Some(menu)));
+        /// ```
+    }
+
     weak_making!(['k] &'k K, [Q: ?Sized + Identify<K>]);
 
     values!();

@@ -188,6 +188,23 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
     }
 }
 
+impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone> Table<Contents<K, V>> {
+    /// Moves the entry of a content to an object: see [`transfer`](Self::transfer).
+    pub(super) fn transfer_to<Q: ?Sized + Sought<K::Target>>(
+        &self,
+        (from, sought): (HashValue, &Q),
+        (to, key): (HashValue, &K),
+    ) -> Option<V> {
+        let mut sought = Seeker::new(sought);
+        let copy = |_: &_, value: &V| Some((self.admit(to, key), value.clone()));
+        let hold = |watch: &SharedWatchFor<K>, value: &V| Some((watch.hold()?, value.clone()));
+        let old = self.transfer((from, |node: &_| sought.is_in(node)), (to, ()), copy, hold);
+        // T5
+        drop(sought);
+        old.map(without_key)
+    }
+}
+
 /// Drops the key, whose object may die then, before the result is returned (T5).
 #[inline]
 pub(super) fn without_key<K, R>((key, result): (K, R)) -> R {

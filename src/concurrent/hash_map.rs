@@ -348,6 +348,30 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         new
     }
 
+    /// Moves the value of a content to the key `to`, and returns a clone of the old value of this
+    /// key or of a live key with equal content. O(1) amortised. From now on the entry lives as long
+    /// as `to`. If `from` has no value, nothing changes, and `to` keeps its value. If both have
+    /// equal content, the value stays, and lives as long as `to`; the call returns `None`.
+    /// Otherwise as [`WeakMap::transfer`](super::WeakMap::transfer), also beside other threads.
+    ///
+    /// # Panics
+    /// If `Hash`, `Eq` or `Clone` panics. Then nothing has changed.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakHashMap};
+    ///
+    /// let [old, new] = ["old", "new"].map(Strong::<str>::from);
+    /// let uses = WeakHashMap::from([(&old, 3), (&new, 1)]);
+    /// assert_eq!(uses.transfer("old", &new), Some(1));
+    /// assert_eq!((uses.get("old"), uses.get("new")), (None, Some(3)));
+    /// ```
+    pub fn transfer<Q: ?Sized + Query<K::Target, M>, M>(&self, from: &Q, to: &K) -> Option<V> {
+        let sought = Q::content(from);
+        let hash = hash_of(&self.hasher, sought);
+        let new = HashValue::of(&self.hasher, K::content(to));
+        self.table.transfer_to((hash, sought), (new, to))
+    }
+
     /// Removes the live key with this content, and returns a clone of its value. O(1). The value
     /// itself is destroyed when no thread looks at it any more, as for
     /// [`remove_if`](Self::remove_if). A value that is [being

@@ -2,8 +2,9 @@
 //! the set of such keys.
 
 use super::key::ByKey;
+use super::node::Node;
 use super::table::Table;
-use super::watch::{SharedWatchFor, Watches};
+use super::watch::{SharedWatchFor, Unplaced, Watches};
 use crate::hash::HashValue;
 use crate::reference::{Identify, WeakKey};
 
@@ -84,5 +85,19 @@ impl<T: Watches, V, const BY_ADDRESS: bool> Table<ByKey<Address, T, V, BY_ADDRES
         // T5
         drop(hold);
         shown
+    }
+
+    /// Moves the entry of an object to another object: see [`transfer`](Self::transfer).
+    #[inline]
+    pub(super) fn transfer_between<'t, K: WeakKey, Q: ?Sized + Identify<K>, H>(
+        &'t self,
+        (from, to): (&Q, &K),
+        copy: impl FnMut(&T, &V) -> Option<(Unplaced<'t, T>, V)>,
+        hold: impl Fn(&T, &V) -> Option<H>,
+    ) -> Option<H> {
+        let (hash, address) = Address::of(Q::addr(from));
+        let new = Address::of(WeakKey::addr(to));
+        let sought = |node: &Node<_>| *node.key() == address && address.is_of::<K, Q>(from);
+        (address != new.1).then(|| self.transfer((hash, sought), new, copy, hold))?
     }
 }

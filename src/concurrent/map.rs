@@ -341,6 +341,44 @@ impl<K: SharedKey, V: Clone> WeakMap<K, V> {
             .compute_value(hash, &address, key, |_, _| Some(()), change)
     }
 
+    /// Moves the value of `from` to `to`, for an object that takes the place of another, and
+    /// returns a clone of the old value of `to`. O(1) amortised. If `from` has no value, nothing
+    /// changes, and `to` keeps its value. The same holds if both are the same object. The new entry
+    /// lives as long as `to`. A transfer of `from` needs no handle, and so is possible in its
+    /// destructor.
+    ///
+    /// Other threads may be looking at the value, so `to` gets a clone. The clone is inserted
+    /// before the entry of `from` is removed: a thread that asks for `from` and then for `to` finds
+    /// one of them, and for a moment both have the value. The removal is left out if another thread
+    /// has changed the entry of `from` meanwhile. So beside `transfer(b, a)` and beside an
+    /// insertion, no value is lost. A value that another thread removes from `from` meanwhile may
+    /// still reach `to`, and of two threads that transfer one value to different objects, both may
+    /// succeed.
+    ///
+    /// A value of `from` that is [being made](crate::concurrent#a-value-that-is-being-made) is not
+    /// moved, and will be kept; a value of `to` that is being made is not kept. Under a ceiling, a
+    /// transfer inserts one entry and removes the other ([`Gone::Removed`](crate::keep::Gone)), but
+    /// evicts no entry if the clone weighs as much as the value. A copy of a value for a second
+    /// object is `get`, and then `insert`.
+    ///
+    /// # Panics
+    /// If `Clone` panics. Then nothing has changed.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakMap};
+    ///
+    /// let (call, inlined) = (Strong::new("call f"), Strong::new("the body of f"));
+    /// let spans = WeakMap::from([(&call, 10..24)]);
+    /// assert_eq!(spans.transfer(&call, &inlined), None);
+    /// assert_eq!((spans.get(&call), spans.get(&inlined)), (None, Some(10..24)));
+    /// ```
+    pub fn transfer<Q: ?Sized + Identify<K>>(&self, from: &Q, to: &K) -> Option<V> {
+        let (hash, _) = Address::of(WeakKey::addr(to));
+        let copy = |_: &_, value: &V| Some((self.table.watch(hash, to), value.clone()));
+        let hold = |_: &_, value: &V| Some(value.clone());
+        self.table.transfer_between((from, to), copy, hold)
+    }
+
     /// Removes the entry of a key, and returns a clone of its value. O(1). If values are not
     /// `Clone`, use `remove_if(key, |_| true)`. The value itself is destroyed when no thread looks
     /// at it any more, as for [`remove_if`](Self::remove_if), or, from eight threads on, [with a

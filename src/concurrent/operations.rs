@@ -1,5 +1,6 @@
 //! The operations on one entry that change a table, each within a [change](super::change).
 
+use core::cell::Cell;
 use core::ptr;
 
 use super::change::Upkeep;
@@ -204,11 +205,8 @@ impl<S: Compare> Table<S> {
                     (None, Some(there)) => self.unlink(change.pin, there),
                     (Some((watch, value)), there) => {
                         let mut node = self.ready(hash, S::key(key), watch, value);
-                        let expected = |now: Option<&_>| match (now, there) {
-                            (Some(now), Some(there)) => ptr::eq(now, there),
-                            (None, None) => true,
-                            _ => false,
-                        };
+                        let there = there.map(ptr::from_ref);
+                        let expected = |now: Option<&_>| now.map(ptr::from_ref) == there;
                         let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
                         change.put(&mut node, expected, overtakes).is_some()
                     }
@@ -222,6 +220,65 @@ impl<S: Compare> Table<S> {
             Some(answer) => answer,
             None => unreachable!("it is done"),
         }
+    }
+}
+
+impl<S: Compare<Key: Copy>> Table<S> {
+    /// Links a copy of the `sought` entry under another key, and then unlinks the sought entry,
+    /// unless another thread has changed the sought entry meanwhile: in between, a reader finds
+    /// both. `copy` returns the watch and the value of the new entry, or `None` if nothing is to be
+    /// copied. T6: `hold` is asked about the entry that the copy replaces, before the replacement,
+    /// and again when another thread changes this entry; its answer is returned. `hold` is not
+    /// asked about the sought entry itself. If a closure panics, nothing has changed.
+    pub(crate) fn transfer<'t, M: Into<Match>, H>(
+        &'t self,
+        (from, mut sought): (HashValue, impl FnMut(&Node<S>) -> M),
+        (to, key): (HashValue, S::Key),
+        mut copy: impl FnMut(&S::Watch, &S::Value) -> Option<(Unplaced<'t, S::Watch>, S::Value)>,
+        hold: impl Fn(&S::Watch, &S::Value) -> Option<H>,
+    ) -> Option<H> {
+        let held = Cell::new(None);
+        let ask = |now: Option<&Node<S>>, from| {
+            let other = now.filter(|now| !ptr::eq(*now, from)).and_then(Node::ready);
+            held.set(other.and_then(|(watch, value)| hold(watch, value)));
+            true
+        };
+        if let Some(plain) = self.plain() {
+            let place = plain.find(from.bits(), &mut sought)?;
+            let node = place.get();
+            let (watch, value) = node.ready().and_then(|(watch, value)| copy(watch, value))?;
+            let mut new = plain.entry(|| Node::new(to, key, value, watch.into_inner()));
+            let put = plain.put_found::<true>(&mut new, S::have_same_key, |now| ask(now, node));
+            if let Ok(old) = put {
+                // A plain change unlinks one entry.
+                match old {
+                    None => self.remove_plain(&plain, &place),
+                    Some(_) => self.remove_unusual(node),
+                };
+                // T5
+                drop(plain);
+                return held.into_inner();
+            }
+        }
+        _ = self.change(Upkeep::Unswept, |change, _: &mut Option<()>| {
+            // The plain change may have asked.
+            held.set(None);
+            let there = change.find(from, |node| sought(node).into());
+            let entry = there.and_then(|node| Some((node, node.ready()?)));
+            let entry = entry.and_then(|(node, (watch, value))| Some((node, copy(watch, value)?)));
+            let Some((node, (watch, value))) = entry else {
+                return;
+            };
+            let mut new = self.ready(to, key, watch, value);
+            let overtakes = |old: Option<&_>, _: &_| change.overtake(old);
+            let put = change.put(&mut new, |now| ask(now, node), overtakes);
+            if put.is_some() {
+                self.unlink(change.pin, node);
+            }
+        });
+        // After the change, as in `remove_where`.
+        self.sweep_some();
+        held.into_inner()
     }
 }
 

@@ -215,6 +215,34 @@ impl<K: SharedKey, V: SharedRef> WeakPairMap<K, V> {
         new
     }
 
+    /// Moves the value of `from` to `to`, for an object that takes the place of another, and
+    /// returns the old live value of `to`. O(1) amortised. If `from` has no live value, nothing
+    /// changes, and `to` keeps its value. Otherwise as
+    /// [`WeakMap::transfer`](super::WeakMap::transfer), also beside other threads. If a value takes
+    /// the place of another value, insert the new value for each of the [`keys_of`](Self::keys_of)
+    /// the old.
+    ///
+    /// ```
+    /// use weakly::{Strong, concurrent::WeakPairMap};
+    ///
+    /// let ([button, icon], menu) = (["button", "icon"].map(Strong::new), Strong::new("menu"));
+    /// let opens = WeakPairMap::from([(&button, &menu)]);
+    /// assert!(opens.transfer(&button, &icon).is_none());
+    /// assert_eq!((opens.get(&button), opens.get(&icon)), (None, Some(menu)));
+    /// ```
+    pub fn transfer<Q: ?Sized + Identify<K>>(&self, from: &Q, to: &K) -> Option<V> {
+        let (hash, _) = Address::of(WeakKey::addr(to));
+        let mut moved = None;
+        let copy = |watches: &PairWatches<K, V>, (): &()| {
+            let value = moved.insert(value_of(watches, &())?);
+            Some((self.watch(hash, to, value), ()))
+        };
+        let old = self.table.transfer_between((from, to), copy, value_of);
+        // T5
+        drop(moved);
+        old
+    }
+
     /// Removes the entry of a key; returns the value, if it is alive. O(1). A value that is [being
     /// made](crate::concurrent#a-value-that-is-being-made) will not be kept.
     pub fn remove<Q: ?Sized + Identify<K>>(&self, key: &Q) -> Option<V> {

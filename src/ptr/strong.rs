@@ -172,8 +172,11 @@ impl<T, F: Flavour> Strong<T, F> {
     /// * If this is the only strong handle, but there are weak handles or entries: the value
     ///   **moves to a new object**, and the old one dies. Weak handles expire, and **the attributes
     ///   that maps keep for the old object are left behind**. If that matters, call
-    ///   [`get_mut`](Self::get_mut) first. (A pair whose other side has died is an entry until its
-    ///   map next changes.)
+    ///   [`get_mut`](Self::get_mut) first; or keep a clone of the handle during the call, so that
+    ///   the old object lives on, and then move the attributes from the clone to this handle:
+    ///   [`WeakMap::transfer`](crate::WeakMap::transfer),
+    ///   [`local::Attributes::transfer`](crate::local::Attributes::transfer). (A pair whose other
+    ///   side has died is an entry until its map next changes.)
     /// * Otherwise: in a clone, in a new object.
     ///
     /// A payload that [returns](Self::new_returning) never moves to a new object: `make_mut` clones

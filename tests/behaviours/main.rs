@@ -17,6 +17,7 @@ mod common;
 mod a_map_basics;
 mod a_map_contents;
 mod a_map_routes;
+mod a_map_transfer;
 mod b_identity;
 mod c_key_death;
 mod c_key_death_reentrant;

@@ -9,9 +9,12 @@ use std::sync::{Arc, Weak};
 use weakly::keep::{self, Limit};
 use weakly::memo::Value;
 use weakly::reference::{Identify, Identity, StrongRef, Swept, WeakKey, WeakRef};
-use weakly::{Interner, Memo, Strong, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap, concurrent};
+use weakly::{
+    AttributeKey, Attributes, Existing, Interner, Memo, Strong, WeakHashMap, WeakHashPairMap,
+    WeakMap, WeakPairMap, WeakValueMap, concurrent,
+};
 
-use crate::common::custom::{self, Custom, customs};
+use crate::common::custom::{self, Code, Custom, customs};
 use crate::common::subject::{Owned, shared, single};
 use crate::common::{panics, quiet_panic};
 
@@ -20,12 +23,14 @@ type Kept = Arc<Owned<shared::Ends, Custom>>;
 thread_local! {
     /// How many calls are left before one panics, if one is to.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// What this call does, in the place of a panic.
+    static ACTS: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
 /// A call of users' code.
 fn call() {
     match LEFT.take() {
-        Some(0) => quiet_panic(),
+        Some(0) => ACTS.take().map_or_else(|| quiet_panic(), |acts| acts()),
         left => LEFT.set(left.map(|left| left - 1)),
     }
 }
@@ -80,6 +85,90 @@ fn a_condition_about_all() {
         assert_eq!(shared.len(), 6 - seen.take());
         assert_eq!(shared.pending_dead(), 0);
     });
+}
+
+/// A number whose code panics, if it is to.
+struct Calls;
+
+impl Code for Calls {
+    fn hash(&self, _: &Custom) -> usize {
+        call();
+        0
+    }
+
+    fn eq(&self, one: &Custom, other: &Custom) -> bool {
+        call();
+        one.number == other.number
+    }
+
+    fn clone(&self, of: &Custom) -> Custom {
+        call();
+        Custom::with(&Calls, of.number, 0)
+    }
+
+    fn drop(&self, _: &Custom) {}
+}
+
+fn calls(number: usize) -> Custom {
+    Custom::with(&Calls, number, 0)
+}
+
+/// Transfers a value from one key to another: each call that this makes of users' code panics, in turn, and nothing has changed.
+/// `$again`: the keys are compared again after the removal, and a panic that comes only then loses the value.
+macro_rules! transfers {
+    ($($name:ident: $new:expr, |$all:ident, $number:ident| $key:expr, $value:expr, |$put:ident, $in:ident| $insert:expr, $show:expr, $again:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            for occupied in [false, true] {
+                let (unchanged, lost) = (Cell::new(0), Cell::new(0));
+                at_each_call(|attempt| {
+                    #[allow(unused_mut)]
+                    let mut $all = $new;
+                    let keys = [0, 1, 2].map(|$number| $key);
+                    let [from, to, other] = &keys;
+                    let values = [10, 11, 12].map(|$number| $value);
+                    let entries = [(from, &values[0]), (other, &values[2]), (to, &values[1])];
+                    for &($put, $in) in &entries[..2 + usize::from(occupied)] {
+                        $insert;
+                    }
+                    let (before, mut old) = (occupied.then_some(11), None);
+                    let panicked = attempt(&mut || {
+                        old = $all.transfer(from, to).map(|$number| $show);
+                    });
+                    let now = [from, to, other].map(|key| $all.get(key).map(|$number| $show));
+                    match now {
+                        _ if !panicked => assert_eq!((now, old), ([None, Some(10), Some(12)], before)),
+                        [None, ..] if $again => {
+                            lost.set(lost.get() + 1);
+                            assert_eq!(now, [None, before, Some(12)]);
+                        }
+                        _ => {
+                            unchanged.set(unchanged.get() + 1);
+                            assert_eq!((now, lost.get()), ([Some(10), before, Some(12)], 0));
+                        }
+                    }
+                    assert_eq!(($all.len_live(), $all.pending_dead()), (now.iter().flatten().count(), 0));
+                });
+                assert!(unchanged.get() > lost.get(), "{}, {}", unchanged.get(), lost.get());
+            }
+        }
+    )*};
+}
+
+/// 652: Of a map of one owner, and a shared one.
+mod transfers {
+    use super::*;
+
+    transfers! {
+        by_content: WeakHashMap::new(), |all, number| Strong::new(calls(number)), number,
+            |key, value| all.insert(key, *value), *Borrow::<usize>::borrow(&number), true;
+        pairs_by_content: WeakHashPairMap::new(), |all, number| Strong::new(calls(number)), Strong::new(number),
+            |key, value| all.insert(key, value), *number, true;
+        shared: concurrent::WeakMap::new(), |all, number| Strong::new(number), calls(number),
+            |key, value| all.insert(key, Custom::clone(value)), number.number, false;
+        shared_by_content: concurrent::WeakHashMap::new(), |all, number| Strong::new(calls(number)), calls(number),
+            |key, value| all.insert(key, Custom::clone(value)), number.number, false;
+    }
 }
 
 /// A handle of a user, whose code panics wherever it can.
@@ -216,16 +305,16 @@ macro_rules! handles {
 
 handles! {
     map: all = WeakMap::new(), all.insert(object, 1),
-        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.purge()],
+        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.purge(), all.transfer(object, &Handle::from(7))],
         all.len(), 4, all.purge();
     value_map: all = WeakValueMap::new(), all.insert(*object.0, object),
         |object| [all.insert(*object.0, object), all.get(&*object.0), all.remove(&*object.0), all.insert(1, object)],
         all.len(), 4, all.purge();
     pair_map: all = WeakPairMap::new(), all.insert(object, object),
-        |object| [all.insert(object, object), all.get(object), all.remove(object)],
+        |object| [all.insert(object, object), all.get(object), all.remove(object), all.transfer(object, &Handle::from(7))],
         all.len(), 4, all.purge();
     hash_map: all = WeakHashMap::new(), all.insert(object, 1),
-        |object| [all.insert(object, 2), all.get(&*object.0), all.remove(&*object.0), all.get_or_insert_with(object, |_| 3)],
+        |object| [all.insert(object, 2), all.get(&*object.0), all.remove(&*object.0), all.get_or_insert_with(object, |_| 3), all.transfer(&*object.0, &Handle::from(7))],
         all.len(), 4, all.purge();
     interner: all = Interner::<Handle>::new(), drop(all.intern_with(&*object.0, |_| object.clone())),
         |object| [all.intern(*object.0), all.intern_with(&*object.0, |_| object.clone()), all.get(&*object.0)],
@@ -234,10 +323,10 @@ handles! {
         |object| [all.keep(object, 1), all.keep(object, 2)],
         all.len(), 4, all.clear();
     shared_map: all = concurrent::WeakMap::new(), all.insert(object, 1),
-        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.compute(object, |_| Some(4)), all.purge()],
+        |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.compute(object, |_| Some(4)), all.purge(), all.transfer(object, &Handle::from(7))],
         all.len(), 4, all.purge();
     shared_pair_map: all = concurrent::WeakPairMap::new(), all.insert(object, object),
-        |object| [all.insert(object, object), all.get(object), all.remove(object), all.get_or_insert_with(object, Handle::clone)],
+        |object| [all.insert(object, object), all.get(object), all.remove(object), all.get_or_insert_with(object, Handle::clone), all.transfer(object, &Handle::from(7))],
         all.len(), 4, all.purge();
     memo: all = Memo::<(Handle, Value<usize>), usize>::new(), all.insert((object, &1), 1),
         |object| [all.insert((object, &1), 2), all.get((object, &1)), all.remove((object, &1)), all.get_or_compute((object, &1), |cx| { cx.depends_on(object); 3 }), all.invalidate(object)],
@@ -257,4 +346,45 @@ handles! {
         }, all.insert(object, 1),
         |object| [all.insert(object, 2), all.get(object), all.remove(object), all.get_or_insert_with(object, |_| 3), all.shrink_to(1), all.clear()],
         all.len() + all.retained_weight(), 3 + 3, all.purge();
+}
+
+/// 654, 662: At any call that a transfer makes of users' code, a second transfer may bring back what the first has moved: one of
+/// the objects has it in the end.
+#[test]
+fn a_transfer_back_within_a_transfer() {
+    struct Name;
+    impl AttributeKey for Name {
+        type Value = usize;
+    }
+    type All = (concurrent::WeakMap<Handle, usize>, Attributes<Handle>);
+    type Transfer = fn(&All, &Handle, &Handle);
+    let transfers: [Transfer; 2] = [
+        |all, from, to| _ = all.0.transfer(from, to),
+        |all, from, to| _ = all.1.transfer(from, to, Existing::Replace),
+    ];
+    for transfer in transfers {
+        let mut calls = 0;
+        loop {
+            let all = Arc::new(All::default());
+            let [from, to] = [0, 1].map(Handle::from);
+            all.0.insert(&from, 7);
+            all.1.insert(&from, Name, 7);
+            let (again, back, away) = (all.clone(), Handle(from.0.clone()), Handle(to.0.clone()));
+            ACTS.set(Some(Box::new(move || transfer(&again, &away, &back))));
+            LEFT.set(Some(calls));
+            transfer(&all, &from, &to);
+            LEFT.set(None);
+            let is_in =
+                [&from, &to].map(|key| (all.0.contains_key(key), all.1.contains_key(key, Name)));
+            assert!(
+                is_in.iter().any(|it| it.0) && is_in.iter().any(|it| it.1),
+                "{calls}: {is_in:?}"
+            );
+            if ACTS.take().is_some() {
+                break;
+            }
+            calls += 1;
+        }
+        assert!(calls > 3, "{calls}");
+    }
 }

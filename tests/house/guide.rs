@@ -89,6 +89,7 @@ fn places(module: &str) -> Vec<String> {
             "ptr/",
             "collections/",
             "attribute/shared.rs",
+            "attribute/key.rs",
             "memo/",
             "reference/",
             "reference_queue/",

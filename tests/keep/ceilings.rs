@@ -3,8 +3,8 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread;
 
@@ -14,7 +14,7 @@ use weakly::memo::{Computation, Value};
 use weakly::{Memo, Reclaim, Strong};
 
 use crate::common::{in_time, panics, place_of_panic, quiet_panic, scaled};
-use crate::tools::{Pointer, Told};
+use crate::tools::{Pointer, Told, for_each_pointer};
 
 /// A collection whose entries can be bounded: numbers, for lives of a test's own.
 trait Bounded: Default {
@@ -585,5 +585,32 @@ fn a_replaced_entry_does_not_count_under_a_new_ceiling() {
         assert_eq!(map.retained_weight(), 20);
         assert_eq!(map.remove(&key), Some(20));
         assert_eq!(map.retained_weight(), 0);
+    }
+}
+
+for_each_pointer!(a_transfer_makes_its_own_room);
+
+/// 656: A transfer under a ceiling evicts nothing, though for a moment there is one entry more. Its listener is told of what
+/// the other key had, and of the entry that has gone.
+fn a_transfer_makes_its_own_room<P: Pointer>() {
+    let keys: Vec<_> = (0..4).map(P::from).collect();
+    for limit in [Limit::entries(3), Limit::none().weight(6)] {
+        let (map, told) = (WeakMap::<P, usize>::new(), Arc::<Mutex<Vec<_>>>::default());
+        map.set_ceiling(limit, |value| value % 10);
+        let tells = told.clone();
+        map.set_listener(move |_, value, why| tells.lock().unwrap().push((*value, why)));
+        for (key, value) in keys.iter().zip([11, 22, 33]) {
+            map.insert(key, value);
+        }
+        assert_eq!(map.transfer(&keys[0], &keys[3]), None);
+        assert_eq!((map.len(), map.retained_weight()), (3, 6));
+        map.purge();
+        assert_eq!(*told.lock().unwrap(), [(11, Gone::Removed)]);
+        assert_eq!(map.transfer(&keys[3], &keys[1]), Some(22));
+        assert_eq!((map.len(), map.retained_weight()), (2, 4));
+        map.purge();
+        let mut told = told.lock().unwrap().split_off(1);
+        told.sort_unstable_by_key(|(value, _)| *value);
+        assert_eq!(told, [(11, Gone::Removed), (22, Gone::Removed)]);
     }
 }

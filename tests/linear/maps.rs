@@ -1,6 +1,7 @@
 //! The maps that own their values.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use weakly::concurrent::{WeakHashMap, WeakMap};
@@ -10,14 +11,14 @@ use super::turn::{Face, Turn, whole};
 use super::world::{Hand, Handle, Owned, World};
 
 /// How many operations on a key make no value.
-const PLAIN: usize = 13;
+const PLAIN: usize = 14;
 
 /// `$by` is what a key is told apart by.
 macro_rules! owning {
     ($($map:ty, $by:ident;)*) => {$(
         impl<K: Handle> Face<K> for $map {
             fn operations(&self) -> usize {
-                17
+                18
             }
 
             fn key(&self, hand: &Hand<K>) -> u32 {
@@ -68,6 +69,13 @@ macro_rules! owning {
                     Then::Put(Entry { value, lives })
                 };
                 match operation {
+                    13 => {
+                        let hands = turn.hands.borrow();
+                        let from = &hands[turn.choose(hands.len())];
+                        turn.transfers([from.$by, key], lives, &mut || {
+                            self.transfer(from, object).map(|old| old.number)
+                        });
+                    }
                     8 => turn.does(key, "insert", &mut || {
                         let new = turn.owned(key);
                         let then = put(&new);
@@ -114,8 +122,10 @@ macro_rules! owning {
                 self.retain(|life, value| keep(life.$by, value.number));
             }
 
-            fn owned(&self, entries: usize) -> usize {
-                entries
+            /// A transfer may have left a value with two keys.
+            fn owned(&self, _: usize) -> usize {
+                let numbers = self.iter().map(|(_, value)| value.number);
+                numbers.collect::<BTreeSet<_>>().len()
             }
 
             whole!($map);

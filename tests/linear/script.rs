@@ -142,6 +142,9 @@ fn run_on<K: Handle>(mut all: Box<dyn Face<K>>, choices: &mut dyn Iterator<Item 
     drop(all);
     assert_eq!(world.kept.load(SeqCst), 0, "it was lost");
     _ = take_ends();
+    if world.unclear.load(SeqCst) {
+        return;
+    }
     let events: Vec<_> = turns.into_iter().flat_map(Turn::into_events).collect();
     for key in keys {
         let of_key = events.iter().filter(|(about, _)| about.has(key));

@@ -3,12 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::hint::spin_loop;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
 use std::{mem, thread, vec};
 
 use weakly::Reclaim;
 
 use super::spec::{Entry, Event, Objects, Then, Was};
-use super::world::{End, FILLER, Hand, Handle, Owned, World, take_ends};
+use super::world::{End, FILLER, Hand, Handle, Owned, World, take_clones, take_ends};
 use crate::common::{panics, quiet_panic};
 
 /// A collection, as scripts use it. What its keys are, and how an operation is noted, is its own.
@@ -238,6 +239,42 @@ impl<K: Handle> Turn<K> {
             (false, Some(shown)) if !wanted => (Some(shown).into(), Then::Nothing),
             (false, _) => (Was::Nothing, Then::Nothing),
         });
+    }
+
+    /// Runs a transfer from one key to another, for an object that the entry lives as long as. What it has moved is what it
+    /// has cloned first. It is three operations: a look at the one key, an insertion under the other, and the removal of
+    /// what was seen, unless something has come between.
+    pub fn transfers(
+        &self,
+        [from, to]: [u32; 2],
+        lives: Objects,
+        run: &mut dyn FnMut() -> Option<u32>,
+    ) {
+        take_clones();
+        let (old, span) = self.timed(run);
+        let clones = take_clones();
+        let Some(&moved) = clones.first() else {
+            assert!(old.is_none(), "nothing was moved");
+            return;
+        };
+        // If the transfer has begun anew, meanwhile another value may have come.
+        if clones.iter().any(|&it| it != moved && Some(it) != old) {
+            self.world.unclear.store(true, SeqCst);
+        }
+        let seen = (Was::Seen(moved, None), Then::Nothing);
+        self.note(About::One(from), span, "transfer, look", seen);
+        let was = match old {
+            // Its own entry was replaced.
+            None if from == to => Was::NothingOr(moved),
+            old => old.into(),
+        };
+        let value = moved;
+        let put = (was, Then::Put(Entry { value, lives }));
+        self.note(About::One(to), span, "transfer", put);
+        if from != to {
+            let gone = (Was::Any, Then::ClearValue(moved));
+            self.note_at(About::One(from), span, "transfer, removal", gone, true);
+        }
     }
 
     /// Runs an operation that asks for a value, and may make it, while something else happens. It says what the value is,

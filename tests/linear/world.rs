@@ -28,6 +28,8 @@ pub struct World {
     clock: AtomicU64,
     objects: AtomicU32,
     owned: AtomicU32,
+    /// Whether a history does not tell what has happened.
+    pub unclear: AtomicBool,
     /// How many are there.
     pub alive: AtomicUsize,
     pub kept: AtomicUsize,
@@ -83,6 +85,12 @@ pub enum End {
 thread_local! {
     static ENDS: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
     static PAUSES: Cell<u32> = const { Cell::new(0) };
+    static CLONES: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What was cloned on this thread since the last call.
+pub fn take_clones() -> Vec<u32> {
+    CLONES.take()
 }
 
 /// Where comparisons and clones on this thread let others go first, which is in the middle of operations: a bit for each.
@@ -161,6 +169,7 @@ pub struct Owned(Arc<Thing>);
 impl Clone for Owned {
     fn clone(&self) -> Self {
         pause();
+        CLONES.with_borrow_mut(|clones| clones.push(self.number));
         Owned(self.0.clone())
     }
 }

@@ -1,6 +1,6 @@
 //! Attributes, of which an object has two: one whose value is looked at, and one whose value has the script's code.
 
-use weakly::{AttributeId, AttributeKey, Attributes, Reclaim, Strong};
+use weakly::{AttributeId, AttributeKey, Attributes, Existing, Reclaim, Strong};
 
 use super::ways::{Kept, kept};
 use super::{Play, Together, user_code, wild, wish};
@@ -44,7 +44,15 @@ impl Play for Together<Attributes<Strong<Custom>>> {
             17 => _ = all.with(life, First, |_| user_code()),
             18 | 19 => _ = all.remove_if(life, First, |_| wish()),
             20 | 21 => _ = all.remove_if(life, Second, |_| wish()),
-            22..25 => _ = all.compute(life, First, |_| wish().then(|| kept(n))),
+            22 | 23 => {
+                let from = all.keys().next();
+                let existing = [Existing::Keep, Existing::Replace][n % 2];
+                match way {
+                    22 => drop(from.map(|from| all.transfer(&from, life, existing))),
+                    _ => drop(from.map(|from| all.copy(&from, life, existing))),
+                }
+            }
+            24 => _ = all.compute(life, First, |_| wish().then(|| kept(n))),
             _ => _ = all.compute(life, Second, |old| old.filter(|_| wish()).cloned()),
         }
     }

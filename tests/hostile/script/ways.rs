@@ -61,6 +61,11 @@ pub(super) fn lose<T>(value: T) {
     }
 }
 
+/// Whether a value may move from the one to the other, whose number it has: preferably not the same object.
+fn equals<K: Life<Custom>>(one: &K, other: &K) -> bool {
+    one.number == other.number && (!one.is(other) || wish())
+}
+
 /// A hash made beforehand.
 fn hashed<T: Borrow<Custom>>(hash: u64, number: usize) -> Hashed<impl Fn(&T) -> bool> {
     Hashed(hash, move |there: &T| {
@@ -87,6 +92,10 @@ ways! {
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
         abandon(all.iter_mut()),
+        {
+            let from = all.iter().map(|(from, _)| from).find(|from| equals(from, key));
+            drop(from.and_then(|from| all.transfer(&from, key)));
+        },
         lose(all.entry(key)),
         abandon(take(all).into_iter()),
     ];
@@ -116,6 +125,10 @@ ways! {
         abandon(all.extract_if(|_, _| wish())),
         abandon(all.drain_dead()),
         lose(all.entry(key)),
+        {
+            let from = all.iter().map(|(from, _)| from).find(|from| equals(from, key));
+            drop(from.and_then(|from| all.transfer(&*from, key)));
+        },
     ];
     HashSets: |all, key| [
         _ = all.replace(key),
@@ -210,6 +223,10 @@ ways! {
         all.retain(|_, _| wish()),
         abandon(all.iter()),
         _ = all.get_or_insert_racing(key, |_| kept(key.number)),
+        {
+            let from = all.iter().map(|(from, _)| from).find(|from| equals(from, key));
+            drop(from.and_then(|from| all.transfer(&from, key)));
+        },
     ];
     Sets: |all, key| [
         all.retain(|_| wish()),
@@ -225,6 +242,10 @@ ways! {
         _ = all.insert_hashed(all.hasher().hash_one(key.number), key, kept(key.number)),
         all.retain(|_, _| wish()),
         abandon(all.iter()),
+        {
+            let from = all.iter().map(|(from, _)| from).find(|from| equals(from, key));
+            drop(from.and_then(|from| all.transfer(&*from, key)));
+        },
     ];
     HashSets: |all, key| [
         _ = all.replace(key),

@@ -16,7 +16,8 @@ mod snapshots;
 use std::borrow::Borrow;
 use std::rc::Rc;
 
-use super::world::{Content, Item};
+use super::world::{Content, Item, Key};
+use crate::common::{Kind, new};
 use weakly::Hashed;
 
 // Each of these also makes what else finds a key of its kind: `find_weak` or `find_content`.
@@ -105,6 +106,11 @@ fn by_hash<T: Borrow<usize>>(hash: u64, number: usize) -> Hashed<impl Fn(&T) -> 
 /// Finds a content by another object that has it, behind another kind of handle.
 fn by_handle(number: usize) -> Rc<Item> {
     Rc::new(Item::new(Content::unlogged(number), None))
+}
+
+/// An object that is no object of the script, for a moment.
+fn elsewhere<P: Kind>() -> Key<P> {
+    new::<P, _>(Item::new(Content::unlogged(usize::MAX), None))
 }
 
 /// Looks an owned key up.

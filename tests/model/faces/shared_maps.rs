@@ -10,7 +10,7 @@ use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, SharedValue, Value};
 use super::maps::{Gone, asked_by_value, entry, immutable, map, shows};
 use super::snapshots::{Row, Snapshots, by_snapshots};
-use super::{by_content, by_handle, by_hash, by_identity, by_owned};
+use super::{by_content, by_handle, by_hash, by_identity, by_owned, elsewhere};
 use crate::common::subject::Answer;
 use crate::common::{Kind, downgrade, panics, quiet_panic};
 use weakly::concurrent::{SharedRef, WeakHashMap, WeakMap, WeakPairMap, WeakValueMap};
@@ -184,7 +184,14 @@ macro_rules! owned_values {
             fn change(&mut self, how: Change, key: &Key<P>, old: usize, new: Value) {
                 let (map, new) = (&*self, SharedValue::new(new));
                 let before = match how {
-                    Change::GetMut => map.swap(key, new).map(|before| before.id),
+                    Change::GetMut => {
+                        // There and back again.
+                        let (there, _) = map.get_key_value(key).expect("it is live");
+                        let other = elsewhere::<P>();
+                        assert!(map.transfer(&there, &other).is_none() && !map.contains_key(key));
+                        assert!(map.transfer(&other, &there).is_none() && !map.contains_key(&other));
+                        map.swap(key, new).map(|before| before.id)
+                    }
                     Change::IterMut => {
                         let was = Cell::new(None);
                         _ = map.compute(key, of_owned(&was, Some(new), false));

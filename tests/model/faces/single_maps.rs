@@ -9,7 +9,7 @@ use super::super::routes::{By, Change, Find, Insert, Keep, List, Remove, Take};
 use super::super::subject::{Found, Inserted, New, Pin, Shape, Subject};
 use super::super::world::{Item, Key, Value};
 use super::maps::{Gone, asked_by_value, entry, immutable, map, mutable, shows};
-use super::{by_content, by_handle, by_hash, by_identity, by_owned, copies, memory};
+use super::{by_content, by_handle, by_hash, by_identity, by_owned, copies, elsewhere, memory};
 use crate::common::subject::Memory;
 use crate::common::{Kind, downgrade, forget};
 use weakly::collections::entry::{Entry as Owning, WeakEntry as Weak};
@@ -210,7 +210,15 @@ macro_rules! owned_values {
         map! {
             $by, P, mutable,
             index: |map, query| map[query],
-            occupied: |map, how, key| [] occupied!(Owning, map, how, key, key),
+            occupied: |map, how, $key| [] {
+                if let (Some((there, _)), Remove::OccupiedEntry) = (map.get_key_value($query), how) {
+                    // There and back again.
+                    let other = elsewhere::<P>();
+                    assert!(map.transfer(&there, &other).is_none() && map.get($query).is_none());
+                    assert!(map.transfer(&other, &there).is_none() && map.get(&other).is_none());
+                }
+                occupied!(Owning, map, how, $key, $key)
+            },
             weak: |(key, value)| (key.upgrade().unwrap(), value),
             pin: |(key, _)| (Some(key), None),
         }
