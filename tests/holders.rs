@@ -4,6 +4,7 @@
 //! * `holders/handles.rs`: all the ways in which a handle begins, changes and ends.
 //! * `holders/collections.rs`: handles that collections make name the caller of the collection.
 //! * `holders/leaks.rs`: snapshots and leak checks.
+//! * `holders/list.rs`: the list of all shared collections.
 //! * `holders/hostile.rs`: destructors, panics, threads, the end of a thread.
 
 #[path = "holders/collections.rs"]
@@ -15,6 +16,8 @@ mod handles;
 mod hostile;
 #[path = "holders/leaks.rs"]
 mod leaks;
+#[path = "holders/list.rs"]
+mod list;
 
 use common::heap::Heap;
 use hostile::Pausing;

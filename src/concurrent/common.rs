@@ -58,6 +58,13 @@ macro_rules! shared_housekeeping {
             self.$entries.memory_usage()
         }
 
+        /// Sets the name of the collection in the [list of all
+        /// collections](crate::concurrent::collections). O(1).
+        #[cfg(feature = "holders")]
+        pub fn set_name(&self, name: &str) {
+            self.$entries.set_name(name);
+        }
+
         /// Returns the policy for the remains of dead entries.
         #[must_use]
         pub fn reclaim(&self) -> $crate::table::Reclaim {
@@ -313,7 +320,7 @@ macro_rules! without_hasher {
                 $(#[$example])*
                 #[must_use]
                 pub fn new() -> Self {
-                    Self { table: $crate::concurrent::table::Table::new() }
+                    Self { table: $crate::concurrent::table::Table::new(core::any::type_name::<Self>) }
                 }
             }
 
@@ -324,7 +331,7 @@ macro_rules! without_hasher {
             #[must_use]
             #[track_caller]
             pub fn with_capacity(capacity: usize) -> Self {
-                Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity) }
+                Self { table: $crate::concurrent::table::Table::new(core::any::type_name::<Self>).with_room_for(capacity) }
             }
 
             $crate::concurrent::common::shared_housekeeping!(table);
@@ -371,7 +378,7 @@ macro_rules! with_hasher {
                 $(#[$example])*
                 #[must_use]
                 pub fn with_hasher(hasher: S) -> Self {
-                    Self { table: $crate::concurrent::table::Table::new(), hasher }
+                    Self { table: $crate::concurrent::table::Table::new(core::any::type_name::<Self>), hasher }
                 }
             }
 
@@ -382,7 +389,7 @@ macro_rules! with_hasher {
             #[must_use]
             #[track_caller]
             pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-                Self { table: $crate::concurrent::table::Table::new().with_room_for(capacity), hasher }
+                Self { table: $crate::concurrent::table::Table::new(core::any::type_name::<Self>).with_room_for(capacity), hasher }
             }
 
             /// Returns a reference to the hasher.

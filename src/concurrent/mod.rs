@@ -53,6 +53,9 @@ pub use set::WeakSet;
 pub use value_map::WeakValueMap;
 pub use watch::{SharedKey, SharedRef, Sharing};
 
+#[cfg(feature = "holders")]
+pub use crate::raw::{Collection, Collections, collections};
+
 pub(crate) use common::{counting, shared_housekeeping, taking};
 pub(crate) use cyclic::MemberOf;
 pub(crate) use gathered::Gathered;

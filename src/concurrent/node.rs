@@ -216,6 +216,14 @@ impl<S: Schema> Entry for Node<S> {
         }
     }
 
+    #[cfg(feature = "holders")]
+    fn statistics(
+        context: &Self::Context,
+        counts: &crate::raw::RawCounts,
+    ) -> crate::statistics::Statistics {
+        context.statistics(counts)
+    }
+
     fn end(self, place: *const Self, context: &Self::Context) {
         match self {
             Node::Ready {

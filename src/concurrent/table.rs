@@ -32,7 +32,7 @@ use crate::hash::HashValue;
 use crate::keep::Gone;
 use crate::panics::FirstPanic;
 use crate::ptr::CoreRef;
-use crate::raw::{Match, RawTable, Registered, Unlinked, Writer};
+use crate::raw::{Face, Match, RawTable, Registered, Unlinked, Writer};
 use crate::statistics::{MemoryUsage, Statistics};
 use crate::sync::const_fn;
 
@@ -56,9 +56,9 @@ impl<S: Schema<Value: RefUnwindSafe>> RefUnwindSafe for Table<S> {}
 impl<S: Schema<Watch: Watches>> Table<S> {
     const_fn! {
         /// Allocates nothing.
-        pub(crate) fn new() -> Self {
+        pub(crate) fn new(face: Face) -> Self {
             Table {
-                nodes: RawTable::new(),
+                nodes: RawTable::of(face),
             }
         }
     }
@@ -155,6 +155,11 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         context.map_or_else(Statistics::default, |context| {
             context.statistics(&self.nodes.counts())
         })
+    }
+
+    #[cfg(feature = "holders")]
+    pub(crate) fn set_name(&self, name: &str) {
+        self.nodes.set_name(name);
     }
 
     pub(crate) fn memory_usage(&self) -> MemoryUsage {

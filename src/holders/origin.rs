@@ -33,7 +33,7 @@ pub struct Origin {
 impl Origin {
     /// Returns the origin of a handle that the calling function makes.
     #[track_caller]
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         let caller = panic::Location::caller();
         // A search holds each object that it meets: a backtrace of each would take most of its
         // time.

@@ -147,7 +147,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         #[must_use]
         pub fn new() -> Self {
             Memo {
-                table: Table::new(),
+                table: Table::new(type_name::<Self>),
                 hasher: OnceLock::new(),
             }
         }
@@ -161,7 +161,7 @@ impl<K: MemoKey, V> Memo<K, V> {
     #[track_caller]
     pub fn with_capacity(capacity: usize) -> Self {
         Memo {
-            table: Table::new().with_room_for(capacity),
+            table: Table::new(type_name::<Self>).with_room_for(capacity),
             ..Self::new()
         }
     }

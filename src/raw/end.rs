@@ -19,6 +19,8 @@ impl<N: Entry> Drop for RawTable<N> {
     /// Destroys all entries, even if some destructors panic.
     fn drop(&mut self) {
         let Some(core) = self.core() else { return };
+        #[cfg(feature = "holders")]
+        super::listed::end(core);
         let mut panics = FirstPanic::default();
         // First the domain: a retired array there still passes the stripes.
         self.domain.end(&mut panics);

@@ -3,7 +3,11 @@
 use core::mem::MaybeUninit;
 use std::boxed::Box;
 
+#[cfg(feature = "holders")]
+use super::rest::RawCounts;
 use crate::ptr::{CoreRef, Off, Promise, RegistrationId, Token};
+#[cfg(feature = "holders")]
+use crate::statistics::Statistics;
 use crate::sync::AtomicPtr;
 
 /// The operations that a table needs of its entries.
@@ -55,6 +59,12 @@ pub(crate) trait Entry {
     #[cfg_attr(weakly_loom, allow(dead_code))]
     fn only_drops(&self, _: &Self::Context) -> bool {
         false
+    }
+
+    /// Returns the counts of the table with this context.
+    #[cfg(feature = "holders")]
+    fn statistics(_: &Self::Context, _: &RawCounts) -> Statistics {
+        Statistics::default()
     }
 
     /// Destroys an entry that was at `_place`, and that no thread looks at any more.

@@ -94,6 +94,8 @@ mod domain;
 mod end;
 mod entry;
 mod guards;
+#[cfg(feature = "holders")]
+mod listed;
 #[cfg(all(test, weakly_loom))]
 mod models;
 mod nested;
@@ -114,11 +116,13 @@ mod unlinked;
 pub(crate) use array::by_hashes;
 pub(crate) use change::Put;
 pub(crate) use entry::{Entry, Registered};
+#[cfg(feature = "holders")]
+pub use listed::{Collection, Collections, collections};
 pub(crate) use nested::NestedCall;
 pub(crate) use participants::Tally;
 pub(crate) use plain::{NotPlain, Plain};
 pub(crate) use reap::{DeadList, Due, Taken};
 pub(crate) use rest::RawCounts;
 pub(crate) use sweep::SweepPosition;
-pub(crate) use table::{Located, Match, RawTable, Reader, Writer};
+pub(crate) use table::{Face, Located, Match, RawTable, Reader, Writer};
 pub(crate) use unlinked::Unlinked;

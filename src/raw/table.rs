@@ -31,8 +31,14 @@ pub(crate) struct RawTable<N: Entry> {
     pub(super) current: AtomicPtr<Array<N>>,
     /// The core, which deaths use. Null until there is an array.
     core: AtomicPtr<Core>,
+    /// Returns the name of the collection's type.
+    #[cfg(feature = "holders")]
+    pub(super) face: Face,
     owns: PhantomData<N>,
 }
+
+/// Returns the name of a type.
+pub(crate) type Face = fn() -> &'static str;
 
 // SAFETY: the owner of the table owns its entries, and the context of their destruction.
 unsafe impl<N: Entry<Context: Send> + Send> Send for RawTable<N> {}
@@ -44,12 +50,21 @@ impl<N: Entry> RawTable<N> {
     pub(super) const REST: MakeRest = MakeRest::with_context::<N::Context>();
 
     const_fn! {
+        #[cfg(test)]
         pub(crate) fn new() -> RawTable<N> {
+            RawTable::of(core::any::type_name::<N>)
+        }
+    }
+
+    const_fn! {
+        pub(crate) fn of(_face: Face) -> RawTable<N> {
             assert_apart!(RawTable<N>, current, domain.named, domain.participants, domain.rest);
             RawTable {
                 current: AtomicPtr::new(ptr::null_mut()),
                 core: AtomicPtr::new(ptr::null_mut()),
                 domain: Domain::new(Self::REST),
+                #[cfg(feature = "holders")]
+                face: _face,
                 owns: PhantomData,
             }
         }
@@ -150,6 +165,8 @@ impl<N: Entry> RawTable<N> {
     #[cold]
     pub(super) fn begin(&self, len: usize) {
         let core = self.core_or_new();
+        #[cfg(feature = "holders")]
+        self.begin_in_list();
         let new = Box::into_raw(Box::new(Array::<N>::new(len, core)));
         let first = match core.begin_entries(new.cast()) {
             Ok(()) => new,

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::files_of;
 
 /// Methods without an arm, each with the folder whose tests call it.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("tests/behaviours", "get_disjoint_mut retain_values"),
     ("tests/common", "remove_value"),
     (
@@ -16,6 +16,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
         "purge_some take_dead try_get_or_insert_racing try_get_or_insert_shared",
     ),
     ("tests/cycles", "drain_cycles purge_cycles"),
+    ("tests/holders", "set_name"),
     ("tests/hostile", "get_or_insert_racing"),
     (
         "tests/keep",
