@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{mem, thread};
 
-use weakly::{ByIdentity, Interner, Memo, Strong, WeakMap, dismantle, memo::Rewritten};
+use weakly::{ByIdentity, Interner, Memo, Strong, WeakMap, dismantle};
 
 const STACK: usize = 256 << 10;
 /// Without optimisation a million would take ten seconds.
@@ -73,22 +73,24 @@ fn padded(terms: &mut Terms) -> Strong<Term> {
     })
 }
 
-/// The simplified form of each term, which may be the term itself.
-type Simplified = Memo<Strong<Term>, Rewritten<Strong<Term>>>;
+/// The simplified form of each term, unless it is the term itself.
+type Simplified = Memo<Strong<Term>, Option<Strong<Term>>>;
 
 /// `x + 0` is `x`, everywhere in a term; each object is simplified once.
 fn simplify(term: &Strong<Term>, terms: &mut Terms, known: &Simplified) -> Strong<Term> {
-    known.get_or_rewrite(term, |_| {
+    let simpler = known.get_or_compute(term, |_| {
         let children = term.children.each_ref().map(|child| {
             let child = child.as_ref()?;
             Some(ByIdentity(simplify(child, terms, known)))
         });
-        match (term.operator, children) {
+        let simple = match (term.operator, children) {
             ("+", [Some(x), Some(zero)]) if zero.operator == "0" => x.0,
             // If no child has changed, this is the term itself.
             (operator, children) => terms.intern(Term { operator, children }),
-        }
-    })
+        };
+        (!Strong::ptr_eq(&simple, term)).then_some(simple)
+    });
+    simpler.unwrap_or_else(|| term.clone())
 }
 
 /// The leaves of a term, as if nothing were shared; each object is visited once.

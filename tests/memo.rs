@@ -22,8 +22,6 @@ mod invalidation;
 mod keys;
 #[path = "memo/parts.rs"]
 mod parts;
-#[path = "memo/rewriting.rs"]
-mod rewriting;
 #[path = "memo/script.rs"]
 mod script;
 #[path = "memo/sweeps.rs"]

@@ -60,8 +60,8 @@ use crate::thread::Scope;
 /// A result that owns a strong handle to an input keeps the input alive, and with the input the
 /// entry, until [`purge_cycles`](Self::purge_cycles) finds that nothing else does. Give the result
 /// a weak handle instead. If the result may *be* an input, as in a rewriting that changes nothing,
-/// use [`get_or_rewrite`](Self::get_or_rewrite): then the memo only remembers which input is the
-/// result.
+/// let the memo remember only that: see [the
+/// guide](crate::guide::memo#results-that-may-be-their-own-input).
 ///
 /// ```
 /// use weakly::{Memo, Strong};

@@ -6,7 +6,6 @@ use std::vec::Vec;
 
 use super::cache::Memo;
 use super::key::{MemoKey, TraceKey};
-use super::rewriting::Rewritten;
 use super::watches::Results;
 use crate::concurrent::MemberOf;
 use crate::cycles::{Cyclic, Member, Purged, Sealed, Trace, Tracer, remove};
@@ -103,13 +102,5 @@ impl<K: MemoKey, V> Memo<K, V> {
 impl<K: MemoKey + TraceKey, V: Trace> Trace for Memo<K, V> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         self.table.show(show::<K, V>, tracer);
-    }
-}
-
-impl<R: Trace> Trace for Rewritten<R> {
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        if let Some(owned) = self.owned() {
-            owned.trace(tracer);
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! The keys of a memo, and the queries for these keys.
 
-use core::any::Any;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use equivalent::Equivalent;
@@ -97,11 +96,6 @@ pub trait MemoQuery<K: Part>: sealed::Asks<K> {
     fn into_stored(self) -> K::Stored;
     #[doc(hidden)]
     fn watch(handles: Self::Handles, hash: HashValue, core: CoreRef) -> K::Watches;
-    /// Passes each handle to the closure, in order.
-    #[doc(hidden)]
-    fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
-    where
-        Self: 'h;
 }
 
 /// A borrowed form of a plain value `T` in the key of a [`Memo`](crate::Memo): a `str` for a
@@ -257,14 +251,6 @@ impl<'k, K: SharedKey + 'static> MemoQuery<K> for &'k K {
     fn watch(handle: &K, hash: HashValue, core: CoreRef) -> SharedWatchFor<K> {
         SharedWatchFor::<K>::registered(handle, hash, core).into_inner()
     }
-
-    #[inline]
-    fn inputs<'h>(handle: &'k K, each: &mut dyn FnMut(&'h dyn Any))
-    where
-        Self: 'h,
-    {
-        each(handle);
-    }
 }
 
 impl<K: SharedKey + 'static> TraceKey for K {
@@ -374,13 +360,6 @@ macro_rules! many {
                 let watch = |handle: &L| <&K>::watch(handle.lend(), hash, core);
                 handles.iter().map(watch).collect()
             }
-
-            fn inputs<'h>(handles: &'k [L], each: &mut dyn FnMut(&'h dyn Any))
-            where
-                Self: 'h,
-            {
-                handles.iter().for_each(|handle| each(handle.lend()));
-            }
         }
     )*};
 }
@@ -475,13 +454,6 @@ macro_rules! plain {
             }
 
             fn watch((): (), _: HashValue, _: CoreRef) {}
-
-            #[inline]
-            fn inputs<'h>((): (), _: &mut dyn FnMut(&'h dyn Any))
-            where
-                Self: 'h,
-            {
-            }
         }
     )*};
 }
@@ -544,14 +516,6 @@ macro_rules! tuples {
 
             fn watch(handles: Self::Handles, hash: HashValue, core: CoreRef) -> ($($Part::Watches,)+) {
                 ($($Query::watch(handles.$at, hash, core),)+)
-            }
-
-            #[inline]
-            fn inputs<'h>(handles: Self::Handles, each: &mut dyn FnMut(&'h dyn Any))
-            where
-                Self: 'h,
-            {
-                $($Query::inputs(handles.$at, each);)+
             }
         }
 

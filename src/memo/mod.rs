@@ -7,7 +7,6 @@ mod cyclic;
 mod key;
 mod keys;
 mod racing;
-mod rewriting;
 mod tasks;
 mod timeout;
 mod untracked;
@@ -16,7 +15,6 @@ mod watches;
 pub use cache::Memo;
 pub use computation::Computation;
 pub use key::{Many, MemoKey, MemoQuery, Part, ToValue, TraceKey, Value};
-pub use rewriting::Rewritten;
 pub use timeout::TimedOut;
 pub use untracked::{untracked, untracked_async};
 

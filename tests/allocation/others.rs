@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 
-use weakly::memo::{Many, Rewritten, Value};
+use weakly::memo::{Many, Value};
 use weakly::{Anchor, AttributeKey, Attributes, Finalizer, Memo, Strong, WeakMap, concurrent};
 
 use crate::single::{Objects, entries};
@@ -92,8 +92,8 @@ struct Results {
     objects: Objects,
     attributes: Attributes<Object>,
     memo: Memo<Object, Arc<usize>>,
-    keyed: Memo<Key, Rewritten<Object>>,
-    rewritten: Memo<Key, Rewritten<Object>>,
+    keyed: Memo<Key, Option<Object>>,
+    rewritten: Memo<Key, Option<Object>>,
 }
 
 impl World for Results {
@@ -106,10 +106,11 @@ impl World for Results {
             all.extend(label.map(|label| (1, **object, label)));
             all.extend(self.memo.get(object).map(|result| (2, **object, *result)));
             let key = (&self.objects.0[..1], "text", object);
-            let rewritten = self.rewritten.get_rewritten(key);
-            all.extend(rewritten.map(|result| (3, **object, *result)));
-            let keyed = self.keyed.get_rewritten(key);
-            all.extend(keyed.map(|result| (4, **object, *result)));
+            let result = |result: Option<Object>| result.map_or(**object, |result| *result);
+            let rewritten = self.rewritten.get(key);
+            all.extend(rewritten.map(|other| (3, **object, result(other))));
+            let keyed = self.keyed.get(key);
+            all.extend(keyed.map(|other| (4, **object, result(other))));
         }
         let lens = [
             self.attributes.len(),
@@ -150,7 +151,7 @@ fn attributes_and_memos() {
                     cx.depends_on(&it.objects.0[1]);
                     cx.depends_on(&it.objects.0[2]);
                     let key = (&it.objects.0[..1], "text", object);
-                    it.keyed.get_or_rewrite(key, |_| object.clone());
+                    it.keyed.get_or_compute(key, |_| None);
                     Arc::new(**object)
                 });
             }
@@ -158,13 +159,8 @@ fn attributes_and_memos() {
         .runs(|it| {
             for object in &it.objects.0 {
                 let key = (&it.objects.0[..1], "text", object);
-                it.rewritten.get_or_rewrite(key, |_| {
-                    if **object % 2 == 0 {
-                        object.clone()
-                    } else {
-                        Strong::new(100)
-                    }
-                });
+                it.rewritten
+                    .get_or_compute(key, |_| (**object % 2 != 0).then(|| Strong::new(100)));
             }
         })
         .runs(|it| _ = it.memo.insert(&it.objects.0[3], Arc::new(7)))

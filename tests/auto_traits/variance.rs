@@ -44,7 +44,6 @@ covariant! {
     <'m, 'x> keep::KeepAlive<Strong<&'x str>>;
     <'m, 'x> memo::Value<&'x str>;
     <'m, 'x> memo::Many<&'x str>;
-    <'m, 'x> memo::Rewritten<Strong<&'x str>>;
 }
 
 // What borrows from a collection, for as long as it does; and what is only read there.

@@ -6,8 +6,7 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Rewritten, Value};
-use weakly::reference::StrongRef;
+use weakly::memo::{Computation, Many, MemoKey, MemoQuery, Value};
 
 use crate::tools::Doomed;
 
@@ -64,13 +63,6 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         get_or_compute_racing: V;
         try_get_or_compute<E>: Result<V, E>;
         try_get_or_compute_racing<E>: Result<V, E>;
-    }
-}
-
-impl<K: MemoKey, R: StrongRef + Clone + 'static> Memo<K, Rewritten<R>> {
-    by_one_type! {
-        get_or_rewrite: R;
-        try_get_or_rewrite<E>: Result<R, E>;
     }
 }
 

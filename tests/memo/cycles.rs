@@ -3,8 +3,8 @@
 use std::sync::Barrier;
 use std::thread;
 
+use weakly::Strong;
 use weakly::concurrent::WeakMap;
-use weakly::{Strong, memo::Rewritten};
 
 use crate::asked::Memo;
 use crate::common::{panics, place_of_panic, scaled};
@@ -48,17 +48,12 @@ fn needing_itself_is_an_error<P: Pointer>() {
 fn the_location_of_a_cycle_is_the_callers() {
     let object = Strong::new(1);
     let sizes = Memo::<Strong<usize>, usize>::new();
-    let terms = Memo::<Strong<usize>, Rewritten<Strong<usize>>>::new();
     let depths = WeakMap::<Strong<usize>, usize>::new();
-    let cycles: [&dyn Fn(); 4] = [
+    let cycles: [&dyn Fn(); 3] = [
         &|| _ = sizes.get_or_compute(&object, |_| sizes.get_or_compute(&object, |_| 1)),
         &|| {
             let inner = || sizes.try_get_or_compute(&object, |_| Ok::<_, ()>(1));
             _ = sizes.try_get_or_compute(&object, |_| inner());
-        },
-        &|| {
-            let inner = || terms.get_or_rewrite(&object, |_| object.clone());
-            _ = terms.get_or_rewrite(&object, |_| inner());
         },
         &|| _ = depths.get_or_insert_with(&object, |_| depths.get_or_insert_with(&object, |_| 1)),
     ];

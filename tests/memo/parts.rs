@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 
-use weakly::memo::{Many, Rewritten, ToValue, Value};
+use weakly::memo::{Many, ToValue, Value};
 use weakly::{Equivalent, Strong, cycles::Cycles};
 
 use crate::asked::{Call, Memo, Parameter, Parts};
@@ -125,7 +125,7 @@ fn a_value_that_is_not_needed_is_dropped<P: Pointer>() {
 #[test]
 fn an_empty_list_panics() {
     let memo = Memo::<Many<Strong<usize>>, Doomed>::new();
-    let rewritings = Memo::<Parts<Strong<usize>>, Rewritten<Strong<usize>>>::new();
+    let keyed = Memo::<Parts<Strong<usize>>, usize>::new();
     let other = Strong::new(1);
     let none: &[Strong<usize>] = &[];
     let asks: [&dyn Fn(); 5] = [
@@ -133,7 +133,7 @@ fn an_empty_list_panics() {
         &|| _ = memo.remove(none),
         &|| _ = memo.insert(none, Doomed::default()),
         &|| _ = memo.get_or_compute(none, |_| Doomed::default()),
-        &|| _ = rewritings.get_rewritten((none, "", &other, &1)),
+        &|| _ = keyed.get((none, "", &other, &1)),
     ];
     for ask in asks {
         let (file, _) = place_of_panic(ask);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use weakly::concurrent::WeakMap;
-use weakly::memo::{Many, Rewritten, Value, untracked};
+use weakly::memo::{Many, Value, untracked};
 use weakly::{Memo, Strong, keep::Limit};
 
 use crate::common::{panics, quiet_panic};
@@ -70,20 +70,6 @@ fn each_way_to_ask_is_a_dependence<P: Pointer>() {
                 assert_eq!(sums.get(&other), None, "{at} {there}");
             }
         }
-    }
-    let (memo, sums) = (
-        Memo::<P, Rewritten<P>>::new(),
-        Numbers::<Strong<usize>>::new(),
-    );
-    let (key, other) = (P::from(1), Strong::new(2));
-    for asks in [
-        (|memo, key| *memo.get_or_rewrite(key, |_| key.clone())) as fn(&Memo<_, _>, &P) -> usize,
-        |memo, key| *memo.get_rewritten(key).unwrap(),
-    ] {
-        memo.get_or_rewrite(&key, |_| key.clone());
-        sums.get_or_compute(&other, |_| asks(&memo, &key));
-        memo.clear();
-        assert_eq!(sums.get(&other), None);
     }
 }
 
