@@ -1,6 +1,7 @@
 //! A doubly linked list through the elements of a slice. The links are the indices of elements: so
-//! an element in the middle leaves the list in O(1), and no link needs an allocation. The owner of
-//! the slice must know which element is in which list.
+//! an element in the middle leaves the list in O(1), and no link needs an allocation. An element
+//! has links for each `KIND` of list, and the owner of the slice must know which element is in
+//! which list of a kind.
 
 /// The index of no element.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -19,32 +20,26 @@ pub(crate) const UNLINKED: Links = Links {
 };
 
 /// An element of a list.
-pub(crate) trait Linked {
+pub(crate) trait Linked<const KIND: usize> {
     fn links(&mut self) -> &mut Links;
-}
-
-impl Linked for Links {
-    fn links(&mut self) -> &mut Links {
-        self
-    }
 }
 
 /// The ends of a list.
 #[derive(Clone, Copy)]
-pub(crate) struct Ends {
+pub(crate) struct Ends<const KIND: usize> {
     pub(crate) oldest: u32,
     pub(crate) newest: u32,
 }
 
-/// The ends of an empty list.
-pub(crate) const EMPTY: Ends = Ends {
-    oldest: NONE,
-    newest: NONE,
-};
+impl<const KIND: usize> Ends<KIND> {
+    /// The ends of an empty list.
+    pub(crate) const EMPTY: Self = Ends {
+        oldest: NONE,
+        newest: NONE,
+    };
 
-impl Ends {
     /// Adds an element as the newest. The element must not be in a list through the same links.
-    pub(crate) fn push(&mut self, list: &mut [impl Linked], at: u32) {
+    pub(crate) fn push(&mut self, list: &mut [impl Linked<KIND>], at: u32) {
         *list[at as usize].links() = Links {
             older: self.newest,
             newer: NONE,
@@ -57,7 +52,7 @@ impl Ends {
     }
 
     /// Takes an element out of this list. The links of the element itself stay as they are.
-    pub(crate) fn unlink(&mut self, list: &mut [impl Linked], at: u32) {
+    pub(crate) fn unlink(&mut self, list: &mut [impl Linked<KIND>], at: u32) {
         let Links { older, newer } = *list[at as usize].links();
         match older {
             NONE => self.oldest = newer,
@@ -75,8 +70,14 @@ mod tests {
     use super::*;
     use alloc::{vec, vec::Vec};
 
+    impl Linked<0> for Links {
+        fn links(&mut self) -> &mut Links {
+            self
+        }
+    }
+
     /// Returns the elements from the oldest to the newest. Asserts that the other direction agrees.
-    fn walk(ends: Ends, list: &[Links]) -> Vec<u32> {
+    fn walk(ends: Ends<0>, list: &[Links]) -> Vec<u32> {
         let mut all = Vec::new();
         let mut at = ends.oldest;
         while at != NONE {
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn elements_leave_from_both_ends_and_from_the_middle_and_come_back_as_the_newest() {
         let mut list = [UNLINKED; 5];
-        let mut ends = EMPTY;
+        let mut ends = Ends::EMPTY;
         for at in [3, 0, 4, 1] {
             ends.push(&mut list, at);
         }
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn one_slice_has_several_lists() {
         let mut list = [UNLINKED; 4];
-        let (mut even, mut odd) = (EMPTY, EMPTY);
+        let (mut even, mut odd) = (Ends::EMPTY, Ends::EMPTY);
         for at in [0, 2] {
             even.push(&mut list, at);
             odd.push(&mut list, at + 1);

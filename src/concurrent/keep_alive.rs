@@ -88,9 +88,7 @@ impl<P: SharedRef> KeepAlive<P> {
         self.0.ring.with(|ring| ring.limit())
     }
 
-    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects). If
-    /// generations begin to count, all kept objects start in the present generation: O(kept
-    /// objects).
+    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects).
     pub fn set_limit(&self, limit: Limit) {
         self.0.ring.set_limit(limit);
         self.0.evict_victims();

@@ -106,8 +106,7 @@ macro_rules! ceiling {
         }
 
         /// Sets another limit, as [`KeepAlive::set_limit`](crate::concurrent::KeepAlive::set_limit)
-        /// does, and evicts the entries beyond the limit at once: O(evicted entries). If
-        /// generations begin to count: O(entries).
+        /// does, and evicts the entries beyond the limit at once: O(evicted entries).
         ///
         /// # Panics
         /// If there is no [ceiling](Self::set_ceiling).

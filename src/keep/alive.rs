@@ -8,7 +8,6 @@ use super::limit::Limit;
 use super::ring::{Outcome, Ring};
 use crate::panics::run_all;
 use crate::reference::{Identify, StrongRef, WeakKey};
-use crate::sync::allocating;
 
 /// Strong handles to the objects that were used last, within a [`Limit`]: the objects live on for a
 /// while although nobody uses them.
@@ -29,7 +28,7 @@ use crate::sync::allocating;
 /// objects](crate::concurrent::WeakValueMap::set_keep_alive) by themselves, and which tells a
 /// listener about each eviction.
 ///
-/// An object takes some 50 bytes here, and 8 more where generations count.
+/// An object takes some 58 bytes here.
 ///
 /// ```
 /// use weakly::{WeakValueMap, keep::{KeepAlive, Limit}, local::Strong};
@@ -71,11 +70,9 @@ impl<P: StrongRef> KeepAlive<P> {
         self.ring.limit()
     }
 
-    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects). If
-    /// generations begin to count, all kept objects start in the present generation: O(kept
-    /// objects).
+    /// Sets another limit, and evicts the objects beyond the limit at once: O(evicted objects).
     pub fn set_limit(&mut self, limit: Limit) {
-        allocating(|memory| self.ring.set_limit(limit, memory));
+        self.ring.set_limit(limit);
         self.settle();
     }
 

@@ -18,8 +18,7 @@
 //! lost, `benches/policies`: the paper's policy, where the demand shifts; a lap that ends with the
 //! members of its beginning, which is the policy CLOCK, where the demand is skewed.)
 //!
-//! * **Q1** A member is in the index, in the queue, and, where generations count, in the list by
-//!   age.
+//! * **Q1** A member is in the index, in the queue, and in the list by age.
 //! * **Q2** The list by age is sorted by the generation of the last touch. So the members that are
 //!   too old are at the front, and [`advance`](Ring::advance), with the eviction of these members,
 //!   costs O(victims).
@@ -43,14 +42,14 @@ use hashbrown::HashTable;
 
 use super::limit::{Gone, Limit};
 use crate::hash::HashValue;
-use crate::list::{EMPTY, Ends, Linked, Links, NONE, UNLINKED};
+use crate::list::{Ends, Linked, Links, NONE, UNLINKED};
 use crate::panics::run_all;
 use crate::sync::allocating;
 
 mod memory;
 
 #[cfg(feature = "std")]
-pub(crate) use memory::{RingMemory, RingSize};
+pub(crate) use memory::allocate;
 
 /// The number of rounds in one revolution of the hand. With more rounds, the policy is closer to
 /// the paper, and more hits are reported.
@@ -65,17 +64,14 @@ pub(super) const LAST_ROUND: u16 = u16::MAX - 17;
 pub(crate) struct Ring<X> {
     limit: Limit,
     slots: Vec<Slot<X>>,
-    /// The links of the list by age: one element for each slot. Empty where generations do not
-    /// count.
-    ages: Vec<Links>,
     /// The slot of each address. (Chains through the slots would take 6 bytes less for each member,
     /// but with chains, keeping an object took up to twice as long.)
     index: HashTable<u32>,
     /// The members in the order of arrival.
-    queue: Ends,
-    by_age: Ends,
+    queue: Ends<QUEUE>,
+    by_age: Ends<AGES>,
     /// The leaving items: each is in the index, and in no list except this (Q4).
-    leaving: Ends,
+    leaving: Ends<QUEUE>,
     free: u32,
     hand: u32,
     /// The member that was kept last, while the object is still a member.
@@ -97,12 +93,14 @@ pub(crate) struct Ring<X> {
     visited: usize,
 }
 
-struct Slot<X> {
+pub(crate) struct Slot<X> {
     /// None if the slot is free.
     kept: Option<X>,
     addr: usize,
     weight: usize,
     links: Links,
+    /// The links of the list by age.
+    ages: Links,
     /// The generation in which the member was kept or touched last.
     generation: u32,
     visited: bool,
@@ -131,9 +129,19 @@ pub(crate) enum Outcome<X> {
     Refused(X),
 }
 
-impl<X> Linked for Slot<X> {
+/// The links of the queue, and of the list of leaving items.
+const QUEUE: usize = 0;
+const AGES: usize = 1;
+
+impl<X> Linked<QUEUE> for Slot<X> {
     fn links(&mut self) -> &mut Links {
         &mut self.links
+    }
+}
+
+impl<X> Linked<AGES> for Slot<X> {
+    fn links(&mut self) -> &mut Links {
+        &mut self.ages
     }
 }
 
@@ -142,11 +150,10 @@ impl<X> Ring<X> {
         Ring {
             limit,
             slots: Vec::new(),
-            ages: Vec::new(),
             index: HashTable::new(),
-            queue: EMPTY,
-            by_age: EMPTY,
-            leaving: EMPTY,
+            queue: Ends::EMPTY,
+            by_age: Ends::EMPTY,
+            leaving: Ends::EMPTY,
             free: NONE,
             hand: NONE,
             latest: NONE,
@@ -166,8 +173,11 @@ impl<X> Ring<X> {
         self.limit
     }
 
-    fn has_ages(&self) -> bool {
-        self.limit.generations != u32::MAX
+    /// Sets another limit. The members beyond the limit become [victims](Self::next_victim).
+    pub(crate) fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+        // An object that was refused may fit now.
+        self.begin_round();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -267,9 +277,7 @@ impl<X> Ring<X> {
         self.latest = at;
         self.weight += weight as u128;
         self.queue.push(&mut self.slots, at);
-        if self.has_ages() {
-            self.by_age.push(&mut self.ages, at);
-        }
+        self.by_age.push(&mut self.slots, at);
         Outcome::Joined(unused)
     }
 
@@ -326,9 +334,7 @@ impl<X> Ring<X> {
         self.visited -= usize::from(slot.visited);
         self.weight -= slot.weight as u128;
         self.queue.unlink(&mut self.slots, at);
-        if self.has_ages() {
-            self.by_age.unlink(&mut self.ages, at);
-        }
+        self.by_age.unlink(&mut self.slots, at);
     }
 
     /// Makes a member a leaving item.
@@ -372,6 +378,7 @@ impl<X> Ring<X> {
             addr,
             weight: 0,
             links: UNLINKED,
+            ages: UNLINKED,
             generation: 0,
             visited: false,
             gone: None,
@@ -381,9 +388,6 @@ impl<X> Ring<X> {
             let at = at.filter(|at| *at != NONE);
             let at = at.expect("nobody keeps 2^32 objects");
             self.slots.push(slot);
-            if self.has_ages() {
-                self.ages.push(UNLINKED);
-            }
             at
         } else {
             let at = self.free;
@@ -407,10 +411,8 @@ impl<X> Ring<X> {
         self.visited += usize::from(!mem::replace(&mut slot.visited, true));
         if slot.generation != self.generation {
             slot.generation = self.generation;
-            if self.has_ages() {
-                self.by_age.unlink(&mut self.ages, at);
-                self.by_age.push(&mut self.ages, at);
-            }
+            self.by_age.unlink(&mut self.slots, at);
+            self.by_age.push(&mut self.slots, at);
         }
     }
 

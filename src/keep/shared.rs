@@ -43,7 +43,7 @@ use core::mem;
 use std::sync::Arc;
 
 use super::limit::{Gone, Limit};
-use super::ring::{LAST_ROUND, Outcome, Ring, RingMemory, RingSize, Victim};
+use super::ring::{LAST_ROUND, Outcome, Ring, Victim, allocate};
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Mutex};
@@ -301,8 +301,8 @@ impl<X> SharedRing<X> {
     }
 
     #[inline]
-    fn shrink(&self, size: Option<RingSize>) {
-        if let Some(mut memory) = size.and_then(RingMemory::try_allocate) {
+    fn shrink(&self, items: Option<usize>) {
+        if let Some(mut memory) = items.and_then(allocate) {
             self.ring.lock().move_into(&mut memory);
         }
     }
@@ -317,10 +317,7 @@ impl<X> SharedRing<X> {
 
     /// Sets another limit. The members beyond the limit become [victims](Ring::next_victim).
     pub(crate) fn set_limit(&self, limit: Limit) {
-        self.ring.with_room(
-            |ring, memory| self.publish(ring, |ring| ring.set_limit(limit, memory)),
-            |_, _| (),
-        );
+        self.with(|ring| ring.set_limit(limit));
     }
 
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {

@@ -15,7 +15,7 @@ fn an_object_takes_few_bytes() {
     let many = scaled(800, 20);
     let objects = Vec::from_iter((0..5 * many).map(Object::new));
     let limit = Limit::entries(many);
-    for (limit, most) in [(limit, 53), (limit.generations(3), 61)] {
+    for (limit, most) in [(limit, 61), (limit.generations(3), 61)] {
         let before = (bytes(), allocations());
         let mut kept = KeepAlive::new(limit);
         kept.advance();

@@ -182,12 +182,6 @@ impl Model {
     }
 
     fn set_limit(&mut self, bounds: Bounds) {
-        if bounds.generations.is_some() && self.bounds.generations.is_none() {
-            let generation = self.generation;
-            self.queue
-                .iter_mut()
-                .for_each(|it| it.generation = generation);
-        }
         self.bounds = bounds;
         self.settle();
     }

@@ -91,11 +91,6 @@ impl Bounds {
             .is_some_and(|generations| used + generations < now)
     }
 
-    /// All that is there is as young as what comes now.
-    fn begins_generations(self, before: Self) -> bool {
-        self.generations.is_some() && before.generations.is_none()
-    }
-
     fn refuses(self, weight: usize) -> bool {
         self.entries == 0 || weight > self.weight
     }
@@ -242,12 +237,7 @@ impl<S: Shape> World<S> {
             }
             11 => {
                 let bounds = self.bounds()?;
-                let before = self.floor_bounds.replace(bounds);
-                if bounds.begins_generations(before) {
-                    let now = self.floor_generation.get();
-                    let mut kept = self.kept.borrow_mut();
-                    kept.values_mut().for_each(|used| *used = now);
-                }
+                self.floor_bounds.set(bounds);
                 self.floor.set_limit(bounds.limit());
                 assert!(self.floor.limit() == bounds.limit());
             }
@@ -301,13 +291,10 @@ impl<S: Shape> World<S> {
             }
             26 => {
                 let bounds = self.bounds()?;
-                let before = self.bounds.get().unwrap_or_else(|| self.listen());
-                self.bounds.set(Some(bounds));
-                if bounds.begins_generations(before) {
-                    let now = self.generation.get();
-                    let mut entries = self.entries.borrow_mut();
-                    entries.iter_mut().for_each(|entry| entry.used = now);
+                if self.bounds.get().is_none() {
+                    self.listen();
                 }
+                self.bounds.set(Some(bounds));
                 self.memo.set_limit(bounds.limit());
             }
             27 => {
@@ -401,7 +388,7 @@ impl<S: Shape> World<S> {
     // === The memo ===
 
     /// From now on the memo has a limit, and tells.
-    fn listen(&self) -> Bounds {
+    fn listen(&self) {
         self.memo
             .set_ceiling(Limit::none(), |value| weight_of_result(value.number));
         let hears = self.log.clone();
@@ -412,11 +399,9 @@ impl<S: Shape> World<S> {
         self.removed.borrow_mut().clear();
         let lives = |entry: &Entry| entry.inputs().all(|input| self.lives(input));
         self.entries.borrow_mut().retain(lives);
-        Bounds {
-            entries: usize::MAX,
-            weight: usize::MAX,
-            generations: None,
-        }
+        let now = self.generation.get();
+        let mut entries = self.entries.borrow_mut();
+        entries.iter_mut().for_each(|entry| entry.used = now);
     }
 
     /// Something to ask for, and its key in the model.

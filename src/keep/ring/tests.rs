@@ -14,20 +14,20 @@ impl Random {
 
 /// Asserts Q1, and that the sums are right.
 fn check<X>(ring: &Ring<X>) {
-    let walk = |ends: Ends, links: &dyn Fn(u32) -> Links| {
+    let walk = |oldest: u32, newest: u32, links: &dyn Fn(u32) -> Links| {
         let mut all = Vec::new();
-        let mut at = ends.oldest;
+        let mut at = oldest;
         while at != NONE {
             assert_eq!(links(at).older, all.last().copied().unwrap_or(NONE));
             all.push(at);
             at = links(at).newer;
         }
-        assert_eq!(ends.newest, all.last().copied().unwrap_or(NONE));
+        assert_eq!(newest, all.last().copied().unwrap_or(NONE));
         all
     };
     let slots = |at: u32| ring.slots[at as usize].links;
-    let mut queue = walk(ring.queue, &slots);
-    let leaving = walk(ring.leaving, &slots);
+    let mut queue = walk(ring.queue.oldest, ring.queue.newest, &slots);
+    let leaving = walk(ring.leaving.oldest, ring.leaving.newest, &slots);
     assert!(
         queue
             .iter()
@@ -47,17 +47,16 @@ fn check<X>(ring: &Ring<X>) {
     let visited = queue.iter().filter(|at| ring.slots[**at as usize].visited);
     assert_eq!(visited.count(), ring.visited);
     assert!(ring.hand == NONE || queue.contains(&ring.hand));
-    if ring.has_ages() {
-        let mut ages = walk(ring.by_age, &|at| ring.ages[at as usize]);
-        let since = |at: &u32| {
-            ring.generation
-                .wrapping_sub(ring.slots[*at as usize].generation)
-        };
-        assert!(ages.is_sorted_by_key(|at| core::cmp::Reverse(since(at))));
-        ages.sort_unstable();
-        queue.sort_unstable();
-        assert_eq!(ages, queue);
-    }
+    let ages = |at: u32| ring.slots[at as usize].ages;
+    let mut ages = walk(ring.by_age.oldest, ring.by_age.newest, &ages);
+    let since = |at: &u32| {
+        ring.generation
+            .wrapping_sub(ring.slots[*at as usize].generation)
+    };
+    assert!(ages.is_sorted_by_key(|at| core::cmp::Reverse(since(at))));
+    ages.sort_unstable();
+    queue.sort_unstable();
+    assert_eq!(ages, queue);
 }
 
 fn fit<X>(ring: &mut Ring<X>) {
@@ -100,7 +99,7 @@ fn what_is_told_stays_for_the_round() {
                 10 if random.below(20) == 0 => fit(&mut ring),
                 10 if random.below(20) == 0 => {
                     let weight = limit.weight.map(|_| 50 + random.below(100));
-                    allocating(|memory| ring.set_limit(Limit { weight, ..limit }, memory));
+                    ring.set_limit(Limit { weight, ..limit });
                 }
                 10 => ring.let_go(addr, Gone::Removed),
                 _ => _ = ring.release(addr),
@@ -183,7 +182,7 @@ fn a_refusal_has_its_reason() {
     ] {
         let mut ring = Ring::new(Limit::none());
         ring.keep(1, 1, ());
-        allocating(|memory| ring.set_limit(limit, memory));
+        ring.set_limit(limit);
         assert!(matches!(ring.keep(1, 2, ()), Outcome::Refused(())));
         ring.refuse(2, ());
         let gone = core::iter::from_fn(|| ring.next_victim());
@@ -203,7 +202,7 @@ fn items_move_to_memory_that_suffices() {
         ring.next_victim();
     }
     ring.let_go_above(3);
-    let mut memory = super::memory::RingMemory::try_allocate(ring.sparse().unwrap()).unwrap();
+    let mut memory = super::memory::allocate(ring.sparse().unwrap()).unwrap();
     let slots = ring.slots.capacity();
     (200..220).for_each(|addr| _ = ring.keep(addr, 1, addr));
     ring.move_into(&mut memory);
