@@ -165,8 +165,6 @@ fn grace_is_sound() {
         Scene::TwoReaders,
         Scene::Batch { unlinks: false },
         Scene::Batch { unlinks: true },
-        Scene::ComesAndGoes,
-        Scene::EndsInside,
     ];
     let all = all.into_iter().map(|scene| grace(None, scene));
     assert_stated("`grace.rs`", all.map(|grace| grace.search().unwrap()));
@@ -185,12 +183,6 @@ fn grace_needs_its_rules() {
         (IncludedFirst, Scene::Batch { unlinks: true }, "D1"),
         (LeaveReleases, Scene::Batch { unlinks: true }, "D1"),
         (VisitsAcquire, Scene::Batch { unlinks: true }, "D1"),
-        (TakenFirst, Scene::ComesAndGoes, "D1"),
-        (NumbersOrder, Scene::ComesAndGoes, "D1"),
-        (EndsFirst, Scene::EndsInside, "D1"),
-        (NumbersFirst, Scene::EndsInside, "D1"),
-        (AllAreRead, Scene::EndsInside, "D1"),
-        (CheckedOrders, Scene::EndsInside, "D1"),
     ] {
         assert_breaks(rule, grace(Some(rule), scene).search(), broken);
     }

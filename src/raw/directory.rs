@@ -12,10 +12,9 @@
 //!   lookup reads has as many slots as the mask says, or more. If it has more, the lookup may read
 //!   a slot that is not the home of the number. The lookup compares the number of the participant
 //!   in the slot with its own number, and on a mismatch searches the directory.
-//! * **P2** A thread is included before the barrier of its first visit: first the directory gets
-//!   the participant, and then `came` gets the bit of the thread's number. So a thread whose
-//!   barrier comes later finds the participant by the bit, in whichever directory the thread reads:
-//!   a replacement copies, under the lock, all participants that were included before.
+//! * **P2** A thread is included before the barrier of its first visit. So a thread whose barrier
+//!   comes later finds the participant, in whichever directory the thread reads: a replacement
+//!   copies, under the lock, all participants that were included before.
 
 use core::ptr;
 use std::boxed::Box;
@@ -23,7 +22,7 @@ use std::vec::Vec;
 
 use super::participants::Participant;
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Memory, Mutex, const_fn};
+use crate::sync::{AtomicPtr, AtomicU32, Memory, Mutex, const_fn};
 
 /// The number of slots of the first directory: a cache line of pointers.
 const FIRST: usize = if cfg!(weakly_loom) {
@@ -33,7 +32,6 @@ const FIRST: usize = if cfg!(weakly_loom) {
 };
 /// The largest number of slots for each participant, even if two numbers have the same home.
 const SPARSE: usize = 8;
-const WORD: usize = usize::BITS as usize;
 
 type Slot = AtomicPtr<Participant>;
 
@@ -80,56 +78,29 @@ pub(super) struct Directory {
     slots: Box<[Line]>,
     /// All participants in the order of their inclusion, and then nulls.
     all: Box<[Line]>,
-    /// The numbers of the included threads, as bits of words.
-    came: Box<[AtomicUsize]>,
-    /// The index of the first word of `came` among the words of all numbers.
-    first_word: usize,
     /// The replaced directory, or null.
     older: *mut Directory,
-}
-
-/// The size of a directory.
-#[derive(Clone, Copy, PartialEq)]
-struct Size {
-    slots: usize,
-    first_word: usize,
-    words: usize,
 }
 
 /// A directory that is allocated before the lock is taken.
 #[derive(Default)]
 struct NewDirectory(Option<Box<Directory>>);
 
-impl NewDirectory {
-    fn size(&self) -> Option<Size> {
-        self.0.as_ref().map(|room| room.size())
-    }
-}
-
 impl Memory for NewDirectory {
-    type Size = Size;
+    /// The number of slots.
+    type Size = usize;
 
-    fn allocate(size: Size) -> Self {
+    fn allocate(slots: usize) -> Self {
         NewDirectory(Some(Box::new(Directory {
-            slots: nulls(size.slots),
+            slots: nulls(slots),
             // At least half of the slots are free.
-            all: nulls(size.slots / 2),
-            came: (0..size.words).map(|_| AtomicUsize::new(0)).collect(),
-            first_word: size.first_word,
+            all: nulls(slots / 2),
             older: ptr::null_mut(),
         })))
     }
 }
 
 impl Directory {
-    fn size(&self) -> Size {
-        Size {
-            slots: self.len(),
-            first_word: self.first_word,
-            words: self.came.len(),
-        }
-    }
-
     /// Returns the participant with this number.
     #[inline]
     fn find(&self, number: usize) -> Option<&Participant> {
@@ -192,27 +163,18 @@ impl Directory {
         if let Some(free) = all.find(|one| one.load(Relaxed).is_null()) {
             free.store(participant, Release);
         }
-        // Relaxed: P2: ordered by the barriers, or by the caller of a sum.
-        self.came[number / WORD - self.first_word].fetch_or(1 << (number % WORD), Relaxed);
     }
 
-    /// Returns the size that a directory needs for one more number: its own size, if it has room.
-    fn size_for(&self, number: usize) -> Size {
-        let mut size = self.size();
+    /// Returns how many slots a directory needs for one more number: as many as it has, if it has
+    /// room.
+    fn len_for(&self, number: usize) -> usize {
         let mut count = 0;
         self.each(|_| count += 1);
         let shares_its_home = self.participant(number).is_some();
-        if size.slots < 2 * (count + 1) || shares_its_home && size.slots < SPARSE * count {
-            size.slots *= 2;
+        match self.len() {
+            len if len < 2 * (count + 1) || shares_its_home && len < SPARSE * count => 2 * len,
+            len => len,
         }
-        let (word, end) = (number / WORD, size.first_word + size.words);
-        if word < size.first_word {
-            size.first_word = word.min(size.first_word.saturating_sub(size.words));
-            size.words = end - size.first_word;
-        } else if word >= end {
-            size.words = (word + 1 - size.first_word).max(2 * size.words);
-        }
-        size
     }
 }
 
@@ -263,7 +225,9 @@ impl Participants {
         let mut new = Some(Box::new(Participant::new(number)));
         let last = last.with_room(
             |last, room: &mut NewDirectory| match Self::wanted(last, number) {
-                Some(wanted) if room.size() != Some(wanted) => Err(wanted),
+                Some(wanted) if room.0.as_ref().map(|room| room.len()) != Some(wanted) => {
+                    Err(wanted)
+                }
                 _ => Ok(()),
             },
             |last, room| {
@@ -290,18 +254,14 @@ impl Participants {
         unsafe { last.get_mut().as_ref() }
     }
 
-    /// Returns the size of the directory that has to replace the last directory before this number
-    /// is added.
-    fn wanted(last: &mut Last, number: usize) -> Option<Size> {
+    /// Returns the number of slots of the directory that has to replace the last directory before
+    /// this number is added.
+    fn wanted(last: &mut Last, number: usize) -> Option<usize> {
         let Some(last) = Self::last(last) else {
-            return Some(Size {
-                slots: FIRST,
-                first_word: number / WORD,
-                words: 1,
-            });
+            return Some(FIRST);
         };
-        let wanted = last.size_for(number);
-        (last.find(number).is_none() && wanted != last.size()).then_some(wanted)
+        let wanted = last.len_for(number);
+        (last.find(number).is_none() && wanted != last.len()).then_some(wanted)
     }
 
     /// Makes `larger` the last directory.
@@ -368,32 +328,6 @@ impl Participants {
         let Some(now) = self.directory() else { return };
         // SAFETY: a participant lasts as long as the table.
         now.each(|one| look(unsafe { &*one }));
-    }
-
-    /// Visits the participants whose numbers `among` returns. `among` gets the index of a word of
-    /// numbers, and returns the numbers as bits.
-    #[inline]
-    pub(super) fn each_among(
-        &self,
-        mut among: impl FnMut(usize) -> usize,
-        mut look: impl FnMut(&Participant),
-    ) {
-        let Some(now) = self.directory() else { return };
-        for (word, came) in (now.first_word..).zip(&now.came) {
-            // Relaxed: P2.
-            let came = came.load(Relaxed);
-            if came == 0 {
-                continue;
-            }
-            let mut numbers = came & among(word);
-            while numbers != 0 {
-                let number = word * WORD + numbers.trailing_zeros() as usize;
-                numbers &= numbers - 1;
-                if let Some(participant) = now.find(number) {
-                    look(participant);
-                }
-            }
-        }
     }
 }
 
@@ -462,11 +396,6 @@ mod tests {
             let mut seen = Vec::new();
             all.0.each(|one| seen.push(one.number));
             assert_eq!(seen, numbers);
-            let (mut sorted, mut among) = (numbers.clone(), Vec::new());
-            sorted.sort_unstable();
-            all.0
-                .each_among(|_| usize::MAX, |one| among.push(one.number));
-            assert_eq!(among, sorted);
             assert!(all.0.slots() <= FIRST.max(2 * SPARSE * numbers.len()));
             let nth = (0..=numbers.len()).map_while(|at| all.0.nth(at));
             assert!(nth.map(|one| one.number).eq(numbers));
@@ -499,6 +428,6 @@ mod tests {
         let all = All::new();
         all.get(100_000);
         let now = all.0.directory().unwrap();
-        assert_eq!((now.len(), now.came.len()), (FIRST, 1));
+        assert_eq!(now.len(), FIRST);
     }
 }

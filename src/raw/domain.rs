@@ -33,12 +33,10 @@
 //!   so destructors may run within the outer closure. The destroyed objects are never objects that
 //!   the outer operation may look at, because the participant of the first number still shows the
 //!   outer visit.
-//! * **D6** An unlinking thread reads only the participants whose numbers are in use, so an ended
-//!   thread delays nobody. A thread takes its number before it enters, so D1 holds for the number
-//!   as it does for the participant; and a thread leaves before it gives its number back. The
-//!   exception is a thread that exits the process from inside: the number is given back before the
-//!   thread leaves. So once a number has been given back, an unlinking thread reads all
-//!   participants, until a check shows that no thread has ended inside.
+//! * **D6** An unlinking thread reads all participants, also the participants of ended threads,
+//!   whose numbers the next threads get. A thread that exits the process from inside gives its
+//!   number back before it leaves: then the next thread with the number only goes deeper in the
+//!   visit, which does not end.
 //!
 //! A thread that changes the table writes nothing here that other threads read, unless it uses the
 //! deferred list. In an earlier design a visit had the number of a global era. An unlinking thread
@@ -61,7 +59,7 @@ use super::retired::Retired;
 use crate::panics::FirstPanic;
 use crate::sync::Ordering::*;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, const_fn};
-use crate::thread::{ThreadNumber, in_use};
+use crate::thread::ThreadNumber;
 
 /// How often an unlinking thread reads a visit again before it uses the deferred list: for about a
 /// microsecond. A reader is inside for 20 ns, a writer for 200 ns; the deferred list costs both
@@ -71,9 +69,6 @@ const LOOKS: usize = if cfg!(any(weakly_loom, miri)) { 1 } else { 512 };
 /// The largest number of visits that an unlinking thread waits for. With more visits it uses the
 /// deferred list at once.
 const WATCHED: usize = 4;
-/// Up to this number of participants, all participants are read, whether or not their numbers are
-/// in use. Reading the numbers in use would cost more.
-pub(super) const FEW: usize = if cfg!(weakly_loom) { 0 } else { 8 };
 /// One in `NTH` reads of a thread does extra work.
 pub(super) const NTH: usize = 32;
 
@@ -203,10 +198,10 @@ impl Domain {
         self.participants.include(&rest.last, number)
     }
 
-    /// Passes the visits of the threads that are inside to `each`.
+    /// D6: passes the visits of the threads that are inside to `each`.
     #[inline]
     pub(super) fn visits(&self, mut each: impl FnMut(Visit)) {
-        self.look(|participant| {
+        self.participants.each(|participant| {
             // Acquire: with `leave`: a thread has finished all its reads when it clears its
             // participant.
             let visit = participant.visit.load(Acquire);
@@ -217,53 +212,6 @@ impl Domain {
                 });
             }
         });
-    }
-
-    /// D6: passes the participants of threads that may be inside to `each`.
-    #[inline]
-    pub(super) fn look(&self, each: impl FnMut(&Participant)) {
-        if self.participants.included() <= FEW {
-            return self.participants.each(each);
-        }
-        // Acquire: with `check`: the numbers read below are not older than the numbers read by the
-        // check.
-        let Some(rest) = self.rest() else { return };
-        let checked = rest.checked.load(Acquire);
-        let mut ended = false;
-        let in_use = |word| {
-            let numbers = in_use().word(word);
-            // After the numbers: a thread that gave its number back from inside had changed `ends`
-            // before.
-            ended |= in_use().ends() != checked;
-            if ended { usize::MAX } else { numbers }
-        };
-        self.participants.each_among(in_use, each);
-        if ended {
-            self.check();
-        }
-    }
-
-    /// D6: checks whether an ended thread was left inside.
-    #[cold]
-    #[inline(never)]
-    fn check(&self) {
-        let ends = in_use().ends();
-        let mut left = ends % 2 == 1;
-        // By the Acquire in `ends`, the check sees the last visit of each thread that has given its
-        // number back. A thread that has taken such a number since gives the number back later, and
-        // then all participants are checked again.
-        self.participants.each(|participant| {
-            // Acquire: with `leave`, as in `visits`: a look that believes this check does not read
-            // the participant.
-            left |= !in_use().has(participant.number) && participant.visit.load(Acquire) != OUTSIDE;
-        });
-        if !left {
-            // Release: with `look`: a number has been taken since. With Relaxed, a model found a
-            // thread left inside under a number that the reader still believed free.
-            self.rest()
-                .into_iter()
-                .for_each(|rest| rest.checked.store(ends, Release));
-        }
     }
 
     /// Returns whether a visit lasts.

@@ -6,8 +6,8 @@ use std::boxed::Box;
 use super::deferred::DeferredList;
 use super::directory::{Last, Participants};
 use crate::ptr::CoreRef;
+use crate::sync::Mutex;
 use crate::sync::Ordering::Relaxed;
-use crate::sync::{AtomicUsize, Mutex};
 
 /// The rest of a domain. The context of the table's destructors follows in the same allocation: the
 /// domain does not know the type of the context, so its code is compiled once for all tables.
@@ -17,9 +17,6 @@ pub(super) struct Rest {
     /// The fields below, and the context, are on other cache lines than the deferred list, because
     /// entering threads read them.
     apart: [u8; APART],
-    /// D6: the value of [`ends`](crate::thread::InUse::ends) up to which no ended thread was left
-    /// inside.
-    pub(super) checked: AtomicUsize,
     /// See [`Participants`](super::directory::Participants).
     pub(super) last: Mutex<Last>,
     /// The offset of the context in the allocation.
@@ -75,7 +72,6 @@ impl Rest {
             rest: Rest {
                 deferred: DeferredList::new(),
                 apart: [0; APART],
-                checked: AtomicUsize::new(0),
                 last: Mutex::new(Last::new(ptr::null_mut())),
                 context: mem::offset_of!(WithContext<C>, context),
                 free: |rest| {

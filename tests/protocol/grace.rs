@@ -22,18 +22,6 @@ pub(crate) enum Rule {
     BagLocks,
     /// A thread is included before its barrier of entering (D7).
     IncludedFirst,
-    /// A number is taken before the barrier of entering (N1).
-    TakenFirst,
-    /// `ends` is counted before the number is free (N2).
-    EndsFirst,
-    /// The number is given back with Release, and read with Acquire (N2).
-    NumbersOrder,
-    /// A thread that looks reads the numbers before `ends` (D6).
-    NumbersFirst,
-    /// A number that was given back has all participants read (D6).
-    AllAreRead,
-    /// Who believes `checked` sees the numbers that its writer saw (D6).
-    CheckedOrders,
 }
 use Rule::*;
 
@@ -47,11 +35,6 @@ pub(crate) enum Scene {
     /// A reader that comes twice, for the first time; a thread that unlinks a thing, and puts it into its bag; another, which is
     /// never inside, takes that thing, perhaps unlinks a second, and makes one barrier.
     Batch { unlinks: bool },
-    /// A thread takes a number, reads, and gives it back; a writer unlinks two things.
-    ComesAndGoes,
-    /// A thread gives its number back while it is inside, and reads after that; another takes the number, and looks who is
-    /// inside; a writer.
-    EndsInside,
 }
 
 pub(crate) struct Grace {
@@ -60,14 +43,11 @@ pub(crate) struct Grace {
 }
 
 const FOUND: usize = 0;
-/// The participants of two threads; or of one, and whether its number is in use.
+/// The participants of two threads, or of one.
 const VISIT: usize = 1;
-const NUMBERS: usize = 2;
 /// Whether the reader is included.
 const TOP: usize = 2;
-const ENDS: usize = 3;
-const CHECKED: usize = 4;
-/// Who is named, and the lock of the deferred list, of the numbers, or of the bag.
+/// Who is named, and the lock of the deferred list, or of the bag.
 const NAMED: usize = 3;
 const LOCK: usize = 5;
 
@@ -84,8 +64,6 @@ pub(crate) struct State {
     /// What a thread has found; what it has loaded.
     found: [u8; 3],
     visits: [u8; 2],
-    checked: [u8; 3],
-    numbers: [u8; 3],
     destroyed: u8,
     /// What waits, if something does: for these visits. Under the lock.
     waiting: Option<[u8; 2]>,
@@ -120,11 +98,6 @@ impl State {
             self.memory.fence(t);
         }
         next
-    }
-
-    fn count_end(&mut self, t: usize, by: u8, order: Order) {
-        let ends = self.memory.last(ENDS) + by;
-        self.memory.update(t, ENDS, Some(ends), order);
     }
 
     /// For each value that a load may return, the state after it, with the next step.
@@ -170,14 +143,12 @@ impl Grace {
         let release = Release.if_(self.has(LeaveReleases));
         let acquire = Acquire.if_(self.has(VisitsAcquire));
         let visits = self.is_of_visits();
-        let ends_inside = self.scene == Scene::EndsInside;
         let batch = matches!(self.scene, Scene::Batch { .. });
         let place = if visits { VISIT + t } else { VISIT };
         let next = match (t, state.steps[t]) {
             (_, DONE) => return Ok(Vec::new()),
 
-            // A reader takes its number, unless it has one, and enters.
-            (1, 0) if ends_inside => 50,
+            // A reader enters.
             (1, 0) if batch => {
                 s.memory.update(t, FOUND, Some(1), AcqRel);
                 60
@@ -197,9 +168,6 @@ impl Grace {
                 3
             }
             (READER | 1, 0) => {
-                if self.scene == Scene::ComesAndGoes && self.has(TakenFirst) {
-                    s.memory.update(t, NUMBERS, Some(1), Relaxed);
-                }
                 s.visits[t] += 1;
                 s.memory.store(t, place, s.visits[t], Release);
                 1
@@ -208,7 +176,7 @@ impl Grace {
             (READER | 1, 2) => {
                 return s.loads(t, FOUND, Acquire, |s, found| {
                     s.found[t] = found;
-                    if ends_inside { 40 } else { 3 }
+                    3
                 });
             }
             (READER | 1, 3) => {
@@ -217,10 +185,9 @@ impl Grace {
             }
             (READER | 1, 4) => {
                 s.memory.store(t, place, OUTSIDE, release);
-                match self.scene {
-                    _ if visits => 5,
-                    Scene::Batch { .. } => self.after_a_visit(&s, t),
-                    _ => 40,
+                match visits {
+                    true => 5,
+                    false => self.after_a_visit(&s, t),
                 }
             }
             // Is it named, or one who is outside?
@@ -277,7 +244,7 @@ impl Grace {
                 s.memory.update(t, FOUND, Some(s.found[WRITER]), AcqRel);
                 1
             }
-            (WRITER, 1) => s.fence(t, self.has(UnlinkBarrier), if visits { 10 } else { 30 }),
+            (WRITER, 1) => s.fence(t, self.has(UnlinkBarrier), 10),
             (WRITER, at @ (10 | 11)) => {
                 let next = |visit| if visit == OUTSIDE { at + 1 } else { 20 };
                 let place = VISIT + usize::from(at) - 10;
@@ -341,107 +308,6 @@ impl Grace {
                 self.after_a_visit(&s, t)
             }
 
-            // Who is inside? `checked`, the numbers, `ends`, and then the participants.
-            (_, 30) => {
-                let acquire = Acquire.if_(self.has(CheckedOrders));
-                return s.loads(t, CHECKED, acquire, |s, checked| {
-                    s.checked[t] = checked;
-                    31
-                });
-            }
-            (_, 31) if !self.has(NumbersFirst) => {
-                return s.loads(t, ENDS, Acquire, |s, ends| match ends != s.checked[t] {
-                    true if t != WRITER => 34,
-                    true => 33,
-                    false => 39,
-                });
-            }
-            (_, 39) => {
-                let next = |number| if number == 1 { 33 } else { 36 };
-                return s.loads(t, NUMBERS, Acquire, |_, number| next(number));
-            }
-            (_, 31) => {
-                let acquire = Acquire.if_(self.has(NumbersOrder));
-                return s.loads(t, NUMBERS, acquire, |s, number| {
-                    s.numbers[t] = number;
-                    32
-                });
-            }
-            (_, 32) => {
-                return s.loads(t, ENDS, Acquire, |s, ends| {
-                    match ends != s.checked[t] && self.has(AllAreRead) {
-                        // The writer checks later.
-                        true if t != WRITER => 34,
-                        ended if ended || s.numbers[t] == 1 => 33,
-                        _ => 36,
-                    }
-                });
-            }
-            // Who is inside is waited for: nothing is destroyed here.
-            (_, 33) => {
-                let next = |visit| if visit == OUTSIDE { 36 } else { 37 };
-                return s.loads(t, VISIT, acquire, |_, visit| next(visit));
-            }
-            (_, step @ (36 | 37)) => {
-                if step == 36 && t == WRITER {
-                    s.destroy(t, s.found[WRITER])?;
-                }
-                let again = self.scene == Scene::ComesAndGoes && s.found[WRITER] < 2;
-                if t == WRITER && again { 34 } else { DONE }
-            }
-            // `check`: `ends`, and whether the number is taken, or its participant is outside.
-            (_, 34) => {
-                return s.loads(t, ENDS, Acquire, |s, ends| {
-                    s.checked[t] = ends;
-                    35
-                });
-            }
-            (_, 35) => {
-                return s.loads(t, NUMBERS, Acquire, |s, number| {
-                    s.numbers[t] = number;
-                    38
-                });
-            }
-            (_, 38) => {
-                let release = Release.if_(self.has(CheckedOrders));
-                return s.loads(t, VISIT, Relaxed, |s, visit| {
-                    let left = s.numbers[t] == 0 && visit != OUTSIDE;
-                    if s.checked[t] % 2 == 0 && !left {
-                        s.memory.store(t, CHECKED, s.checked[t], release);
-                    }
-                    if t == WRITER { 0 } else { DONE }
-                });
-            }
-
-            // A number is given back, under the lock of the numbers.
-            (_, 40) => {
-                if self.has(EndsFirst) {
-                    s.count_end(t, 1, Relaxed);
-                }
-                41
-            }
-            (_, 41) => {
-                let release = Release.if_(self.has(NumbersOrder));
-                s.memory.update(t, NUMBERS, Some(0), release);
-                42
-            }
-            (_, 42) => {
-                s.count_end(t, if self.has(EndsFirst) { 1 } else { 2 }, Release);
-                s.memory.store(t, LOCK, 1, Release);
-                if ends_inside { 43 } else { DONE }
-            }
-            // It is still inside.
-            (_, 43) => {
-                s.look(t)?;
-                DONE
-            }
-            // The next thread with the number.
-            (_, 50) if s.memory.last(LOCK) == 0 => return Ok(Vec::new()),
-            (_, 50) => {
-                s.memory.update(t, LOCK, None, Acquire);
-                s.memory.update(t, NUMBERS, Some(1), Relaxed);
-                30
-            }
             _ => return Err("no such step"),
         };
         Ok(vec![(s, next)])
@@ -456,11 +322,9 @@ impl Model for Grace {
         let mut start = [0; LOCATIONS];
         if self.is_of_visits() {
             start[NAMED] = NOBODY;
-        } else {
-            start[NUMBERS] = u8::from(self.scene == Scene::EndsInside);
         }
         let mut steps = [0; 3];
-        if matches!(self.scene, Scene::ComesAndGoes | Scene::TwoVisits) {
+        if self.scene == Scene::TwoVisits {
             steps[1] = DONE;
         }
         State {
@@ -468,8 +332,6 @@ impl Model for Grace {
             steps,
             found: [0; 3],
             visits: [0; 2],
-            checked: [0; 3],
-            numbers: [0; 3],
             destroyed: 0,
             waiting: None,
             named: NOBODY,

@@ -4,7 +4,6 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use super::super::domain::FEW;
 use super::super::rest::MakeRest;
 use super::super::retired::Retire;
 use super::*;
@@ -148,39 +147,6 @@ fn nor_however_many_threads_there_are() {
     }
 }
 
-/// D6: an unlinking thread reads only the participants of present threads, although other threads
-/// have ended, and one of the last threads is still there.
-#[test]
-fn threads_that_are_gone_are_not_looked_at() {
-    let many = if cfg!(miri) { 40 } else { 2_000 };
-    let domain = domain();
-    let (all_there, last) = (&Barrier::new(many), &Barrier::new(2));
-    let visit = || {
-        let inside = Writing::new(&domain, REST);
-        inside.count(true, 1);
-        all_there.wait();
-    };
-    let looks = thread::scope(|scope| {
-        let gone: Vec<_> = (1..many).map(|_| scope.spawn(visit)).collect();
-        scope.spawn(|| {
-            visit();
-            last.wait();
-        });
-        gone.into_iter().for_each(|thread| thread.join().unwrap());
-        for _ in 0..2 {
-            let inside = Writing::new(&domain, REST);
-            inside.retire_nothing();
-        }
-        let mut looks = 0;
-        domain.look(|_| looks += 1);
-        last.wait();
-        looks
-    });
-    // Other tests have threads, too.
-    assert!(looks < many / 2, "{looks}");
-    assert_eq!(domain.entries(), many);
-}
-
 /// D6: a thread gives its number back while it is inside, as when it exits the process there. A
 /// look reads the participant of that thread, and the entries that the thread may be reading are
 /// not destroyed, whichever thread then has the number.
@@ -190,20 +156,6 @@ fn a_thread_that_has_ended_inside_is_waited_for() {
     let stay = || core::mem::forget(Reading::new(&domain, REST));
     let visit = || drop(Reading::new(&domain, REST));
     let retire = || Writing::new(&domain, REST).retire_nothing();
-    // Enough threads that a look does not read all participants.
-    let all_there = Barrier::new(2 * FEW);
-    thread::scope(|scope| {
-        let meet = || {
-            visit();
-            all_there.wait();
-        };
-        let threads = [(); 2 * FEW].map(|()| scope.spawn(meet));
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
-    });
-    retire();
-    assert_eq!(domain.waiting(), 0);
     thread::scope(|scope| scope.spawn(stay).join().unwrap());
     for waiting in 1..=5 {
         retire();
