@@ -8,7 +8,7 @@ use super::array::MIN_LEN;
 use super::bucket::{Bucket, LockedBucket, Meta, Spares};
 use super::dead::untie;
 use super::entry::{Entry, Registered};
-use super::table::{Located, Match, Writer};
+use super::table::{Located, Match, Writer, search_chain};
 use super::unlinked::Unlinked;
 use crate::sync::{first_load, prefetch_to_write};
 
@@ -34,37 +34,16 @@ pub(super) fn search<'g, N: Entry, M: Into<Match>>(
     home: &'g Bucket<N>,
     seen: Meta,
     hash: u64,
-    mut same: impl FnMut(&N) -> M,
+    same: impl FnMut(&N) -> M,
 ) -> Searched<'g, N> {
-    let mut bucket = home;
-    let mut meta = seen;
-    if meta.has_moved() {
+    if seen.has_moved() {
         return Searched::Again;
     }
-    let (mut others, mut gone) = (Vec::new(), false);
-    loop {
-        for slot in meta.candidates(hash) {
-            let node = bucket.slot(slot);
-            // SAFETY: as in `find`.
-            let there = unsafe { node.as_ref() };
-            if let Some(there) = there.filter(|there| there.hash() == hash) {
-                let answer = same(there).into();
-                if answer != Match::No {
-                    let place = Located::new(home, bucket, slot, node);
-                    if answer == Match::Yes {
-                        return Searched::There(place);
-                    }
-                    gone |= place.has_gone();
-                }
-                others.push(node);
-            }
-        }
-        match bucket.next() {
-            Some(next) => bucket = next,
-            None if gone => return Searched::Again,
-            None => return Searched::Others(others),
-        }
-        meta = bucket.meta();
+    let mut others = Vec::new();
+    match search_chain(home, seen, hash, same, |node| others.push(node)) {
+        Ok(place) => Searched::There(place),
+        Err(true) => Searched::Again,
+        Err(false) => Searched::Others(others),
     }
 }
 
@@ -78,7 +57,7 @@ pub(super) fn are_all<N: Entry>(
     locked.home().chain().all(|bucket| {
         locked.tags(bucket).candidates(hash).all(|slot| {
             let node = bucket.slot(slot);
-            // SAFETY: as in `find`.
+            // SAFETY: as in `search_chain`.
             let other = unsafe { node.as_ref() }.is_none_or(|node| node.hash() != hash);
             other || others.any(|known| ptr::eq(*known, node))
         })
@@ -141,7 +120,7 @@ impl<N: Entry> Writer<'_, N> {
                     // SAFETY: unlinked by the calling thread, under the lock.
                     unsafe { self.retire(place.node) };
                     let old = place.get();
-                    // SAFETY: as in `find`.
+                    // SAFETY: as in `search_chain`.
                     let new = unsafe { &*new };
                     let (is, was) = (new.is_counted(), old.is_counted());
                     if is != was {
@@ -154,7 +133,7 @@ impl<N: Entry> Writer<'_, N> {
                     if locked.add(node.as_ptr(), hash, &mut spares) {
                         let new = node.link();
                         drop(locked);
-                        // SAFETY: as in `find`.
+                        // SAFETY: as in `search_chain`.
                         let new = unsafe { &*new };
                         self.inside.count(new.is_counted(), 1);
                         return Put::Added(new);

@@ -7,7 +7,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::array::Array;
-use super::bucket::Bucket;
+use super::bucket::{Bucket, Meta};
 use super::dead;
 use super::domain::Domain;
 use super::entry::{Entry, Registered};
@@ -311,7 +311,7 @@ pub(super) fn find<'g, N: Entry, M: Into<Match>>(
     mut same: impl FnMut(&N) -> M,
 ) -> Option<Located<'g, N>> {
     loop {
-        let (mut array, mut gone) = (first, false);
+        let mut array = first;
         let mut home = array.home(hash);
         let mut meta = home.meta();
         while meta.has_moved() {
@@ -319,33 +319,49 @@ pub(super) fn find<'g, N: Entry, M: Into<Match>>(
             home = array.home(hash);
             meta = home.meta();
         }
-        let mut bucket = home;
-        loop {
-            for slot in meta.candidates(hash) {
-                let node = bucket.slot(slot);
-                // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
-                // while the thread is inside.
-                let there = unsafe { node.as_ref() };
-                if let Some(there) = there.filter(|there| there.hash() == hash) {
-                    let answer = same(there).into();
-                    if answer != Match::No {
-                        let place = Located::new(home, bucket, slot, node);
-                        if answer == Match::Yes {
-                            return Some(place);
-                        }
-                        gone |= place.has_gone();
+        match search_chain(home, meta, hash, &mut same, |_| ()) {
+            Ok(place) => return Some(place),
+            Err(false) => return None,
+            Err(true) => {}
+        }
+    }
+}
+
+/// Searches a home bucket, and the buckets chained behind it, and passes the entries with this hash
+/// before the sought one to `other`. `seen`: the word of the home bucket, which has not moved. The
+/// error is whether a dead entry has gone (R5): then the search has to begin again.
+#[inline]
+pub(super) fn search_chain<'g, N: Entry, M: Into<Match>>(
+    home: &'g Bucket<N>,
+    seen: Meta,
+    hash: u64,
+    mut same: impl FnMut(&N) -> M,
+    mut other: impl FnMut(*mut N),
+) -> Result<Located<'g, N>, bool> {
+    let (mut bucket, mut meta, mut gone) = (home, seen, false);
+    loop {
+        for slot in meta.candidates(hash) {
+            let node = bucket.slot(slot);
+            // SAFETY: R3, R4: the entry was linked when the thread looked, and is not destroyed
+            // while the thread is inside.
+            let there = unsafe { node.as_ref() };
+            if let Some(there) = there.filter(|there| there.hash() == hash) {
+                let answer = same(there).into();
+                if answer != Match::No {
+                    let place = Located::new(home, bucket, slot, node);
+                    if answer == Match::Yes {
+                        return Ok(place);
                     }
+                    gone |= place.has_gone();
                 }
+                other(node);
             }
-            match bucket.next() {
-                Some(next) => bucket = next,
-                None => break,
-            }
-            meta = bucket.meta();
         }
-        if !gone {
-            return None;
+        match bucket.next() {
+            Some(next) => bucket = next,
+            None => return Err(gone),
         }
+        meta = bucket.meta();
     }
 }
 
@@ -382,7 +398,7 @@ fn entries<N: Entry>(array: Option<&Array<N>>) -> Vec<&N> {
     let Some(array) = array else { return all };
     for index in 0..array.len() {
         array.each(index, &mut |node| {
-            // SAFETY: as in `find`.
+            // SAFETY: as in `search_chain`.
             all.push(unsafe { &*node });
         });
     }
@@ -451,7 +467,7 @@ impl<'g, N> Located<'g, N> {
 
     #[inline]
     pub(crate) fn get(&self) -> &'g N {
-        // SAFETY: as in `find`.
+        // SAFETY: as in `search_chain`.
         unsafe { &*self.node }
     }
 
