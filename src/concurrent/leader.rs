@@ -223,31 +223,10 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// of the same reservation was faster, what `read` returns for that maker's value. The table
     /// does not keep the value either if the node of the reservation was removed or replaced
     /// meanwhile, nor if an object has died that the caller did not keep alive. `frame` is the
-    /// frame of a [thread](Self::frame_of_thread).
-    pub(crate) fn finish<R>(
-        self,
-        frame: Option<Frame>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> (MadeEntry<'a, S>, R),
-        landed: impl FnOnce(&S::Watch, &mut R),
-    ) -> R {
-        self.finish_with(frame, read, made, landed, |_, _| ())
-    }
-
-    /// As `finish`. If the table keeps the value, `leave` may leave the result to the callers that
-    /// wait.
-    pub(crate) fn finish_and_leave<R>(
-        self,
-        frame: Option<Frame>,
-        read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
-        made: impl FnOnce() -> (MadeEntry<'a, S>, R),
-        leave: impl FnOnce(&Reservation, &R),
-    ) -> R {
-        self.finish_with(frame, read, made, |_, _| (), leave)
-    }
-
+    /// frame of a [thread](Self::frame_of_thread). If the table keeps the value, `landed` may change
+    /// the result, and then `leave` may leave the result to the callers that wait.
     #[inline]
-    fn finish_with<R>(
+    pub(crate) fn finish<R>(
         mut self,
         mut frame: Option<Frame>,
         read: impl Fn(&S::Watch, &S::Value) -> Option<R>,
@@ -299,8 +278,8 @@ impl<'a, S: Compare> Leader<'a, S> {
         }
     }
 
-    /// As [`finish_and_leave`](Self::finish_and_leave), for any table. If another maker was faster,
-    /// returns what `read` returns for the present value.
+    /// As [`finish`](Self::finish), for any table. If another maker was faster, returns what `read`
+    /// returns for the present value.
     #[cold]
     #[inline(never)]
     fn finish_unusual<R>(
@@ -393,7 +372,8 @@ impl<'a, S: Compare> Leader<'a, S> {
         entry: impl FnOnce(&R) -> MadeEntry<'a, S>,
     ) -> R {
         let (leader, frame) = *leads;
-        leader.finish(frame, read, || (entry(&made), made), |_, _| ())
+        let made = || (entry(&made), made);
+        leader.finish(frame, read, made, |_, _| (), |_, _| ())
     }
 
     /// As [`fail`](Self::fail), for a thread.

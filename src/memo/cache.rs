@@ -549,9 +549,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let ((leader, frame), key, watches) = computing.into_parts().end();
             let made = || ((key, watches(), value.clone()), (value, None));
             let asked = Inputs::has_asked();
-            let (value, answer) = leader.finish(frame, Self::read_asked, made, |watches, made| {
-                Self::landed_as(asked, watches, made);
-            });
+            let landed = |watches: &_, made: &mut _| Self::landed_as(asked, watches, made);
+            let read = Self::read_asked;
+            let (value, answer) = leader.finish(frame, read, made, landed, |_, _| ());
             (value, answer.or(Some(Answer::Ended)))
         })
     }
@@ -582,7 +582,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let handles = key.handles();
             let key = key.into_stored();
             let way = way();
-            let mut leader = match self.table.reserve_first(hash, &key, absent, way.races()) {
+            let mut leader = match self.table.reserve_first(hash, &key, absent, way.races) {
                 Ok(leader) => leader,
                 Err(absent) => {
                     match (self.table).lead(hash, &key, Self::read_asked, absent, &way)? {

@@ -413,9 +413,8 @@ impl<K: MemoKey> UnmadeEntry<K> {
         };
         let made = || ((self.key, watches, value.clone()), (value, None));
         let read = |watches: &_, value: &_| Memo::<K, V>::read_as(asked, watches, value);
-        Ok(leader.finish(None, read, made, |watches, made| {
-            Memo::<K, V>::landed_as(asked, watches, made);
-        }))
+        let landed = |watches: &_, made: &mut _| Memo::<K, V>::landed_as(asked, watches, made);
+        Ok(leader.finish(None, read, made, landed, |_, _| ()))
     }
 }
 

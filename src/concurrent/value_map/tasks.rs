@@ -367,12 +367,11 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
             ((key, watch, ()), value)
         };
         // The map does not keep the value alive: the waiting tasks do.
-        Ok(
-            leader.finish_and_leave(None, Self::read, made, |to, value| {
-                if to.is_awaited() {
-                    to.leave(value.clone());
-                }
-            }),
-        )
+        let leave = |to: &Reservation, value: &V| {
+            if to.is_awaited() {
+                to.leave(value.clone());
+            }
+        };
+        Ok(leader.finish(None, Self::read, made, |_, _| (), leave))
     }
 }
