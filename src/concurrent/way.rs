@@ -1,4 +1,5 @@
-//! How a caller asks for a value: whether it waits for another maker, and what becomes of errors.
+//! How a caller asks for a value that a second caller may be making: whether the caller waits for
+//! the second caller, and whether callers share an error.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -18,31 +19,21 @@ pub(crate) enum Claimed<R, L> {
     Yours(L),
 }
 
-/// How a caller waits for a value that another caller makes, and what both do with its error.
+/// How a caller asks for a value. `Es`: which callers get the error of a maker.
 pub(crate) struct Way<Es> {
     /// Whether the caller does not wait, but makes a value, too.
-    pub(super) races: bool,
+    pub(crate) races: bool,
     /// The end of the wait.
     pub(super) until: Option<Instant>,
     errors: PhantomData<Es>,
 }
 
-impl<Es> Way<Es> {
-    const WAITS_ANYHOW: Self = Way {
+impl Way<OwnErrors> {
+    pub(crate) const WAITS: Self = Way {
         races: false,
         until: None,
         errors: PhantomData,
     };
-}
-
-impl<Es> Way<Es> {
-    pub(crate) fn races(&self) -> bool {
-        self.races
-    }
-}
-
-impl Way<OwnErrors> {
-    pub(crate) const WAITS: Self = Way::WAITS_ANYHOW;
     pub(crate) const RACES: Self = Way {
         races: true,
         ..Way::WAITS
@@ -57,10 +48,14 @@ impl Way<OwnErrors> {
 }
 
 impl Way<SharedErrors> {
-    pub(crate) const SHARES: Self = Way::WAITS_ANYHOW;
+    pub(crate) const SHARES: Self = Way {
+        races: false,
+        until: None,
+        errors: PhantomData,
+    };
 }
 
-/// What becomes of the error of a making, besides that its caller gets the error.
+/// Which callers get the error of a maker, besides the caller of the maker itself.
 pub(crate) trait Errors<E> {
     /// Whether callers that wait may get the error.
     const SHARED: bool;
