@@ -103,14 +103,6 @@ pub trait WatchesOne: Watches + Sized {
     fn any(key: &Self::Key) -> (Watched, impl FnOnce(HashValue, Counted) -> AnyWatch)
     where
         Self::Key: 'static;
-    /// Creates a type-erased watch on the object, and registers it.
-    #[doc(hidden)]
-    fn of_any(key: &Self::Key, hash: HashValue, core: CoreRef) -> AnyWatch
-    where
-        Self::Key: 'static,
-    {
-        Self::any(key).1(hash, core.count())
-    }
     /// Returns another watch on the object, type-erased, if the object is polled.
     #[doc(hidden)]
     fn again(&self) -> Option<AnyWatch>
@@ -476,7 +468,7 @@ impl AnyWatch {
     pub(super) fn watched(&self) -> Watched {
         match self {
             AnyWatch::NotifiedWatch(watch) => Watched::Notified(watch.place()),
-            AnyWatch::PolledWatch(addr, object) => Watched::Polled(*addr, object.kind()),
+            AnyWatch::PolledWatch(addr, object) => Watched::Polled(*addr, (**object).type_id()),
         }
     }
 
@@ -558,15 +550,12 @@ impl Registered for AnyWatch {
 }
 
 /// A type-erased [`PolledWatch`].
-pub trait Pins: Send + Sync {
+pub trait Pins: Any + Send + Sync {
     #[doc(hidden)]
     fn is_expired(&self) -> bool;
     /// Returns a handle to the object, if the object lives.
     #[doc(hidden)]
     fn hold(&self) -> Option<Box<dyn Any>>;
-    /// Returns the type of the watch.
-    #[doc(hidden)]
-    fn kind(&self) -> TypeId;
     /// Returns another watch on the object.
     #[doc(hidden)]
     fn again(&self) -> AnyWatch;
@@ -575,10 +564,6 @@ pub trait Pins: Send + Sync {
 impl<K: StrongRef<Weak: Send + Sync> + 'static> Pins for PolledWatch<K> {
     fn again(&self) -> AnyWatch {
         PolledWatch::<K>(self.0.clone()).erased()
-    }
-
-    fn kind(&self) -> TypeId {
-        TypeId::of::<Self>()
     }
 
     fn is_expired(&self) -> bool {
