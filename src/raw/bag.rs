@@ -1,69 +1,32 @@
 //! The bag of a participant: objects that the participant's thread has unlinked, and no thread has
 //! destroyed or deferred yet (D7 of [`batch`](super::batch)).
 
-use core::mem;
 use std::vec::Vec;
 
 use super::retired::Retired;
-use crate::sync::{self, AtomicBool, AtomicUsize, Critical, Ordering::*, UnsafeCell};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering::*};
 
 /// The number of objects in a full bag, which its thread empties: a batch.
 pub(super) const ROOM: usize = if cfg!(weakly_loom) { 2 } else { 16 };
 
-const FREE: usize = 0;
-const LOCKED: usize = 1;
-
 /// On separate cache lines: the thread of the bag writes them, and other threads rarely read them.
 #[repr(C, align(128))]
 pub(crate) struct Bag {
-    /// A leaf lock: the holder takes no second lock, and allocates and frees nothing. The thread of
-    /// the bag, and a thread that empties the bag, hold the lock for a few instructions.
-    lock: AtomicUsize,
+    /// The capacity is allocated with the bag: under the lock, nothing is allocated or freed. The
+    /// thread of the bag, and a thread that empties the bag, hold the lock for a few instructions.
+    objects: Mutex<Vec<Retired>>,
     /// Whether a thread has looked at the bag, and no object was added since.
     looked: AtomicBool,
     /// How many objects are in the bag. Written under the lock.
     len: AtomicUsize,
-    /// Accessed under the lock. The capacity is allocated with the bag.
-    objects: UnsafeCell<Vec<Retired>>,
-}
-
-/// A locked bag. Dropping the guard unlocks the bag.
-struct Locked<'b> {
-    bag: &'b Bag,
-    _critical: Critical,
-}
-
-impl Drop for Locked<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        // Release: with `lock`: the objects in the bag, and their unlinking.
-        self.bag.lock.store(FREE, Release);
-    }
 }
 
 impl Bag {
     pub(super) fn new() -> Self {
         Bag {
-            lock: AtomicUsize::new(FREE),
+            objects: Mutex::new(Vec::with_capacity(ROOM)),
             looked: AtomicBool::new(false),
             len: AtomicUsize::new(0),
-            objects: UnsafeCell::new(Vec::with_capacity(ROOM)),
-        }
-    }
-
-    #[inline]
-    fn lock(&self) -> Locked<'_> {
-        let mut turn = 0;
-        // Acquire: with the unlocking.
-        while (self.lock)
-            .compare_exchange(FREE, LOCKED, Acquire, Relaxed)
-            .is_err()
-        {
-            sync::relax(&mut turn);
-        }
-        Locked {
-            bag: self,
-            _critical: Critical::enter(),
         }
     }
 
@@ -71,62 +34,54 @@ impl Bag {
     /// or the object, if the bag is full.
     #[inline]
     pub(super) fn put(&self, object: Retired) -> Result<usize, Retired> {
-        let locked = self.lock();
-        let len = locked.with(|objects| {
-            if objects.len() == ROOM {
-                return Err(object);
-            }
-            objects.push(object);
-            Ok(objects.len())
-        })?;
+        let mut objects = self.objects.lock();
+        if objects.len() == ROOM {
+            return Err(object);
+        }
+        objects.push(object);
         // Relaxed, both: hints.
         self.looked.store(false, Relaxed);
-        self.len.store(len, Relaxed);
-        Ok(len)
+        self.len.store(objects.len(), Relaxed);
+        Ok(objects.len())
     }
 
     /// Takes the newest objects out of the bag, until `most` counted objects are taken, and adds
     /// them to `taken`. Takes none if an allocation fails: `taken` gets room for all objects before
     /// the lock.
     pub(super) fn take(&self, most: usize, taken: &mut Vec<Retired>) {
-        let mut locked = self.lock();
-        let is_room = locked.with(|objects| objects.len() <= taken.capacity() - taken.len());
-        if !is_room {
-            drop(locked);
+        let mut objects = self.objects.lock();
+        if taken.capacity() - taken.len() < objects.len() {
+            drop(objects);
             if taken.try_reserve(ROOM).is_err() {
                 return;
             }
-            locked = self.lock();
+            objects = self.objects.lock();
         }
-        let len = locked.with(|objects| {
-            let from = if most >= ROOM {
-                0
-            } else {
-                let mut count = 0;
-                let enough = objects.iter().rposition(|object| {
-                    count += usize::from(object.is_counted());
-                    count == most
-                });
-                enough.unwrap_or(0)
-            };
-            taken.extend(objects.drain(from..));
-            from
-        });
+        let mut from = 0;
+        if most < ROOM {
+            let mut count = 0;
+            let enough = objects.iter().rposition(|object| {
+                count += usize::from(object.is_counted());
+                count == most
+            });
+            from = enough.unwrap_or(0);
+        }
+        taken.extend(objects.drain(from..));
         // Relaxed: as in `put`.
-        self.len.store(len, Relaxed);
+        self.len.store(from, Relaxed);
     }
 
     /// Takes all objects, with their vector, so that ending a table allocates nothing here.
     pub(super) fn end(&self) -> Vec<Retired> {
-        self.lock().with(mem::take)
+        self.objects.replace(Vec::new())
     }
 
     /// Returns how many counted entries are in the bag. An entry missing from the count is put into
     /// the bag after the call, by the lock. So the thread that puts the entry sees all stores made
     /// by the caller before.
     pub(super) fn entries(&self) -> usize {
-        let locked = self.lock();
-        locked.with(|objects| objects.iter().filter(|object| object.is_counted()).count())
+        let objects = self.objects.lock();
+        objects.iter().filter(|object| object.is_counted()).count()
     }
 
     /// Returns whether objects are in the bag, and none was added since the last call.
@@ -139,15 +94,5 @@ impl Bag {
     pub(super) fn is_empty(&self) -> bool {
         // Relaxed: a moment's answer, which includes every object put there before the call.
         self.len.load(Relaxed) == 0
-    }
-}
-
-impl Locked<'_> {
-    #[inline]
-    fn with<R>(&self, change: impl FnOnce(&mut Vec<Retired>) -> R) -> R {
-        // SAFETY: `self` holds the lock.
-        self.bag
-            .objects
-            .with_mut(|objects| change(unsafe { &mut *objects }))
     }
 }
