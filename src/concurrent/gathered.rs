@@ -5,83 +5,38 @@ use std::vec::Vec;
 use hashbrown::HashTable;
 
 use super::watch::{AnyWatch, Watched};
-use crate::sync::{allocating, make_room, move_table};
-
-/// Up to `FEW` watches are compared one by one: most computations depend on fewer objects.
-const FEW: usize = 16;
+use crate::sync::{missing_in, move_table};
 
 /// The watches of a computation, each on a different object.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    watches: Vec<AnyWatch>,
-    /// A bit for the hash of each object: most new objects have a bit that is not yet set.
-    bits: u64,
-    /// The places of the watches by their objects, if there are more than a few watches.
-    places: HashTable<usize>,
+    watches: HashTable<AnyWatch>,
     /// Whether the result of the computation is not to be kept (I2 of [`inputs`](super::inputs)).
     spoiled: bool,
     /// Whether the computation has asked for a result that had ended.
     ended: bool,
 }
 
-/// Memory for a [`Gathered`].
-type GatheredMemory = (Vec<AnyWatch>, HashTable<usize>);
-
 impl Gathered {
     /// Whether there is a watch on an object. O(1).
     #[inline]
     pub(crate) fn has(&self, object: Watched) -> bool {
-        self.bits & bit(object) != 0 && self.finds(object)
+        let is_it = |watch: &AnyWatch| watch.watched() == object;
+        self.watches.find(object.hash(), is_it).is_some()
     }
 
-    #[cold]
-    #[inline(never)]
-    fn finds(&self, object: Watched) -> bool {
-        if self.places.is_empty() {
-            return self.watches.iter().any(|watch| watch.watched() == object);
-        }
-        let is_it = |&at: &usize| self.watches[at].watched() == object;
-        self.places.find(object.hash(), is_it).is_some()
-    }
-
-    /// Adds a watch on an object that has none here. O(1) amortised.
+    /// Adds a watch on an object that has none here. The caller has made room.
     #[inline]
     pub(crate) fn push(&mut self, object: Watched, watch: AnyWatch) {
-        if self.watches.len() >= FEW {
-            self.note_next(object);
-        }
-        self.bits |= bit(object);
-        self.watches.push(watch);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_next(&mut self, object: Watched) {
-        allocating(|room| self.make_room(room));
-        let place = self.watches.len();
-        self.places
-            .insert_unique(object.hash(), place, |_| unreachable!("there is room"));
+        self.watches.insert_unique(object.hash(), watch, hash);
     }
 
     /// Makes room for a further watch. The error is the capacity that is missing.
-    pub(crate) fn make_room(&mut self, room: &mut GatheredMemory) -> Result<(), (usize, usize)> {
-        make_room(&mut self.watches, 1, &mut room.0).map_err(|len| (len, 0))?;
-        let (len, places) = (self.watches.len(), self.places.len());
-        if len < FEW || len < self.places.capacity() {
-            return Ok(());
-        }
-        if room.1.capacity() <= len {
-            return Err((0, 2 * len));
-        }
-        let Gathered {
-            watches,
-            places: table,
-            ..
-        } = self;
-        let hash = |&at: &usize| watches[at].watched().hash();
-        move_table(table, &mut room.1, hash);
-        for at in places..len {
-            table.insert_unique(hash(&at), at, |_| unreachable!("there is room"));
+    pub(crate) fn make_room(&mut self, room: &mut HashTable<AnyWatch>) -> Result<(), usize> {
+        match missing_in(&self.watches) {
+            0 => {}
+            more if room.capacity() < more => return Err(more),
+            _ => move_table(&mut self.watches, room, hash),
         }
         Ok(())
     }
@@ -109,11 +64,10 @@ impl Gathered {
 
     #[inline]
     pub(crate) fn into_watches(self) -> Vec<AnyWatch> {
-        self.watches
+        self.watches.into_iter().collect()
     }
 }
 
-#[inline]
-fn bit(object: Watched) -> u64 {
-    1 << (object.hash() % 64)
+fn hash(watch: &AnyWatch) -> u64 {
+    watch.watched().hash()
 }
