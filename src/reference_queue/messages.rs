@@ -214,12 +214,12 @@ impl<M> ReferenceQueue<M> {
     }
 
     /// Returns the next message; if there is no message, the task will be woken by the next
-    /// message. For futures of your own. If several tasks wait, all are woken. O(waiting tasks).
+    /// message. For futures of your own. If several tasks wait, all are woken. O(1).
     ///
-    /// The queue cannot know that a task has given up, so it keeps the task's waker until the next
-    /// message. It keeps at most 65,536 wakers. If more than 64 tasks wait, have given up, or come
-    /// with a new waker at each poll, some tasks are now and then woken for nothing.
-    /// [`next`](Self::next) removes its waker when it gives up.
+    /// The queue cannot know that a task has given up, so it keeps the waker of each poll until the
+    /// next message: at most 65,536 wakers. If there are more than 64 polls between two messages,
+    /// the waiting tasks are now and then woken for nothing. [`next`](Self::next) removes its waker
+    /// when it gives up.
     ///
     /// The waker is called on the thread on which the object dies, and under no lock. If wakers
     /// panic, the message is in the queue, all wakers are called, and the first panic goes on in

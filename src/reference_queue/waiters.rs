@@ -18,20 +18,18 @@ use core::mem;
 use core::task::Waker;
 use std::sync::Arc;
 use std::time::Instant;
-use std::vec::Vec;
 
 use crate::panics::{FirstPanic, wake_all};
 use crate::sync::Ordering::*;
-use crate::sync::{AtomicUsize, make_room, store_load};
+use crate::sync::{AtomicUsize, store_load};
 use crate::waits::{SeatNumber, Sleepers, Waits};
 
-/// The initial room for wakers. A task that is polled with a new waker each time leaves a waker at
-/// each poll. When the room is full, all wakers are called, and the tasks that still wait come back
-/// and find twice the room. (If the room did not grow, more than 64 waiting tasks would wake each
-/// other for ever.)
-const WAKERS: usize = 64;
-/// The largest room. Each poll compares its waker with all wakers there.
-const MOST_WAKERS: usize = 1 << 16;
+/// The initial room for tasks that cannot report when they give up. Each of their polls leaves a
+/// waker. When the room is full, all tasks are woken, and the tasks that still wait come back and
+/// find twice the room. (If the room did not grow, more than 64 waiting tasks would wake each other
+/// for ever.)
+const ROOM: usize = 64;
+const MOST_ROOM: usize = 1 << 16;
 
 /// The waiting threads and tasks.
 pub(super) struct Waiters {
@@ -42,54 +40,13 @@ pub(super) struct Waiters {
     list: Waits<Others>,
 }
 
-/// The wakers that are not those of futures.
 struct Others {
-    /// The wakers of tasks that cannot report when they give up.
-    tasks: Vec<Waker>,
-    /// The room in `tasks`.
+    /// The number of the seats of tasks that cannot report when they give up.
+    strangers: usize,
+    /// The largest number of these seats.
     room: usize,
     /// The waker that each message calls. It is in an `Arc` of ours, which the lock may clone.
     armed: Option<Arc<Waker>>,
-}
-
-impl Others {
-    /// Takes the wakers of all tasks out, and leaves room for as many tasks.
-    fn take_tasks(&mut self) -> Vec<Waker> {
-        self.room = self.tasks.len().next_power_of_two().max(WAKERS);
-        mem::take(&mut self.tasks)
-    }
-
-    fn is_known(&self, new: &Waker) -> bool {
-        self.tasks.iter().any(|there| there.will_wake(new))
-    }
-
-    /// Makes room for a waker, unless the waker is there already. If the room is full, the other
-    /// wakers have to go, and the memory is for the wakers after them.
-    fn make_room(&mut self, new: &Waker, memory: &mut Vec<Waker>) -> Result<(), usize> {
-        let is_full = self.tasks.len() == self.room;
-        if !is_full && self.tasks.len() < self.tasks.capacity() || self.is_known(new) {
-            return Ok(());
-        }
-        match is_full {
-            true => make_room(&mut Vec::new(), 1, memory),
-            false => make_room(&mut self.tasks, 1, memory),
-        }
-    }
-
-    /// Adds a waker, for which there is [room](Self::make_room), unless the waker is there already.
-    /// Returns the wakers that had to go.
-    fn add(&mut self, waker: &mut Option<Waker>, memory: &mut Vec<Waker>) -> Vec<Waker> {
-        let Some(new) = waker.take_if(|new| !self.is_known(new)) else {
-            return Vec::new();
-        };
-        let mut stale = Vec::new();
-        if self.tasks.len() == self.room {
-            stale = mem::replace(&mut self.tasks, mem::take(memory));
-            self.room = (self.room * 2).min(MOST_WAKERS);
-        }
-        self.tasks.push(new);
-        stale
-    }
 }
 
 impl Waiters {
@@ -98,8 +55,8 @@ impl Waiters {
             waiting: AtomicUsize::new(0),
             pushed: AtomicUsize::new(0),
             list: Waits::new(Others {
-                tasks: Vec::new(),
-                room: WAKERS,
+                strangers: 0,
+                room: ROOM,
                 armed: None,
             }),
         }
@@ -119,15 +76,16 @@ impl Waiters {
 
     #[cold]
     fn wake_some(&self) {
-        let ((tasks, armed), futures) = self.list.wake(Sleepers::One, |others, (sleepers, _)| {
+        let (armed, tasks) = self.list.wake(Sleepers::One, |others, (sleepers, _)| {
             // Relaxed: a waiter that comes now waits for a later message.
             let stays = sleepers != 0 || others.armed.is_some();
             self.waiting.store(usize::from(stays), Relaxed);
-            (others.take_tasks(), others.armed.clone())
+            let strangers = mem::take(&mut others.strangers);
+            others.room = strangers.next_power_of_two().max(ROOM);
+            others.armed.clone()
         });
         let mut panics = FirstPanic::default();
         panics.wake_each(tasks);
-        panics.wake_each(futures);
         if let Some(waker) = armed {
             panics.catch(move || waker.wake_by_ref());
         }
@@ -171,16 +129,17 @@ impl Waiters {
 
     /// Registers a task to be woken by the next message. The caller looks for a message afterwards.
     pub(super) fn register(&self, waker: &Waker) {
-        // User code, also its destructor: not under the lock.
-        let mut own = Some(waker.clone());
-        let stale = self.list.with_room(
-            |others, memory| others.make_room(waker, memory),
-            |others, memory| {
-                self.announce();
-                others.add(&mut own, memory)
-            },
-        );
-        wake_all(stale);
+        self.enter(&mut None, waker);
+        let is_full = self.list.with(|others| {
+            others.strangers += 1;
+            others.strangers > others.room
+        });
+        if is_full {
+            let ((), woken) = self.list.wake(Sleepers::One, |others, _| {
+                (others.strangers, others.room) = (0, (2 * others.room).min(MOST_ROOM));
+            });
+            wake_all(woken);
+        }
     }
 
     /// Registers a future to be woken by the next message. The caller looks for a message
@@ -202,28 +161,23 @@ impl Waiters {
 #[cfg(all(test, not(weakly_loom)))]
 mod tests {
     use super::*;
-    use alloc::sync::Arc;
-    use alloc::task::Wake;
-
-    struct Task;
-
-    impl Wake for Task {
-        fn wake(self: Arc<Self>) {}
-    }
 
     /// Tasks that have given up leave at most as many wakers as the largest room.
     #[test]
     fn the_room_has_an_end() {
         let waiters = Waiters::new();
-        let many = std::vec![Waker::noop().clone(); MOST_WAKERS];
-        let (new, mut memory) = (Waker::from(Arc::new(Task)), Vec::with_capacity(1));
-        let mut new = Some(new);
-        let stale = waiters.list.with(|others| {
-            (others.tasks, others.room) = (many, MOST_WAKERS);
-            assert!(others.make_room(new.as_ref().unwrap(), &mut memory).is_ok());
-            others.add(&mut new, &mut memory)
-        });
-        let left = (waiters.list).with(|others| (others.tasks.len(), others.room));
-        assert_eq!((stale.len(), left), (MOST_WAKERS, (1, MOST_WAKERS)));
+        let state = || (waiters.list).with(|others| (others.strangers, others.room));
+        for room in [ROOM, 2 * ROOM, 4 * ROOM] {
+            (0..room).for_each(|_| waiters.register(Waker::noop()));
+            assert_eq!(state(), (room, room));
+            waiters.register(Waker::noop());
+            assert_eq!(state(), (0, 2 * room));
+        }
+        (waiters.list).with(|others| (others.strangers, others.room) = (MOST_ROOM, MOST_ROOM));
+        waiters.register(Waker::noop());
+        assert_eq!(state(), (0, MOST_ROOM));
+        (0..ROOM + 1).for_each(|_| waiters.register(Waker::noop()));
+        waiters.wake();
+        assert_eq!(state(), (0, 2 * ROOM));
     }
 }
