@@ -425,7 +425,7 @@ fn through_a_map() {
 #[test]
 fn an_error_that_is_out_of_date() {
     type Change = fn(&Numbers<Strong<usize>>, &Strong<usize>, Strong<usize>);
-    let changes: [(Change, bool); 4] = [
+    let changes: [(Change, bool); 5] = [
         (|_, _, object| std::mem::forget(object), true),
         (
             |memo, key, object| {
@@ -442,6 +442,17 @@ fn an_error_that_is_out_of_date() {
             false,
         ),
         (|_, _, object| drop(object), false),
+        // It asks for a result that ends before it is there.
+        (
+            |memo, _, object| {
+                memo.get_or_compute(&object, |_| {
+                    memo.remove(&object);
+                    3
+                });
+                std::mem::forget(object)
+            },
+            false,
+        ),
     ];
     for (at, (change, shared)) in changes.into_iter().enumerate() {
         let (memo, key) = (Numbers::new(), Strong::new(1));
