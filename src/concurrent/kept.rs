@@ -130,7 +130,8 @@ impl<K, V> KeptRemains<K, V> {
         Taking(self)
     }
 
-    /// Takes out all pairs, or the newest pairs if there are more than `most`.
+    /// Takes out all pairs, with the memory of the list, or the newest pairs if there are more than
+    /// `most`.
     pub(super) fn take(&self, most: usize) -> Vec<(K, V)> {
         let mut taken = Vec::new();
         if self.len() == 0 || most == 0 {
@@ -149,23 +150,7 @@ impl<K, V> KeptRemains<K, V> {
         let len = list.left.len();
         self.len.store(len, Relaxed);
         list.owed &= len != 0;
-        let is_sparse = list.left.capacity() > 4 * len;
-        drop(list);
-        // Memory that is not needed any more is freed, in O(length of the list).
-        if is_sparse {
-            self.shrink_to(2 * len);
-        }
         taken
-    }
-
-    /// Moves the list into memory of the given capacity, if the capacity suffices and is smaller.
-    fn shrink_to(&self, capacity: usize) {
-        let mut memory = Vec::with_capacity(capacity);
-        let mut list = self.list.lock();
-        if (list.left.len()..list.left.capacity()).contains(&memory.capacity()) {
-            memory.append(&mut list.left);
-            mem::swap(&mut memory, &mut list.left);
-        }
     }
 }
 
