@@ -1,7 +1,5 @@
 //! The objects on which a computation depends besides its key: each object once.
 
-use std::vec::Vec;
-
 use hashbrown::HashTable;
 
 use super::watch::{AnyWatch, Watched};
@@ -10,11 +8,11 @@ use crate::sync::{missing_in, move_table};
 /// The watches of a computation, each on a different object.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    watches: HashTable<AnyWatch>,
+    pub(crate) watches: HashTable<AnyWatch>,
     /// Whether the result of the computation is not to be kept (I2 of [`inputs`](super::inputs)).
-    spoiled: bool,
+    pub(crate) spoiled: bool,
     /// Whether the computation has asked for a result that had ended.
-    ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Gathered {
@@ -41,30 +39,9 @@ impl Gathered {
         Ok(())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.watches.len()
-    }
-
-    pub(crate) fn spoil(&mut self) {
-        self.spoiled = true;
-    }
-
     /// Spoils the list, because an input has ended.
     pub(crate) fn note_ended(&mut self) {
         (self.spoiled, self.ended) = (true, true);
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended
-    }
-
-    pub(crate) fn is_spoiled(&self) -> bool {
-        self.spoiled
-    }
-
-    #[inline]
-    pub(crate) fn into_watches(self) -> Vec<AnyWatch> {
-        self.watches.into_iter().collect()
     }
 }
 

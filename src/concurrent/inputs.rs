@@ -89,7 +89,7 @@ impl Inputs {
                 Some(Answer::New(token, polled)) => inputs.add_all(token, polled),
                 Some(Answer::Known) => {}
                 Some(Answer::Ended) => inputs.note(Gathered::note_ended),
-                None => inputs.note(Gathered::spoil),
+                None => inputs.note(|gathered| gathered.spoiled = true),
             });
         });
     }
@@ -219,7 +219,10 @@ impl Inputs {
 
     /// The number of inputs.
     pub(crate) fn len(&self) -> usize {
-        self.gathered.lock().as_ref().map_or(0, Gathered::len)
+        let gathered = self.gathered.lock();
+        gathered
+            .as_ref()
+            .map_or(0, |gathered| gathered.watches.len())
     }
 
     /// Runs code of a task's computation: what the code asks for is added.

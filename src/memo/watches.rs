@@ -31,14 +31,12 @@ pub(super) type Results<K, V> = ByKey<<K as Part>::Stored, EntryWatches<<K as Pa
 
 impl<A: Watches> EntryWatches<A> {
     pub(super) fn new(keys: A, others: Gathered) -> Unplaced<'static, Self> {
-        let (spoiled, ended) = (others.is_spoiled(), others.has_ended());
-        let others = others.into_watches();
-        let polled = others.iter().any(AnyWatch::is_swept);
+        let watches: Box<[_]> = others.watches.into_iter().collect();
         Unplaced::new(EntryWatches {
-            all: (keys, others.into()),
-            polled,
-            spoiled,
-            ended,
+            polled: watches.iter().any(AnyWatch::is_swept),
+            all: (keys, watches),
+            spoiled: others.spoiled,
+            ended: others.ended,
             token: TokenSlot::new(),
         })
     }
