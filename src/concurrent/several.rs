@@ -61,6 +61,8 @@ macro_rules! several {
         }
 
         impl<$($Watch: Registered),*> Registered for ($($Watch,)*) {
+            type Of = ();
+
             fn is_registered(&self) -> bool {
                 true $(&& self.$at.is_registered())*
             }
@@ -117,6 +119,8 @@ impl<T: Watches> Watches for Box<[T]> {
 }
 
 impl<T: Registered> Registered for Box<[T]> {
+    type Of = ();
+
     fn is_registered(&self) -> bool {
         self.iter().all(T::is_registered)
     }

@@ -10,13 +10,10 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::hash::HashValue;
-use crate::ptr::{
-    Atomic, CoreRef, Counted, Off, Promise, Recipient, RegistrationId, SharedWatch, SharedWatchOf,
-};
+use crate::ptr::{Atomic, CoreRef, Counted, Recipient, SharedWatch, SharedWatchOf};
 use crate::raw::Registered;
 use crate::reference::WeakRef;
 use crate::reference::{Notified, Notify, Permit, Registrable, StrongRef, Swept, Watch, WeakKey};
-use crate::sync::AtomicPtr;
 
 /// A key that shared collections can watch: a [`WeakKey`] that can be used on any thread. An
 /// [`Anchor`](crate::Anchor), and every [`SharedRef`]. Implemented for all qualifying types.
@@ -220,58 +217,11 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
 }
 
 impl<K: Registrable<Kind = Atomic>> Registered for NotifiedWatch<K> {
-    #[inline]
-    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Promise) -> usize {
-        self.0.watch().register(core, hash, kept).into()
-    }
+    type Of = K::Target;
 
     #[inline]
-    fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
-        self.0.watch().register_first(core, kept)
-    }
-
-    #[inline]
-    fn may_inherit(&self, there: &Self) -> bool {
-        let watch = self.0.watch();
-        watch.is_unregistered() && watch.is_like(there.0.watch())
-    }
-
-    #[inline]
-    fn inherit(&self, there: &Self) {
-        self.0.watch().inherit(there.0.watch());
-    }
-
-    #[inline]
-    fn has_heir(&self) -> bool {
-        self.0.watch().is_unregistered()
-    }
-
-    fn is_registered(&self) -> bool {
-        self.0.watch().is_registered()
-    }
-
-    #[inline]
-    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        self.0.watch().named(id)
-    }
-
-    #[inline]
-    fn link(&self) -> Option<&AtomicPtr<()>> {
-        self.0.watch().link()
-    }
-
-    fn memory_usage(&self) -> usize {
-        self.0.watch().memory_usage()
-    }
-
-    #[inline]
-    fn finish(&self, core: CoreRef) -> bool {
-        self.0.watch().finish(core)
-    }
-
-    #[inline]
-    fn end(&self, off: &mut Off) {
-        self.0.watch().end(off);
+    fn only(&self) -> Option<&SharedWatch<K::Target>> {
+        Some(self.0.watch())
     }
 }
 
@@ -369,7 +319,9 @@ impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
     }
 }
 
-impl<K: StrongRef> Registered for PolledWatch<K> {}
+impl<K: StrongRef> Registered for PolledWatch<K> {
+    type Of = ();
+}
 
 impl<K: StrongRef<Weak: Send + Sync>> WatchesOne for PolledWatch<K> {
     type Key = K;
@@ -487,13 +439,6 @@ impl AnyWatch {
             AnyWatch::PolledWatch(_, object) => Some(object.again()),
         }
     }
-
-    fn notified(&self) -> Option<&SharedWatch> {
-        match self {
-            AnyWatch::NotifiedWatch(watch) => Some(watch),
-            AnyWatch::PolledWatch(..) => None,
-        }
-    }
 }
 
 impl Watches for AnyWatch {
@@ -526,25 +471,12 @@ impl Watches for AnyWatch {
 }
 
 impl Registered for AnyWatch {
-    fn is_registered(&self) -> bool {
-        self.notified().is_none_or(SharedWatch::is_registered)
-    }
+    type Of = ();
 
-    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        self.notified()?.named(id)
-    }
-
-    fn link(&self) -> Option<&AtomicPtr<()>> {
-        self.notified()?.link()
-    }
-
-    fn memory_usage(&self) -> usize {
-        self.notified().map_or(0, SharedWatch::memory_usage)
-    }
-
-    fn end(&self, off: &mut Off) {
-        if let Some(watch) = self.notified() {
-            watch.end(off);
+    fn only(&self) -> Option<&SharedWatch> {
+        match self {
+            AnyWatch::NotifiedWatch(watch) => Some(watch),
+            AnyWatch::PolledWatch(..) => None,
         }
     }
 }

@@ -118,6 +118,7 @@ impl<A: Watches> Watches for EntryWatches<A> {
 }
 
 impl<A: Registered> Registered for EntryWatches<A> {
+    type Of = ();
     const TIES: bool = true;
 
     /// A computation does not keep its further inputs alive, and a computation by tasks does not

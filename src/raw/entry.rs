@@ -5,7 +5,7 @@ use std::boxed::Box;
 
 #[cfg(feature = "holders")]
 use super::rest::RawCounts;
-use crate::ptr::{CoreRef, Off, Promise, RegistrationId, Token};
+use crate::ptr::{CoreRef, Off, Promise, RegistrationId, SharedWatch, Token};
 #[cfg(feature = "holders")]
 use crate::statistics::Statistics;
 use crate::sync::AtomicPtr;
@@ -76,47 +76,67 @@ pub(crate) trait Entry {
     }
 }
 
-/// The registrations of an entry. The trait does not depend on the objects' types, and is separate
-/// from [`Watches`](crate::concurrent::Watches). Objects may own a collection of objects of their
-/// own type. Whether such a collection may cross threads must depend on that type only through auto
-/// traits, or the question would depend on itself.
+/// The registrations of an entry. The provided methods are those of an entry with a single object.
+/// The trait is separate from [`Watches`](crate::concurrent::Watches). Objects may own a collection
+/// of objects of their own type. Whether such a collection may cross threads must depend on that
+/// type only through auto traits, or the question would depend on itself.
 #[allow(
     unreachable_pub,
     reason = "1.85 does not see it behind the bound of an associated type"
 )]
 pub trait Registered {
+    /// The type of the object of [`only`](Self::only).
+    #[doc(hidden)]
+    type Of: ?Sized;
+    /// Whether entries have slots for tokens.
+    #[doc(hidden)]
+    const TIES: bool = false;
+    /// Returns the watch of an entry with a single object, if the death of the object unlinks the
+    /// entry.
+    #[doc(hidden)]
+    #[inline]
+    fn only(&self) -> Option<&SharedWatch<Self::Of>> {
+        None
+    }
     /// Registers with the entry's objects, unless the entry is registered: from now on deaths of
     /// the objects unlink the entry. Returns the number of registrations made. Called before the
     /// entry is linked.
     #[doc(hidden)]
     #[inline]
-    fn register(&self, _core: CoreRef, _hash: Option<u32>, _: &Promise) -> usize {
-        0
+    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Promise) -> usize {
+        let watch = self.only();
+        watch.map_or(0, |watch| watch.register(core, hash, kept).into())
     }
     /// Registers with the entry's object, if nothing is registered with the object. For entries
     /// compared by addresses.
     #[doc(hidden)]
     #[inline]
-    fn register_first(&self, _core: CoreRef, _: &Promise) -> bool {
-        false
+    fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
+        let watch = self.only();
+        watch.is_some_and(|watch| watch.register_first(core, kept))
     }
     /// Returns whether the entry is not registered, and can take over the registrations of the
     /// entry that it replaces.
     #[doc(hidden)]
     #[inline]
-    fn may_inherit(&self, _there: &Self) -> bool {
-        false
+    fn may_inherit(&self, there: &Self) -> bool {
+        let both = self.only().zip(there.only());
+        both.is_some_and(|(watch, there)| watch.is_unregistered() && watch.is_like(there))
     }
     /// Takes over the registrations of the replaced entry, under the lock.
     #[doc(hidden)]
     #[inline]
-    fn inherit(&self, _there: &Self) {}
+    fn inherit(&self, there: &Self) {
+        if let Some((watch, there)) = self.only().zip(there.only()) {
+            watch.inherit(there);
+        }
+    }
     /// Returns whether another entry has taken over the registrations of this entry, which was
     /// linked.
     #[doc(hidden)]
     #[inline]
     fn has_heir(&self) -> bool {
-        false
+        self.only().is_some_and(SharedWatch::is_unregistered)
     }
     /// Returns whether the entry may be linked, under the lock. An entry may not be linked if an
     /// object of the entry has died, and the death has already searched for the entry.
@@ -127,21 +147,20 @@ pub trait Registered {
     }
     /// Returns whether no death has ended a registration of the entry.
     #[doc(hidden)]
-    #[inline]
     fn is_registered(&self) -> bool {
-        true
+        self.only().is_none_or(SharedWatch::is_registered)
     }
     /// Returns the word of the entry's registration with this id.
     #[doc(hidden)]
     #[inline]
-    fn named(&self, _: RegistrationId) -> Option<&AtomicPtr<()>> {
-        None
+    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
+        self.only()?.named(id)
     }
     /// Returns the word that leads to the next entry in a list of the dead.
     #[doc(hidden)]
     #[inline]
     fn link(&self) -> Option<&AtomicPtr<()>> {
-        None
+        self.only()?.link()
     }
     /// Ends the entry's registrations, except the registration with this id, whose death has
     /// unlinked the entry.
@@ -153,12 +172,9 @@ pub trait Registered {
     /// more than one step: then the drop of the watch does it.
     #[doc(hidden)]
     #[inline]
-    fn finish(&self, _core: CoreRef) -> bool {
-        false
+    fn finish(&self, core: CoreRef) -> bool {
+        self.only().is_some_and(|watch| watch.finish(core))
     }
-    /// Whether entries have slots for tokens.
-    #[doc(hidden)]
-    const TIES: bool = false;
     /// Ends the slot of the entry's token, because the caller is about to unlink the entry, under
     /// the lock. The error is an open token: the caller unlocks, closes the token, and begins anew.
     #[doc(hidden)]
@@ -169,7 +185,7 @@ pub trait Registered {
     /// Returns the bytes of the memory that the registrations have beside the entry.
     #[doc(hidden)]
     fn memory_usage(&self) -> usize {
-        0
+        self.only().map_or(0, SharedWatch::memory_usage)
     }
     /// Returns whether other entries depend on the entry now.
     #[doc(hidden)]
@@ -181,7 +197,11 @@ pub trait Registered {
     /// a watch ends its registrations, too.
     #[doc(hidden)]
     #[inline]
-    fn end(&self, _: &mut Off) {}
+    fn end(&self, off: &mut Off) {
+        if let Some(watch) = self.only() {
+            watch.end(off);
+        }
+    }
 }
 
 /// Ends an entry, and returns its memory. Under loom the memory is kept, so that late accesses are

@@ -11,8 +11,8 @@ use super::{end_in_place, spawn};
 use crate::Strong;
 use crate::panics::FirstPanic;
 use crate::ptr::models::Payload;
-use crate::ptr::{CoreRef, Off, Promise, RegistrationId, SharedWatch, SharedWatchOf};
-use crate::sync::{AtomicPtr, Live, models};
+use crate::ptr::{CoreRef, Off, Promise, SharedWatch, SharedWatchOf};
+use crate::sync::{Live, models};
 
 pub(super) struct Node {
     hash: u64,
@@ -29,15 +29,6 @@ pub(super) enum Vtable {
     Early(SharedWatchOf<Payload>),
     /// The hash is computed from the address of the object.
     ByAddress(SharedWatchOf<Payload>),
-}
-
-impl Vtable {
-    fn watch(&self) -> Option<&SharedWatch<Payload>> {
-        match self {
-            Vtable::Reservation => None,
-            Vtable::ByHash(of) | Vtable::Early(of) | Vtable::ByAddress(of) => Some(of.watch()),
-        }
-    }
 }
 
 /// Returns the stored form of a hash. Its lowest bit is not part of the hash, and zero stands for
@@ -79,38 +70,21 @@ impl Entry for Node {
 }
 
 impl Registered for Vtable {
-    fn register(&self, core: CoreRef, hash: Option<u32>, kept: &Promise) -> usize {
-        let watch = self.watch();
-        watch.map_or(0, |watch| watch.register(core, hash, kept).into())
+    type Of = Payload;
+
+    fn only(&self) -> Option<&SharedWatch<Payload>> {
+        match self {
+            Vtable::Reservation => None,
+            Vtable::ByHash(of) | Vtable::Early(of) | Vtable::ByAddress(of) => Some(of.watch()),
+        }
     }
 
     fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
         matches!(self, Vtable::ByAddress(of) if of.watch().register_first(core, kept))
     }
 
-    fn may_inherit(&self, there: &Self) -> bool {
-        let both = self.watch().zip(there.watch());
-        both.is_some_and(|(watch, there)| watch.is_unregistered() && watch.is_like(there))
-    }
-
-    fn inherit(&self, there: &Self) {
-        self.watch().unwrap().inherit(there.watch().unwrap());
-    }
-
     fn may_be_linked(&self) -> bool {
         !matches!(self, Vtable::Early(of) if !of.watch().is_registered())
-    }
-
-    fn named(&self, id: RegistrationId) -> Option<&AtomicPtr<()>> {
-        self.watch()?.named(id)
-    }
-
-    fn finish(&self, core: CoreRef) -> bool {
-        self.watch().is_some_and(|watch| watch.finish(core))
-    }
-
-    fn link(&self) -> Option<&AtomicPtr<()>> {
-        self.watch()?.link()
     }
 }
 
@@ -121,7 +95,7 @@ impl Node {
     }
 
     pub(super) fn is_an_object(&self) -> bool {
-        self.kind.watch().is_some()
+        self.kind.only().is_some()
     }
 
     /// Fails the model if the node has been destroyed.

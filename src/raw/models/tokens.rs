@@ -60,6 +60,7 @@ impl Entry for Node {
 }
 
 impl Registered for Watches {
+    type Of = ();
     const TIES: bool = true;
 
     fn may_be_linked(&self) -> bool {
