@@ -56,7 +56,7 @@ type Hears<P> = dyn Fn(&P, Gone) + Send + Sync;
 
 struct Inner<P: SharedRef> {
     ring: SharedRing<P>,
-    weigh: Option<Box<Weigh<P>>>,
+    weigh: Box<Weigh<P>>,
     listener: Listener<Hears<P>>,
 }
 
@@ -65,20 +65,16 @@ impl<P: SharedRef> KeepAlive<P> {
     /// it](super::WeakValueMap::keep_in), each object weighs 1.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
-        Self::with(limit, None)
+        Self::weighing(limit, |_| 1)
     }
 
     /// Creates a `KeepAlive` with weights: for collections that keep in it, the closure returns the
     /// weight of an object, [as the guide says](crate::guide::keep#limits-and-weights).
     #[must_use]
     pub fn weighing(limit: Limit, weigh: impl Fn(&P) -> usize + Send + Sync + 'static) -> Self {
-        Self::with(limit, Some(Box::new(weigh)))
-    }
-
-    fn with(limit: Limit, weigh: Option<Box<Weigh<P>>>) -> Self {
         KeepAlive(Arc::new(Inner {
             ring: SharedRing::new(limit),
-            weigh,
+            weigh: Box::new(weigh),
             listener: Listener::new(),
         }))
     }
@@ -215,10 +211,6 @@ impl<P: SharedRef> KeepAlive<P> {
 }
 
 impl<P: SharedRef> Inner<P> {
-    fn weigh(&self, object: &P) -> usize {
-        self.weigh.as_ref().map_or(1, |weigh| weigh(object))
-    }
-
     fn keep(&self, object: P, weight: usize) -> bool {
         let addr = WeakKey::addr(&object).addr();
         let outcome = (self.ring).with_room(addr, |ring| ring.keep(addr, weight, object));
@@ -262,7 +254,7 @@ impl<P: SharedRef> Drop for Inner<P> {
     fn drop(&mut self) {
         let mut panics = FirstPanic::default();
         panics.catch(|| self.listener.set(None));
-        panics.catch(|| self.weigh = None);
+        panics.catch(|| self.weigh = Box::new(|_| 1));
         panics.resume();
     }
 }
@@ -279,7 +271,7 @@ impl<P: SharedRef> Drop for FloorOf<P> {
 
 impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
     fn weigh(&self, watch: &T) -> Option<usize> {
-        Some(self.0.0.weigh(&watch.upgrade()?))
+        Some((self.0.0.weigh)(&watch.upgrade()?))
     }
 
     fn admit(&self, watch: &T, membership: &Membership, weight: Option<usize>) {
@@ -287,7 +279,7 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
             return;
         };
         let (inner, addr) = (&*self.0.0, WeakKey::addr(&object).addr());
-        let item = (object, |object: &P| inner.weigh(object));
+        let item = (object, |object: &P| (inner.weigh)(object));
         // In this round, an object that is too heavy would be refused again. An object without a
         // weight is weighed again.
         let refused = |ring: &mut Ring<P>, weight: Option<usize>, object| {
