@@ -80,7 +80,7 @@ where
     }
 
     fn show(&self, entries: &mut Entries<'_>) {
-        if self.table.is_new() {
+        if self.table.nodes.is_new() {
             return;
         }
         let pin = self.table.pin();
@@ -105,7 +105,7 @@ where
     }
 
     fn weak_keys(&self, entries: &Addresses) -> Vec<WeakKeys> {
-        if self.table.is_new() {
+        if self.table.nodes.is_new() {
             return Vec::new();
         }
         let pin = self.table.pin();
@@ -170,7 +170,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// the entry, and the counts are as before.
     pub(crate) fn show(&self, show: Show<S::Key, S::Value>, tracer: &mut Tracer<'_>) {
         // The entries of a member are shown with their keys.
-        if tracer.is_shared() || tracer.is_member(self.addr()) || self.is_new() {
+        if tracer.is_shared() || tracer.is_member(self.addr()) || self.nodes.is_new() {
             return;
         }
         let pin = self.pin();

@@ -74,7 +74,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let pin = self.pin();
             let mut unlinked = 0;
             for _ in 0..operations.min(pin.sweeps_around()) {
-                pin.sweep(&self.context().position, |node| {
+                pin.sweep(&self.nodes.context().position, |node| {
                     let stale = unlinked < most && node.is_stale();
                     unlinked += usize::from(stale && self.unlink(&pin, node));
                 });
@@ -455,7 +455,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
         if let Some(cell) = self.nodes.set_waker(waker) {
-            self.context().kept.call(cell);
+            self.nodes.context().kept.call(cell);
         }
     }
 
@@ -468,7 +468,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // after the look at the bag takes the entry out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
-        if self.context().kept.call(cell) && is_idle {
+        if self.nodes.context().kept.call(cell) && is_idle {
             Poll::Pending
         } else {
             Poll::Ready(())

@@ -78,13 +78,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // E1 of `raw::plain`: a plain change has replaced its entry before a thread sees the bound:
         // see `admit_entry`.
         let context = self.nodes.begin_concern();
-        if !self.is_new() {
+        if !self.nodes.is_new() {
             panics.catch(|| self.pin().pass_all());
         }
         context.set_bound(bound);
         // E1, once more: a change that does not see the bound has linked its entry before.
         self.nodes.begin_concern();
-        if self.is_new() {
+        if self.nodes.is_new() {
             return panics.resume();
         }
         let eviction = Eviction(self);

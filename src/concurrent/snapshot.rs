@@ -47,7 +47,7 @@ impl<S: Schema<Key: Clone, Watch: Watches, Name: PartialEq>> Table<S> {
         show: Show<S, R>,
     ) -> Snapshot<'_, S, R> {
         let mut names = Vec::new();
-        if !self.is_new() {
+        if !self.nodes.is_new() {
             let reader = self.nodes.read();
             let add = |names: &mut Vec<_>, first: usize, node: &Node<S>| {
                 let live = node.live_entry().filter(|(_, watch, _)| wanted(watch));

@@ -23,7 +23,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::bound::{Bound, Counts, TableContext};
+use super::bound::{Bound, Counts};
 use super::kept::KeptRemains;
 use super::node::Node;
 use super::schema::Schema;
@@ -100,20 +100,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.nodes.concern()?.bound()
     }
 
-    /// Made now, if no operation has used it yet.
-    #[inline]
-    pub(super) fn context(&self) -> &TableContext<S> {
-        self.nodes.context()
-    }
-
     #[inline]
     pub(super) fn pin(&self) -> Pin<'_, S> {
         self.nodes.write()
-    }
-
-    /// Whether there has never been an entry.
-    pub(super) fn is_new(&self) -> bool {
-        self.nodes.is_new()
     }
 
     /// Whether there may be entries that have to be polled.
@@ -147,7 +136,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Increments a count.
     pub(super) fn count(&self, which: impl FnOnce(&Counts) -> &AtomicUsize) {
         // Relaxed: a count.
-        which(&self.context().counts).fetch_add(1, Relaxed);
+        which(&self.nodes.context().counts).fetch_add(1, Relaxed);
     }
 
     pub(crate) fn statistics(&self) -> Statistics {
@@ -193,7 +182,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         value: S::Value,
     ) -> NewNode<'t, S> {
         if S::Watch::SWEPT.is_none() && watch.is_swept() && !self.is_swept() {
-            self.context().swept.store(true, Relaxed);
+            self.nodes.context().swept.store(true, Relaxed);
         }
         let make = || Node::new(hash, key, value, watch.into_inner());
         self.nodes.entry(make)
