@@ -10,7 +10,7 @@ use super::dead::untie;
 use super::entry::{Entry, Registered};
 use super::table::{Located, Match, Writer, search_chain};
 use super::unlinked::Unlinked;
-use crate::sync::{first_load, prefetch_to_write};
+use crate::sync::prefetch_to_write;
 
 /// The outcome of an insertion.
 pub(crate) enum Put<'g, N> {
@@ -166,8 +166,7 @@ impl<N: Entry> Writer<'_, N> {
     /// the entries linked by the writer, and a later writer sees the caller's earlier stores.
     pub(crate) fn pass(&self, hash: u64) {
         while let Some(array) = self.array_for(hash) {
-            let home = array.home(hash);
-            if home.lock(first_load(Meta::EMPTY, || home.meta())).is_some() {
+            if array.home(hash).lock_unseen().is_some() {
                 return;
             }
         }

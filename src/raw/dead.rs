@@ -9,11 +9,10 @@ use core::iter;
 use core::ptr::{self, NonNull};
 
 use super::array::Array;
-use super::bucket::Meta;
 use super::entry::{Entry, Registered};
 use super::nested::NestedCall;
 use crate::ptr::{Dead, Found, Off, RegistrationId, Token, below};
-use crate::sync::{first_load, prefetch_to_write};
+use crate::sync::prefetch_to_write;
 
 /// Unlinks the entry with the registration `of`: an [`Unlink`](crate::ptr::Unlink).
 ///
@@ -63,7 +62,7 @@ impl<N: Entry> Array<N> {
         loop {
             let home = array.home(hash);
             prefetch_to_write(home);
-            let Some(mut locked) = home.lock(first_load(Meta::EMPTY, || home.meta())) else {
+            let Some(mut locked) = home.lock_unseen() else {
                 array = array
                     .next()
                     .expect("a bucket has moved, but there is no next array");

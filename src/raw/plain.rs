@@ -30,7 +30,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::array::Array;
-use super::bucket::{Bucket, LockedBucket, Meta, Spares};
+use super::bucket::{Bucket, LockedBucket, Spares};
 use super::change::{Searched, are_all, search};
 use super::dead::untie;
 use super::entry::{Entry, Registered, end};
@@ -44,7 +44,7 @@ use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
 use crate::ptr::{Off, Promise};
 use crate::sync::Ordering::*;
-use crate::sync::{first_load, prefetch_to_write};
+use crate::sync::prefetch_to_write;
 use crate::thread::ThreadNumber;
 
 /// A thread inside, for a plain change. The drop leaves the table, and parks or destroys the entry
@@ -139,6 +139,23 @@ impl<N: Entry> RawTable<N> {
         Box::new_uninit()
     }
 
+    /// Returns the array, if no entries are moving.
+    #[inline(always)]
+    pub(super) fn array_at_rest<'g, G>(&self, inside: &'g G) -> Option<&'g Array<N>> {
+        let array = self.array(inside)?;
+        array.next().is_none().then_some(array)
+    }
+
+    /// Locks a home bucket, if the table has no [concern](Self::concern).
+    #[inline(always)]
+    pub(super) fn lock_plain<'b>(&self, home: &'b Bucket<N>) -> Option<LockedBucket<'b, N>> {
+        prefetch_to_write(home);
+        let locked = home.lock_unseen()?;
+        // E1
+        // Relaxed: the lock of the bucket.
+        (!self.domain.concerns.load(Relaxed)).then_some(locked)
+    }
+
     /// Ends an entry. The thread of the participant keeps the memory, if there is room.
     ///
     /// # Safety
@@ -182,23 +199,6 @@ impl<'t, N: Entry> Plain<'t, N> {
         Unlinked::new(place, make, self.table.context())
     }
 
-    /// Returns the array, if no entries are moving.
-    #[inline(always)]
-    fn array(&self) -> Option<&Array<N>> {
-        let array = self.table.array(self)?;
-        array.next().is_none().then_some(array)
-    }
-
-    /// Locks a home bucket, if the table has no [concern](RawTable::concern).
-    #[inline(always)]
-    fn lock<'b>(&self, home: &'b Bucket<N>) -> Option<LockedBucket<'b, N>> {
-        prefetch_to_write(home);
-        let locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // E1
-        // Relaxed: the lock of the bucket.
-        (!self.table.domain.concerns.load(Relaxed)).then_some(locked)
-    }
-
     /// Returns the entry with this hash for which `same` is true. Lock-free.
     #[inline]
     pub(crate) fn find<M: Into<Match>>(
@@ -221,10 +221,10 @@ impl<'t, N: Entry> Plain<'t, N> {
     ) -> Result<Option<&N>, NotPlain> {
         let (hash, unusual) = (node.hash(), Err(NotPlain::Unusual));
         loop {
-            let (Some(array), Some(watch)) = (self.array(), node.watch()) else {
+            let (Some(array), Some(watch)) = (self.table.array_at_rest(self), node.watch()) else {
                 return unusual;
             };
-            let Some(mut locked) = self.lock(array.home(hash)) else {
+            let Some(mut locked) = self.table.lock_plain(array.home(hash)) else {
                 return unusual;
             };
             if let Some((bucket, slot)) = array.find_in(&locked, hash, |there| same(node, there)) {
@@ -286,7 +286,7 @@ impl<'t, N: Entry> Plain<'t, N> {
         let (hash, unusual) = (node.hash(), Err(NotPlain::Unusual));
         let mut guesses = GUESSES;
         loop {
-            let Some(array) = self.array() else {
+            let Some(array) = self.table.array_at_rest(self) else {
                 return unusual;
             };
             let home = array.home(hash);
@@ -314,7 +314,7 @@ impl<'t, N: Entry> Plain<'t, N> {
                     return unusual;
                 }
             }
-            let Some(mut locked) = self.lock(home) else {
+            let Some(mut locked) = self.table.lock_plain(home) else {
                 return unusual;
             };
             if !node.watch().is_some_and(Registered::may_be_linked) {
@@ -357,7 +357,10 @@ impl<'t, N: Entry> Plain<'t, N> {
         {
             return unusual;
         }
-        let (Some(_), Some(mut locked)) = (self.array(), self.lock(entry.home)) else {
+        let (Some(_), Some(mut locked)) = (
+            self.table.array_at_rest(self),
+            self.table.lock_plain(entry.home),
+        ) else {
             return unusual;
         };
         if !entry.is_linked() {

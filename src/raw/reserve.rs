@@ -10,7 +10,7 @@
 //!   it before.
 
 use super::array::Array;
-use super::bucket::{LockedBucket, Meta};
+use super::bucket::LockedBucket;
 use super::entry::{Entry, Registered, take};
 use super::guards::Inside;
 use super::reap::Due;
@@ -18,8 +18,6 @@ use super::retired::Retired;
 use super::table::{RawTable, Reader};
 use super::unlinked::Unlinked;
 use crate::panics::FirstPanic;
-use crate::sync::Ordering::*;
-use crate::sync::{first_load, prefetch_to_write};
 use crate::thread::ThreadNumber;
 
 impl<N: Entry> RawTable<N> {
@@ -137,15 +135,9 @@ impl<N: Entry> RawTable<N> {
         inside: &'g Inside<'_>,
         hash: u64,
     ) -> Option<(&'g Array<N>, LockedBucket<'g, N>)> {
-        let array = self.array(inside)?;
-        if inside.participant.depth.get() != 1 || array.next().is_some() {
-            return None;
-        }
-        let home = array.home(hash);
-        prefetch_to_write(home);
-        let locked = home.lock(first_load(Meta::EMPTY, || home.meta()))?;
-        // E1 of `plain`
-        // Relaxed: the lock of the bucket.
-        (!self.domain.concerns.load(Relaxed)).then_some((array, locked))
+        let array = self.array_at_rest(inside)?;
+        let was_outside = inside.participant.depth.get() == 1;
+        let locked = was_outside.then(|| self.lock_plain(array.home(hash)))?;
+        Some((array, locked?))
     }
 }
