@@ -67,5 +67,5 @@ pub(crate) use limits::ceiling;
 pub(crate) use making::{Absent, apart};
 pub(crate) use spawned::Load;
 pub(crate) use table::Table;
-pub(crate) use watch::{AnyWatch, SharedWatchFor, Unplaced, Watches, WatchesOne};
+pub(crate) use watch::{AnyWatch, ObjectState, SharedWatchFor, Unplaced, Watches, WatchesOne};
 pub(crate) use way::{Claimed, Errors, Failed, Way, cycle, made_by};

@@ -3,7 +3,7 @@
 
 use std::boxed::Box;
 
-use super::watch::{Unplaced, Watches};
+use super::watch::{ObjectState, Unplaced, Watches};
 use crate::ptr::{Off, RegistrationId};
 use crate::raw::Registered;
 use crate::sync::AtomicPtr;
@@ -42,17 +42,8 @@ macro_rules! several {
             const SWEPT: Option<bool> = $swept;
 
             #[inline]
-            fn is_swept(&self) -> bool {
-                false $(|| self.$at.is_swept())*
-            }
-
-            #[inline]
-            fn is_stale(&self) -> bool {
-                false $(|| self.$at.is_stale())*
-            }
-
-            fn is_expired(&self) -> bool {
-                false $(|| self.$at.is_expired())*
+            fn any_is(&self, _state: ObjectState) -> bool {
+                false $(|| self.$at.any_is(_state))*
             }
 
             fn objects(&self, _each: &mut dyn FnMut(*const ())) {
@@ -101,16 +92,8 @@ several! {
 impl<T: Watches> Watches for Box<[T]> {
     const SWEPT: Option<bool> = T::SWEPT;
 
-    fn is_swept(&self) -> bool {
-        self.iter().any(T::is_swept)
-    }
-
-    fn is_stale(&self) -> bool {
-        self.iter().any(T::is_stale)
-    }
-
-    fn is_expired(&self) -> bool {
-        self.iter().any(T::is_expired)
+    fn any_is(&self, state: ObjectState) -> bool {
+        self.iter().any(|watch| watch.any_is(state))
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {

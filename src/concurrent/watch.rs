@@ -46,6 +46,20 @@ pub trait Sharing: Watch<Key: WeakKey<Weak: Send + Sync> + Send + Sync> {
     type SharedWatch: WatchesOne<Key = Self::Key>;
 }
 
+/// A state in which an object may be.
+#[derive(Clone, Copy, PartialEq)]
+#[allow(
+    unreachable_pub,
+    reason = "1.85 does not see it behind the bound of an associated type"
+)]
+pub enum ObjectState {
+    /// The object has to be polled, because its death does not unlink the entry.
+    Polled,
+    /// The object has to be polled, and is dead.
+    Stale,
+    Expired,
+}
+
 /// The watches of an entry: on one object or on several.
 #[allow(
     unreachable_pub,
@@ -56,23 +70,26 @@ pub trait Watches: Registered + Send + Sync {
     /// entry; `None` if the type does not decide.
     #[doc(hidden)]
     const SWEPT: Option<bool>;
+    /// Returns whether any object is in a state.
+    #[doc(hidden)]
+    fn any_is(&self, state: ObjectState) -> bool;
     /// Returns whether this entry has to be polled.
     #[doc(hidden)]
     #[inline]
     fn is_swept(&self) -> bool {
-        Self::SWEPT == Some(true)
+        self.any_is(ObjectState::Polled)
     }
     /// Returns whether a polled object is dead.
     #[doc(hidden)]
     #[inline]
     fn is_stale(&self) -> bool {
-        false
+        self.any_is(ObjectState::Stale)
     }
     /// Returns whether any object has expired.
     #[doc(hidden)]
     #[inline]
     fn is_expired(&self) -> bool {
-        self.is_stale()
+        self.any_is(ObjectState::Expired)
     }
     /// Passes the addresses of all objects to the closure.
     #[doc(hidden)]
@@ -207,8 +224,8 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
     const SWEPT: Option<bool> = Some(false);
 
     #[inline]
-    fn is_expired(&self) -> bool {
-        self.0.watch().is_expired()
+    fn any_is(&self, state: ObjectState) -> bool {
+        state == ObjectState::Expired && self.0.watch().is_expired()
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
@@ -310,8 +327,8 @@ impl<K: StrongRef<Weak: Send + Sync>> Watches for PolledWatch<K> {
     const SWEPT: Option<bool> = Some(true);
 
     #[inline]
-    fn is_stale(&self) -> bool {
-        self.0.is_expired()
+    fn any_is(&self, state: ObjectState) -> bool {
+        state == ObjectState::Polled || self.0.is_expired()
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
@@ -444,21 +461,10 @@ impl AnyWatch {
 impl Watches for AnyWatch {
     const SWEPT: Option<bool> = None;
 
-    fn is_swept(&self) -> bool {
-        matches!(self, AnyWatch::PolledWatch(..))
-    }
-
-    fn is_stale(&self) -> bool {
+    fn any_is(&self, state: ObjectState) -> bool {
         match self {
-            AnyWatch::NotifiedWatch(_) => false,
-            AnyWatch::PolledWatch(_, object) => object.is_expired(),
-        }
-    }
-
-    fn is_expired(&self) -> bool {
-        match self {
-            AnyWatch::NotifiedWatch(watch) => watch.is_expired(),
-            AnyWatch::PolledWatch(_, object) => object.is_expired(),
+            AnyWatch::NotifiedWatch(watch) => state == ObjectState::Expired && watch.is_expired(),
+            AnyWatch::PolledWatch(_, object) => state == ObjectState::Polled || object.is_expired(),
         }
     }
 

@@ -5,7 +5,9 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::key::{MemoKey, Part};
-use crate::concurrent::{Answer, AnyWatch, ByKey, Gathered, Inputs, Unplaced, Watches};
+use crate::concurrent::{
+    Answer, AnyWatch, ByKey, Gathered, Inputs, ObjectState, Unplaced, Watches,
+};
 use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
 use crate::raw::Registered;
 use crate::sync::AtomicPtr;
@@ -100,16 +102,8 @@ impl<A: Watches> EntryWatches<A> {
 impl<A: Watches> Watches for EntryWatches<A> {
     const SWEPT: Option<bool> = None;
 
-    fn is_swept(&self) -> bool {
-        self.all.is_swept()
-    }
-
-    fn is_stale(&self) -> bool {
-        self.all.is_stale()
-    }
-
-    fn is_expired(&self) -> bool {
-        self.all.is_expired()
+    fn any_is(&self, state: ObjectState) -> bool {
+        self.all.any_is(state)
     }
 
     fn objects(&self, each: &mut dyn FnMut(*const ())) {
