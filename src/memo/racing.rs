@@ -1,12 +1,10 @@
 //! Races: when several callers ask for one result, each of the callers computes it.
 
-use core::convert::{Infallible, identity};
-use core::future::Future;
+use core::convert::Infallible;
 
 use super::cache::Memo;
 use super::computation::Computation;
 use super::key::{MemoKey, MemoQuery};
-use super::tasks::Dependencies;
 use crate::concurrent::Way;
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
@@ -63,53 +61,5 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         compute: impl FnOnce(&Computation<'_>) -> Result<V, E>,
     ) -> Result<V, E> {
         self.compute_by(key, || Way::RACES, compute)
-    }
-
-    /// Returns a future of the result for a key. The future computes the result if there is none,
-    /// and never waits for another caller: no task that is not polled delays it. See
-    /// [`get_or_compute_racing`](Self::get_or_compute_racing) for races, and
-    /// [`get_or_compute_async`](Self::get_or_compute_async) for the closure. O(inputs).
-    ///
-    /// ```
-    /// use weakly::{Memo, Strong};
-    ///
-    /// static LENGTHS: Memo<Strong<str>, usize> = Memo::new();
-    ///
-    /// async fn length(text: &Strong<str>) -> usize {
-    ///     LENGTHS.get_or_compute_racing_async(text, async |_, _| text.len()).await
-    /// }
-    /// # use std::task::{Context, Poll, Waker};
-    /// # let text = Strong::from("text");
-    /// # let mut context = Context::from_waker(Waker::noop());
-    /// # assert_eq!(std::pin::pin!(length(&text)).poll(&mut context), Poll::Ready(4));
-    /// # assert_eq!(LENGTHS.get(&text), Some(4));
-    /// ```
-    pub async fn get_or_compute_racing_async<'m, Fut>(
-        &'m self,
-        key: impl MemoQuery<K>,
-        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
-    ) -> V
-    where
-        Fut: Future<Output = V>,
-    {
-        let task = self.task(key, Way::RACES, compute, Ok::<_, Infallible>);
-        let Ok(value) = task.await;
-        value
-    }
-
-    /// Returns a future of the result for a key; the computation may fail. See
-    /// [`get_or_compute_racing_async`](Self::get_or_compute_racing_async).
-    ///
-    /// # Errors
-    /// The error of the closure's future. Then nothing is kept.
-    pub async fn try_get_or_compute_racing_async<'m, Fut, E>(
-        &'m self,
-        key: impl MemoQuery<K>,
-        compute: impl FnOnce(K::Weak, Dependencies<'m>) -> Fut,
-    ) -> Result<V, E>
-    where
-        Fut: Future<Output = Result<V, E>>,
-    {
-        self.task(key, Way::RACES, compute, identity).await
     }
 }

@@ -117,7 +117,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     }
 
     /// `split` tells the result from an error.
-    pub(super) async fn task<'m, F: Future, E, Es: Errors<E>>(
+    async fn task<'m, F: Future, E, Es: Errors<E>>(
         &'m self,
         key: impl MemoQuery<K>,
         way: Way<Es>,

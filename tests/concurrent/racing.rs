@@ -19,6 +19,7 @@ for_each_making!(
     small_waiters_get_what_is_raced_beside_a_reservation,
     a_value_whose_own_making_is_asked_for,
     what_is_removed_meanwhile_is_not_kept,
+    a_race_that_fails_leaves_nothing,
 );
 
 fn race(map: &dyn GetOrInsert, key: usize, make: impl FnOnce() -> usize) -> Value {
@@ -119,6 +120,29 @@ fn what_is_removed_meanwhile_is_not_kept(new: New) {
     });
     assert_eq!((inner.unwrap().number(), outer.number()), (8, 9));
     assert_eq!((map.len(), race(&*map, 1, || 10).number()), (0, 10));
+}
+
+/// 472: Alone, beside a race that goes on, and beside an owner; and an owner beside a race.
+fn a_race_that_fails_leaves_nothing(new: New) {
+    let map = new();
+    let fails = |key| {
+        assert!(map.race(key, || Err::<_, ()>(())).is_err());
+        assert!(panics(|| _ = race(&*map, key, || quiet_panic())));
+    };
+    fails(1);
+    assert_eq!(map.len(), 0);
+    let first = race(&*map, 1, || 7);
+    let raced = race(&*map, 2, || {
+        fails(2);
+        assert!(panics(|| _ = map.ask(2, || quiet_panic())));
+        8
+    });
+    let owned = map.ask(3, || {
+        fails(3);
+        9
+    });
+    assert_eq!(map.len(), 3);
+    assert_eq!([first, raced, owned].map(|it| it.number()), [7, 8, 9]);
 }
 
 /// 280: The operation that inserts the value panics when the value is in its place: a listener does.

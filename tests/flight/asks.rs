@@ -28,7 +28,7 @@ fn ways() -> [Ask; 6] {
                 7
             })
         },
-        |memo, key| Box::pin(memo.get_or_compute_racing_async(key, |_, _| async { 7 })),
+        |memo, key| Box::pin(async move { memo.get_or_compute_racing(key, |_| 7) }),
         |memo, key| Box::pin(async move { memo.get_or_compute(key, |_| 7) }),
         |memo, key| {
             Box::pin(async move {

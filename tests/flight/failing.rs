@@ -1,4 +1,4 @@
-//! Errors that callers share, races of tasks, and the statistics of tasks, threads, races and loads.
+//! Errors that callers share, races, and the statistics of tasks, threads, races and loads.
 
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -182,43 +182,10 @@ fn only_what_is_shared_is_shared() {
     assert_eq!(*error(world.ask(Way::Memo)), "no");
 }
 
-/// 471, 474: A task that races is delayed by nobody, and its result is not kept if its key is touched during its `await`.
+/// 471: The result of a race is not kept if its key is touched meanwhile.
 #[test]
-fn tasks_race() {
+fn a_race_whose_key_is_touched() {
     let (memo, key, other) = (&Numbers::new(), &Strong::new(1), &Strong::new(2));
-    let (event, later) = (&Event::new(), &Event::new());
-    let after = |event: &Arc<Event>, number| {
-        let event = Arc::clone(event);
-        move |_, _| async move {
-            event.wait().await;
-            number
-        }
-    };
-    let race = |event, number| memo.get_or_compute_racing_async(key, after(event, number));
-    // Nobody polls the owner, whose waiter gets the first.
-    let mut owner = Task::pending(memo.get_or_compute_async(key, after(later, 1)));
-    let mut waiter = Task::pending(memo.get_or_compute_async(key, after(later, 2)));
-    let mut slow = Task::pending(race(later, 3));
-    let mut first = Task::pending(race(event, 4));
-    event.happen();
-    assert_eq!(first.poll(), Poll::Ready(4));
-    assert_eq!(waiter.woken(), 1);
-    assert_eq!(waiter.poll(), Poll::Ready(4));
-    assert_eq!(memo.get(key), Some(4));
-    later.happen();
-    later.happen();
-    assert_eq!(
-        (slow.poll(), owner.poll()),
-        (Poll::Ready(4), Poll::Ready(4))
-    );
-    let statistics = memo.statistics();
-    assert_eq!(
-        [statistics.hits, statistics.misses, statistics.loads],
-        [1, 3, 3]
-    );
-    assert_eq!([statistics.failures, statistics.invalidated], [0, 0]);
-
-    memo.remove(key);
     type Touch<'t> = &'t dyn Fn();
     let touches: [(Touch<'_>, bool); 5] = [
         (&|| assert_eq!(memo.invalidate(key), 0), false),
@@ -234,55 +201,12 @@ fn tasks_race() {
         ),
     ];
     for (touch, kept) in touches {
-        let mut one = Task::pending(race(event, 5));
-        touch();
-        // The race that begins afterwards is another.
-        let mut next = Task::pending(race(later, 6));
-        event.happen();
-        assert_eq!(one.poll(), Poll::Ready(5));
-        assert_eq!(memo.get(key), kept.then_some(5));
-        later.happen();
-        assert_eq!(next.poll(), Poll::Ready(if kept { 5 } else { 6 }));
-        assert!(memo.remove(key).is_some());
+        let raced = memo.get_or_compute_racing(key, |_| {
+            touch();
+            5
+        });
+        assert_eq!((raced, memo.remove(key)), (5, kept.then_some(5)));
     }
-}
-
-/// 472: Who drops a race leaves nothing, and does not end what others make.
-#[test]
-fn races_are_dropped() {
-    let (map, event) = (&WeakValueMap::<u8, Strong<u8>>::new(), &Event::new());
-    let made = |number| {
-        let event = Arc::clone(event);
-        move |_| async move {
-            event.wait().await;
-            Strong::new(number)
-        }
-    };
-    let race = || Task::pending(map.get_or_insert_racing_async(1, made(1)));
-    let owner = || Task::pending(map.get_or_insert_async(1, made(2)));
-    drop(race());
-    drop((race(), owner()));
-    drop((owner(), race()));
-    // The owner leaves racers, its waiter is the next owner, and racers leave the owner.
-    let (first, mut waiter, one, other) = (owner(), owner(), race(), race());
-    drop(first);
-    assert!(waiter.poll().is_pending());
-    drop((one, other));
-    event.happen();
-    let Poll::Ready(two) = waiter.poll() else {
-        panic!("it is there")
-    };
-    assert_eq!((*two, map.len()), (2, 1));
-    drop(two);
-    let (first, mut one) = (owner(), race());
-    drop(first);
-    event.happen();
-    assert!(matches!(one.poll(), Poll::Ready(one) if *one == 1));
-    assert!(map.is_empty());
-    // Nothing is left: the next begins anew.
-    let mut last = owner();
-    event.happen();
-    assert!(matches!(last.poll(), Poll::Ready(two) if *two == 2));
 }
 
 /// 177, 475: Each of these counts once, at all ways: a computation that fails, one that is dropped, a caller that gives up, one
@@ -315,12 +239,8 @@ fn each_counts_once() {
     let never = |_, _| pending::<usize>();
     let owner = Task::pending(memo.get_or_compute_async(key, never));
     let waiter = Task::pending(memo.get_or_compute_async(key, never));
-    let race = Task::pending(memo.get_or_compute_racing_async(key, never));
-    drop((waiter, race, owner));
-    counts(
-        [0, 3, 2, 2],
-        "a computation, a wait and a race that are dropped",
-    );
+    drop((waiter, owner));
+    counts([0, 2, 1, 1], "a computation and a wait that are dropped");
     let owner = Task::pending(memo.get_or_compute_async(key, never));
     let soon = Duration::from_millis(1);
     assert!(memo.get_or_compute_timeout(key, soon, |_| 1).is_err());
@@ -334,14 +254,15 @@ fn each_counts_once() {
     };
     let mut owner = Task::pending(memo.get_or_compute_async(key, after));
     let mut waiter = Task::pending(memo.get_or_compute_async(key, after));
-    let mut race = Task::pending(memo.get_or_compute_racing_async(key, after));
-    event.happen();
-    assert_eq!(
-        (owner.poll(), waiter.poll()),
-        (Poll::Ready(5), Poll::Ready(5))
-    );
-    event.happen();
-    assert_eq!(race.poll(), Poll::Ready(5));
+    let raced = memo.get_or_compute_racing(key, |_| {
+        event.happen();
+        assert_eq!(
+            (owner.poll(), waiter.poll()),
+            (Poll::Ready(5), Poll::Ready(5))
+        );
+        6
+    });
+    assert_eq!(raced, 5);
     counts([1, 2, 2, 0], "one that waits, and a race that loses");
     assert_eq!(memo.get_or_compute_racing(key, |_| 6), 5);
     counts([1, 0, 0, 0], "a hit");

@@ -101,39 +101,6 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         self.task(key, Way::SHARES, make, identity).await
     }
 
-    /// Returns a future of the live value of a key. The future makes the value if there is none,
-    /// and never waits for another caller: no task that is not polled delays it. O(1) amortised.
-    /// See [`WeakMap::get_or_insert_racing`](crate::concurrent::WeakMap::get_or_insert_racing), and
-    /// [`get_or_insert_async`](Self::get_or_insert_async).
-    pub async fn get_or_insert_racing_async<Fut>(&self, key: K, make: impl FnOnce(K) -> Fut) -> V
-    where
-        K: Clone,
-        V: Clone + 'static,
-        Fut: Future<Output = V>,
-    {
-        let task = self.task(key, Way::RACES, make, Ok::<_, Infallible>);
-        let Ok(value) = task.await;
-        value
-    }
-
-    /// Returns a future of the live value of a key; the making may fail. See
-    /// [`get_or_insert_racing_async`](Self::get_or_insert_racing_async).
-    ///
-    /// # Errors
-    /// The error of the closure's future. Then nothing is kept.
-    pub async fn try_get_or_insert_racing_async<Fut, E>(
-        &self,
-        key: K,
-        make: impl FnOnce(K) -> Fut,
-    ) -> Result<V, E>
-    where
-        K: Clone,
-        V: Clone + 'static,
-        Fut: Future<Output = Result<V, E>>,
-    {
-        self.task(key, Way::RACES, make, identity).await
-    }
-
     /// `split` tells the value from an error.
     async fn task<F: Future, E, Es: Errors<E>>(
         &self,
