@@ -158,7 +158,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         let mut running = Running { computing, own };
         poll_fn(|context| {
             let _frame = own.map(|own| {
-                Edge::renew_of_leader(edge, own);
+                _ = Edge::renew(edge, own, false);
                 Reservation::frame(own)
             });
             if let Some(compute) = compute.take() {

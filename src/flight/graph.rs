@@ -64,39 +64,23 @@ impl Edge {
         Edge::new(to, false)
     }
 
-    /// Passes the edge on to the computation that polls the leader now.
-    pub(crate) fn renew_of_leader(edge: &mut Option<Self>, to: &Arc<Reservation>) {
-        if !Edge::is_current(edge) {
-            *edge = None;
-            *edge = Edge::new(to, false);
-        }
-    }
-
-    /// The edge of a wait that is about to begin.
-    pub(super) fn of_wait(to: &Arc<Reservation>) -> Result<Option<Self>, WaitError> {
-        // F1
-        let edge = Edge::new(to, true);
-        match edge.as_ref().is_some_and(|edge| edge.closes_a_cycle(to)) {
-            true => Err(WaitError::Cycle),
-            false => Ok(edge),
-        }
-    }
-
-    /// Passes the edge on to the computation that polls the wait now.
-    pub(super) fn renew_of_wait(
+    /// Passes the edge on to the computation that polls the wait or the leader now. A wait that
+    /// would close a cycle gets an error, and no edge.
+    pub(crate) fn renew(
         edge: &mut Option<Self>,
         to: &Arc<Reservation>,
+        waits: bool,
     ) -> Result<(), WaitError> {
-        if !Edge::is_current(edge) {
+        if !Reservation::is_current(edge.as_ref().map(|edge| &edge.from)) {
             *edge = None;
-            *edge = Edge::of_wait(to)?;
+            // F1
+            *edge = Edge::new(to, waits);
+            if waits && edge.as_ref().is_some_and(|edge| edge.closes_a_cycle(to)) {
+                *edge = None;
+                return Err(WaitError::Cycle);
+            }
         }
         Ok(())
-    }
-
-    /// Whether the edge leads from the current computation.
-    fn is_current(edge: &Option<Self>) -> bool {
-        Reservation::is_current(edge.as_ref().map(|edge| &edge.from))
     }
 
     /// Looks for the computation of this edge, from the end of the edge on.

@@ -19,7 +19,9 @@ impl Reservation {
         until: Option<Instant>,
     ) -> Result<Option<Heir>, WaitError> {
         // The graph of waits has the edge until the wait ends.
-        let _edge = Edge::of_wait(this)?;
+        // Until the end of the wait.
+        let mut edge = None;
+        Edge::renew(&mut edge, this, true)?;
         // Only a completion counts sleepers: a counted thread is never timed out.
         let (complete, counted) = this.0.sleep(until, |state| state.complete);
         let heir = counted.then(|| Heir(Arc::clone(this)));
@@ -68,7 +70,7 @@ impl Future for Wait<'_> {
         if waits.enter(&mut this.seat, context.waker(), |state| state.complete) {
             return Poll::Ready(Ok(()));
         }
-        Edge::renew_of_wait(&mut this.edge, this.reservation)?;
+        Edge::renew(&mut this.edge, this.reservation, true)?;
         Poll::Pending
     }
 }
