@@ -79,7 +79,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             body(&change, &mut result);
         }
         drop(eviction);
-        overtaken.wake();
+        drop(overtaken);
         result
     }
 }

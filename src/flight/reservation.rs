@@ -183,20 +183,12 @@ impl Overtaken {
     pub(crate) fn set(&self, reservation: Option<Arc<Reservation>>) {
         self.0.set(reservation);
     }
-
-    /// # Panics
-    /// If a waker does.
-    #[inline]
-    pub(crate) fn wake(self) {
-        let reservation = self.0.take();
-        mem::forget(self);
-        if let Some(reservation) = reservation {
-            reservation.land();
-        }
-    }
 }
 
 impl Drop for Overtaken {
+    /// # Panics
+    /// If a waker does, unless the thread is panicking.
+    #[inline]
     fn drop(&mut self) {
         if let Some(reservation) = self.0.take() {
             reservation.land();

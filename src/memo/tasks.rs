@@ -131,7 +131,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Ok(value)
             }
             Claimed::Yours((mut begun, weak)) => {
-                let inputs = begun.entry.inputs.share();
+                let inputs = Arc::clone(&begun.entry.inputs.0);
                 let compute = || {
                     let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
                     go_on(inputs, computing)
@@ -333,7 +333,7 @@ where
             }
             Claimed::Yours((begun, weak)) => {
                 let Begun { entry, leader } = *begun;
-                let inputs = entry.inputs.share();
+                let inputs = Arc::clone(&entry.inputs.0);
                 let (share, computing) = {
                     let _frame = leader.frame();
                     let share = Inputs::apart(|| memo.clone());
@@ -421,12 +421,6 @@ impl<K: MemoKey> UnmadeEntry<K> {
 /// The inputs of a computation by tasks. The list is open as long as the leader of the computation
 /// lives, and so does the table.
 struct OpenInputs(Arc<Inputs>);
-
-impl OpenInputs {
-    fn share(&self) -> Arc<Inputs> {
-        Arc::clone(&self.0)
-    }
-}
 
 impl Drop for OpenInputs {
     fn drop(&mut self) {
