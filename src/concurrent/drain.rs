@@ -54,20 +54,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// polled, and unlinks the stale entries.
     #[inline]
     pub(super) fn sweep_some(&self) {
-        if self.is_swept() {
-            self.sweep_next();
-        }
-    }
-
-    #[inline(never)]
-    fn sweep_next(&self) {
-        if !NestedCall::is_deep() {
+        if self.is_swept() && !NestedCall::is_deep() {
             self.sweep_on(1, usize::MAX);
         }
     }
 
     /// Continues the sweep as far as the given number of operations would, but at most once around
     /// the table. Unlinks at most `most` stale entries, and returns their number.
+    #[inline(never)]
     fn sweep_on(&self, operations: usize, most: usize) -> usize {
         // The destructors that a sweep runs may use the table, and so may continue the sweep.
         let sweep = |_: &_| {
