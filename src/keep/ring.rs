@@ -176,7 +176,8 @@ impl<X> Ring<X> {
     /// Sets another limit. The members beyond the limit become [victims](Self::next_victim).
     pub(crate) fn set_limit(&mut self, limit: Limit) {
         self.limit = limit;
-        // An object that was refused may fit now.
+        // An entry whose object was refused in this round does not report its next hit (S3 of
+        // `keep::shared`). The object may fit now, so a new round begins.
         self.begin_round();
     }
 
