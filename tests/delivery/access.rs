@@ -78,6 +78,8 @@ fn only_access_to_values_drains_nothing() {
         remove(&live) LESS;
         remove_entry(&live) LESS;
         remove_if(&live, |_| false) LESS;
+        // A removal and an insertion; the new key dies at once.
+        transfer(&live, &Strong::new(0)) LESS - 16 + 1;
         pop() LESS;
         retain(|_, _| true) LESS;
         retain_values(|_| true) LESS;
