@@ -232,6 +232,15 @@ fn foreign_rings_are_named() {
     assert_eq!(map.len(), 1);
 }
 
+/// Lets the threads at a barrier go when it is dropped.
+struct Done<'b>(&'b Barrier);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
 /// A plain key that owns a value.
 struct Named(usize, Counted);
 
@@ -284,6 +293,8 @@ fn shared_collections_hand_out() {
                 });
             }
             begun.wait();
+            // Also if this thread fails: the scope waits for the others.
+            let _done = Done(&done);
             by_identity.purge();
             dead.store(0, SeqCst);
             by_identity.insert(&stays, value(&stays));
@@ -323,7 +334,6 @@ fn shared_collections_hand_out() {
             assert_eq!(dead.load(SeqCst), 5);
             drop((one, two, three, four));
             assert_eq!((dead.load(SeqCst), by_identity.len()), (9, 1));
-            done.wait();
         });
     }
 }
