@@ -2,6 +2,7 @@
 //! gone (T6 of the table, R5 of `raw`).
 
 use super::*;
+use crate::Reclaim;
 use crate::concurrent::{WeakHashMap, WeakHashSet};
 
 type Set = WeakHashSet<Strong<u32>, BuildHasherDefault<DefaultHasher>>;
@@ -89,9 +90,12 @@ fn remove_if_while_it_is_replaced() {
 }
 
 /// The same of an element by content, which another of the same content replaces.
-fn there_while_an_equal_one_replaces_it(ask: impl Fn(&Set) -> bool + Send + Sync + 'static) {
+fn there_while_an_equal_one_replaces_it(
+    make: impl Fn() -> Set + Send + Sync + 'static,
+    ask: impl Fn(&Set) -> bool + Send + Sync + 'static,
+) {
     check(0, move |_| {
-        let (set, a, b) = (Arc::new(Set::default()), Strong::new(7), Strong::new(7));
+        let (set, a, b) = (Arc::new(make()), Strong::new(7), Strong::new(7));
         set.insert(&a);
         let other = Arc::clone(&set);
         let replace = move || {
@@ -107,12 +111,24 @@ fn there_while_an_equal_one_replaces_it(ask: impl Fn(&Set) -> bool + Send + Sync
 
 #[test]
 fn contains_while_an_equal_one_replaces_it() {
-    there_while_an_equal_one_replaces_it(|set| set.contains(&7));
+    there_while_an_equal_one_replaces_it(Set::default, |set| set.contains(&7));
 }
 
 #[test]
 fn remove_while_an_equal_one_replaces_it() {
-    there_while_an_equal_one_replaces_it(|set| set.remove(&7));
+    there_while_an_equal_one_replaces_it(Set::default, |set| set.remove(&7));
+}
+
+/// A set that has once reclaimed on request makes no plain changes.
+#[test]
+fn remove_unusually_while_an_equal_one_replaces_it() {
+    let make = || {
+        let set = Set::default();
+        set.set_reclaim(Reclaim::OnRequest);
+        set.set_reclaim(Reclaim::OnUse);
+        set
+    };
+    there_while_an_equal_one_replaces_it(make, |set| set.remove(&7));
 }
 
 /// Likewise, for a closure that is shown what there is, and removes that.
