@@ -1,6 +1,9 @@
 //! Models of plain changes.
 
+use core::sync::atomic::Ordering::*;
+
 use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
 use loom::thread::JoinHandle;
 
 use super::super::{Due, NotPlain, Plain};
@@ -496,6 +499,26 @@ fn a_concern() {
             assert!(!is_plain || seen == 1);
         });
     }
+}
+
+/// A writer that links an entry, and then finds no bound: the thread that sets the bound sees the
+/// entry, as that thread passes the buckets.
+#[test]
+fn a_bound_beside_a_writer() {
+    model(1, [], move |table, []| {
+        let (a, bound) = (object(1), Arc::new(AtomicBool::new(false)));
+        table.raw.begin_concern();
+        let sets = Arc::clone(&bound);
+        let other = with(&table, move |table| {
+            sets.store(true, Release);
+            table.raw.begin_concern();
+            table.raw.write().pass_all();
+            table.raw.read().entries().len()
+        });
+        table.first(&a);
+        let finds = bound.load(Acquire);
+        assert!(finds || other.join().unwrap() == 1);
+    });
 }
 
 /// R2: two threads set the same object or two objects. One thread searches outside of the lock,
