@@ -14,6 +14,7 @@ mod pointers;
 mod scripts;
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use common::heap::{Counting, Heap};
 use common::{Kind, new, scaled, sized};
@@ -24,7 +25,7 @@ use model::routes::{Insert, Keep, Remove};
 use model::script;
 use model::subject::{Face, New, Subject};
 use model::world::{Content, Item, Key, Value};
-use weakly::{Reclaim, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap};
+use weakly::{Reclaim, WeakHashPairMap, WeakHashSet, WeakMap, WeakPairMap, local};
 
 /// For the test of `leaks`.
 #[global_allocator]
@@ -101,6 +102,22 @@ mod mixed_pairs {
     fn one_notifies() {
         check::<Local, StdRc, PairMap<Local, StdRc>>(24);
         check::<StdArc, Atomic, PairMap<StdArc, Atomic>>(24);
+    }
+
+    /// A call of `pop` passes over dead pairs, whose keys' notices come late: `len` does not count these notices.
+    #[test]
+    fn late_notices_of_one_side() {
+        let mut map = WeakPairMap::new();
+        let all: Vec<_> = (0..40)
+            .map(|n| (local::Strong::new(n), Rc::new(n)))
+            .collect();
+        for (key, value) in &all {
+            map.insert(key, value);
+        }
+        let living: Vec<_> = all.into_iter().take(2).collect();
+        assert!(map.pop().is_some());
+        assert_eq!(map.len(), 1);
+        drop(living);
     }
 
     type HashPairMap<P, V> = WeakHashPairMap<Key<P>, Key<V>, Few>;
