@@ -2,12 +2,16 @@
 //!
 //! A collection may move. So the list has the two parts of its table that do not move, and last as
 //! long as the table: the rest of the domain, with the context of the entries, and the core. A
-//! table enters the list when it gets its first array, or a name. When a table ends, it leaves the
-//! list before anything else happens. A thread that reads the counts of a table has the lock of the
-//! list: the end of the table waits for the thread.
+//! table enters the list when it gets its first array, or a name.
 //!
-//! No user code runs under the lock. The counts are sums, and a bound answers under the lock of its
-//! ring, under which no user code runs either, and no thread takes the lock of the list.
+//! Invariants:
+//!
+//! * **U1** A table in the list has not ended. A table that ends leaves the list before anything
+//!   else happens, and takes the lock of the list to leave. A thread that reads the counts of a
+//!   table has this lock: the end of the table waits for the thread.
+//! * **U2** No user code runs under the lock. The counts are sums, and a bound answers under the
+//!   lock of its ring, under which no user code runs either, and no thread takes the lock of the
+//!   list.
 
 use core::ops::Deref;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -166,7 +170,7 @@ pub fn collections() -> Collections {
                     type_name: one.type_name,
                     name: one.name.clone(),
                     first_entry: first.clone(),
-                    // SAFETY: a table in the list has not ended, and its end waits for the lock.
+                    // SAFETY: U1.
                     statistics: unsafe { (one.tell)(one.rest.load(Relaxed), one.core) },
                 };
                 all.push((*number, listed));
