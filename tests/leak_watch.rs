@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use common::own::Own;
 use common::{Kind, place_of_panic};
-use weakly::leaks::{LeakWatch, Leaks};
+use weakly::leaks::{LeakGroup, LeakWatch, Leaks};
 use weakly::{Strong, WeakMap, assert_dead, local, reference::WeakKey};
 
 for_each_kind! {
@@ -253,6 +253,12 @@ macro_rules! add_types {
         add_types!($watch, $kept, [$($done)* u8,] $($rest)*);
         add_types!($watch, $kept, [$($done)* i8,] $($rest)*);
     };
+}
+
+/// 610: A group may have lost all its objects: its fields are public.
+#[test]
+fn an_empty_group_has_a_text() {
+    assert!(!LeakGroup::default().to_string().contains("more like it"));
 }
 
 /// 610: The text of 6,400 leaks of 64 types has at most 100 lines, and has the number of those it does not show.

@@ -417,7 +417,7 @@ impl fmt::Display for HolderGroup {
         if let Some(birth) = &self.birth {
             write!(f, "\n    in an object made at {birth}")?;
         }
-        match (self.count - 1, self.bytes) {
+        match (self.count.saturating_sub(1), self.bytes) {
             (0, _) => Ok(()),
             (more, bytes) => write!(f, "\n    and {more} more like it, in {bytes} bytes"),
         }

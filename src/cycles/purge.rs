@@ -252,7 +252,9 @@ impl<'m, 'v> Cycles<'m, 'v> {
     /// Removes the same entries as [`purge`](Self::purge), and dead entries, but destroys no
     /// contents of these entries: the returned [`Drained`] owns the contents until you drop the
     /// `Drained`. So no destructor of a removed value runs under a lock of the caller. The
-    /// `Drained` also lists the entries that stay because objects own each other.
+    /// `Drained` also lists the entries that stay because objects own each other. While the
+    /// contents live, a weak handle to a key of a removed entry may still be upgraded, and the map
+    /// has no entry for the key.
     ///
     /// A shared map cannot hand out the contents of an entry at which another thread looks. These
     /// contents are kept or destroyed later: see
@@ -409,9 +411,10 @@ impl Kept {
     /// Returns the weak form of the entry's key, or `None` if `W` is a different type. O(1).
     ///
     /// For a `WeakMap<K, V>`, a `WeakHashMap<K, V>` and a `Memo<K, V>` the type is `K::Weak`: the
-    /// weak handle to the key, such as `Weak<T>` for `Strong<T>`; for a memo with several inputs a
-    /// tuple of weak handles. For a `WeakValueMap<K, V>` the type is `V::Weak`, as the entry
-    /// depends on its value.
+    /// weak handle to the key, such as `Weak<T>` for `Strong<T>`. Other keys of a
+    /// memo have the types of [`Part::Weak`](crate::memo::Part::Weak); the `Arc` of a plain value
+    /// owns the handles in the value, which a search takes for handles of the entry.
+    /// For a `WeakValueMap<K, V>` the type is `V::Weak`, as the entry depends on its value.
     #[must_use]
     pub fn key<W: 'static>(&self) -> Option<&W> {
         self.key.downcast_ref()

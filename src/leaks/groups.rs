@@ -26,7 +26,8 @@ pub(crate) const NO_LINES: &str =
 /// The live objects among those that should be dead, in groups. See [`LeakWatch`](super::LeakWatch)
 /// and, with the feature `holders`, `Snapshot`.
 ///
-/// The text has at most 100 lines, without backtraces, and says what is [not known](Self::unseen).
+/// The text has at most 100 lines, without backtraces and line breaks in labels, and says what is
+/// [not known](Self::unseen).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Leaks {
@@ -215,7 +216,7 @@ impl fmt::Display for LeakGroup {
             write!(f, ", made at {birth}")?;
         }
         write_lines(f, "held", &self.holders, f.precision().unwrap_or(LINES))?;
-        match (self.count - 1, self.bytes) {
+        match (self.count.saturating_sub(1), self.bytes) {
             (0, _) => Ok(()),
             (more, bytes) => write!(f, "\n  and {more} more like it, {bytes} bytes in all"),
         }

@@ -21,7 +21,7 @@ use crate::sync::make_room;
 /// An object owned by a dead entry is alive until the collection drops the entry: call
 /// [`purge`](crate::WeakMap::purge) first.
 ///
-/// The macro takes the weak handle of any [`StrongRef`], by reference: of this crate, of the
+/// The macro borrows its first argument, a weak handle of any [`StrongRef`]: of this crate, of the
 /// standard library, or your own. A second argument, which may be a format string with its
 /// arguments, says since when the object should be dead.
 ///
@@ -116,8 +116,9 @@ pub type LeakWatch = Watch<dyn Watched + Send + Sync>;
 /// A list of objects that should be dead: [`LeakWatch`], or, for the handles of one thread,
 /// [`local::LeakWatch`](crate::local::LeakWatch).
 ///
-/// The list has a weak handle to each of its objects until the list is dropped, also to the dead
-/// ones: list the objects of a server at its shutdown, rather than all that it has ever loaded.
+/// An object that is added twice counts as two objects. The list has a weak handle to each of its
+/// objects until the list is dropped, also to the dead ones: list the objects of a server at its
+/// shutdown, rather than all that it has ever loaded.
 /// [`Strong::get_mut`](crate::ptr::Strong::get_mut) refuses objects with weak handles.
 pub struct Watch<D: ?Sized> {
     objects: Objects<D>,
