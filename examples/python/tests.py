@@ -14,7 +14,7 @@ import time
 import unittest
 import weakref
 
-from weakly_example import Compiler, Node, Tensor, Token, WeakDictionary, alive, collect, kept, release
+from weakly_example import Compiler, Node, Tensor, Token, WeakDictionary, alive, collect, kept, release, upgrade_until_dead
 
 MADE, GONE = itertools.count(), itertools.count()  # atomic, unlike `+=`
 
@@ -310,6 +310,20 @@ class Nodes(Case):
         self.assertEqual((node.size, alive()), (3, 2))
         del node
         self.assertEqual((weak(), alive()), (None, 1))
+
+    def test_a_thread_upgrades_during_collections(self):
+        node, called = Node(1), []
+        node.value = Value()
+        node.value.itself = node.value
+        weak = weakref.ref(node.value, called.append)
+        upgrade_until_dead(node)
+        for _ in range(200):
+            gc.collect()
+        self.assertEqual((called, weak()), ([], node.value))
+        name = weakref.ref(node)
+        del node
+        while name():
+            alive()
 
     def test_a_parked_wrapper_that_outlives_its_object(self):
         node = Node(3)

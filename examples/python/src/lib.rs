@@ -49,7 +49,7 @@ mod weakly_example {
         compiler::{Compiler, Token},
         dictionary::WeakDictionary,
         foreign::after_fork,
-        naive::{Locked, kept, on_death_at_once, release},
+        naive::{Locked, kept, on_death_at_once, release, upgrade_until_dead},
         shutdown,
         tensor::Tensor,
     };

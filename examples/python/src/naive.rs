@@ -50,6 +50,13 @@ pub fn release(wait: bool) {
     }
 }
 
+/// A thread without Python's lock upgrades a weak handle, until the object is dead.
+#[pyfunction]
+pub fn upgrade_until_dead(object: Handle) {
+    let weak = Strong::downgrade(&object.0);
+    thread::spawn(move || while weak.upgrade().is_some() {});
+}
+
 /// Calls a Python function on the thread of the death. Hangs if the thread that has Python's lock
 /// waits for the death.
 #[pyfunction]

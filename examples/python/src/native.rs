@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use pyo3::{Borrowed, ffi, prelude::*};
 use weakly::{Strong, impl_trace};
@@ -26,6 +26,8 @@ pub struct Native {
     /// The wrapper of a node, see [`node`].
     pub wrapper: AtomicPtr<ffi::PyObject>,
     pub is_node: bool,
+    /// What the first pass of the last collection has found: see [`node`].
+    pub has_one_owner: AtomicBool,
 }
 
 impl_trace!(Native: base, inputs);
@@ -47,6 +49,7 @@ impl Native {
             inputs: Mutex::default(),
             wrapper: AtomicPtr::new(null_mut()),
             is_node,
+            has_one_owner: AtomicBool::new(false),
         })
     }
 }

@@ -27,7 +27,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, replace, take};
 use std::ptr::{null_mut, write};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 use pyo3::exceptions::{PyReferenceError, PyTypeError};
 use pyo3::types::{PyCFunction, PyType};
@@ -262,16 +262,36 @@ unsafe fn free_or_park(py: Python<'_>, this: *mut Wrapper) {
     }
 }
 
+/// The visitor of the first pass of a collection, null until [`class`] has learnt the visitor.
+static FIRST: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static LEARNS: AtomicBool = AtomicBool::new(false);
+
+/// Whether an object has one owner. The first pass of a collection decides, and the later passes
+/// follow: a thread may upgrade a weak handle meanwhile. If the first pass showed a reference, and a
+/// later pass did not, the collector would take objects in use for garbage.
+fn has_one_owner(native: &Strong<Native>, visitor: *mut c_void) -> bool {
+    let first = FIRST.load(Relaxed);
+    if first == visitor || first.is_null() {
+        let is_one = Strong::strong_count(native) == 1;
+        native.has_one_owner.store(is_one, Relaxed);
+    }
+    native.has_one_owner.load(Relaxed)
+}
+
 /// Shows the attributes if the wrapper is the only owner of its object, with parked wrappers of the
-/// objects that it alone owns. (No native code of this example upgrades weak handles meanwhile.)
+/// objects that it alone owns.
 unsafe extern "C" fn traverse(
     object: *mut ffi::PyObject,
     visit: ffi::visitproc,
     arg: *mut c_void,
 ) -> c_int {
     let this = object.cast::<Wrapper>();
+    let visitor = visit as *mut c_void;
+    if LEARNS.swap(false, Relaxed) {
+        FIRST.store(visitor, Relaxed);
+    }
     // SAFETY: the thread has Python's lock, and `object` is a wrapper. A handle keeps each object in
-    // `work`, as nothing changes meanwhile.
+    // `work`, as only threads with the lock change inputs.
     unsafe {
         let show = |shown: *mut ffi::PyObject| match shown.is_null() {
             true => 0,
@@ -279,13 +299,13 @@ unsafe extern "C" fn traverse(
         };
         let mut error = show((*object).ob_type.cast());
         if let Some(native) = &(*this).native {
-            if Strong::strong_count(native) != 1 {
+            if !has_one_owner(native, visitor) {
                 return error;
             }
             let mut work: Vec<*const Native> = vec![&raw const **native];
             while let Some(native) = work.pop() {
                 let inputs = (*native).inputs.lock().unwrap();
-                for input in inputs.iter().filter(|it| Strong::strong_count(it) == 1) {
+                for input in inputs.iter().filter(|it| has_one_owner(it, visitor)) {
                     work.push(&raw const **input);
                     // A wrapper that is not parked would be a second owner.
                     let parked = input.wrapper.load(Relaxed);
@@ -454,5 +474,10 @@ pub fn class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
         wrap_pyfunction!(set_inputs, py)?,
     );
     class.setattr("inputs", property.call1((get, set))?)?;
+    let node = class.call0()?;
+    LEARNS.store(true, Relaxed);
+    py.import("gc")?.call_method0("collect")?;
+    LEARNS.store(false, Relaxed); // a collection was under way
+    drop(node);
     Ok(class)
 }
