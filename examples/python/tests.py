@@ -218,6 +218,7 @@ class Nodes(Case):
         node.name, node.value, node.__class__ = "x", Value(), B
         node.keep()
         del node
+        self.assertEqual(dead, [])  # parked: no `__del__` runs
         self.assertEqual((kept()[0].name, type(kept()[0])), ("x", B))
         release(True)
         alive()
@@ -310,6 +311,16 @@ class Nodes(Case):
         self.assertEqual((node.size, alive()), (3, 2))
         del node
         self.assertEqual((weak(), alive()), (None, 1))
+
+    def test_a_write_to_a_parked_wrapper(self):
+        node = Node(3)
+        weak = weakref.ref(node)
+        node.keep()
+        del node
+        node = weak()
+        node.value = Value()
+        release(True)
+        self.assertEqual((node.size, alive()), (3, 2))
 
     def test_a_thread_upgrades_during_collections(self):
         node, called = Node(1), []

@@ -368,18 +368,46 @@ pub unsafe fn parts<'a>(
     }
 }
 
-/// `tp_getattro`: a parked wrapper that Python has found by a weak reference owns its object again.
+/// A parked wrapper that Python has found by a weak reference owns its object again, if the object
+/// lives.
+///
+/// # Safety
+/// `object` is a wrapper, of which the caller has a reference, and the thread has Python's lock.
+unsafe fn revive(object: *mut ffi::PyObject) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let this = object.cast::<Wrapper>();
+        if (*this).native.is_none() && (*this).owner.is_some() {
+            attached(|py| _ = native(&Bound::from_borrowed_ptr(py, object)));
+        }
+    }
+}
+
+/// `tp_getattro`
 unsafe extern "C" fn attribute(
     object: *mut ffi::PyObject,
     name: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     // SAFETY: Python calls this function with its lock, for a wrapper.
     unsafe {
-        let this = object.cast::<Wrapper>();
-        if (*this).native.is_none() && (*this).owner.is_some() {
-            attached(|py| _ = native(&Bound::from_borrowed_ptr(py, object)));
-        }
+        revive(object);
         ffi::PyObject_GenericGetAttr(object, name)
+    }
+}
+
+/// `tp_setattro`
+unsafe extern "C" fn set_attribute(
+    object: *mut ffi::PyObject,
+    name: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+) -> c_int {
+    // SAFETY: as above. An assignment to `__class__` may have given the wrapper a class without an
+    // instance, with the size of the wrapper's class.
+    unsafe {
+        revive(object);
+        let error = ffi::PyObject_GenericSetAttr(object, name, value);
+        _ = adopt((*object).ob_type);
+        error
     }
 }
 
@@ -444,6 +472,7 @@ pub fn class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
         slot(ffi::Py_tp_traverse, traverse as *mut c_void),
         slot(ffi::Py_tp_clear, empty as *mut c_void),
         slot(ffi::Py_tp_getattro, attribute as *mut c_void),
+        slot(ffi::Py_tp_setattro, set_attribute as *mut c_void),
         slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
         slot(ffi::Py_tp_getset, attributes.as_mut_ptr().cast()),
         slot(0, null_mut()),
