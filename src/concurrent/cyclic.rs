@@ -219,8 +219,10 @@ macro_rules! cyclic {
             /// owned keys and values are destroyed as soon as no thread looks at them. Other
             /// threads may use the map meanwhile.
             ///
-            /// The decision depends on the handles that the owned keys and values [show](Trace). No
-            /// object that the program still holds is destroyed. Reclaims dead entries as
+            /// The decision depends on the handles that the owned keys and values [show](Trace). A
+            /// handle behind a lock is not shown, so the entry stays, and is not counted, except
+            /// [at rest](crate::cycles::Cycles::at_rest). No object that the program still holds is
+            /// destroyed. Reclaims dead entries as
             /// [`purge`](Self::purge) does, before and after. For the costs, the rules for threads,
             /// and a purge of several maps together, see [`Cycles`](crate::cycles::Cycles).
             ///
