@@ -281,7 +281,7 @@ pub(super) struct Graph {
     pub(super) report: Option<Report>,
     /// The addresses of the shared maps.
     pub(super) members: Vec<*const ()>,
-    pub(super) links: Vec<Ephemeron>,
+    pub(super) ephemerons: Vec<Ephemeron>,
     pub(super) keys: Vec<usize>,
     /// Whether no other thread uses the maps or the objects.
     pub(super) at_rest: bool,
@@ -429,7 +429,7 @@ impl Graph {
             field: 0,
         });
         link.edges = first..self.edges.len();
-        self.links.push(link);
+        self.ephemerons.push(link);
     }
 
     /// Traces all objects still to be traced. Not recursive: a chain of a million objects takes no

@@ -82,7 +82,7 @@ struct Paths {
     /// The names of the objects, and of the maps.
     names: Vec<Cow<'static, str>>,
     maps: Vec<&'static str>,
-    links: Vec<Ephemeron>,
+    ephemerons: Vec<Ephemeron>,
     keys: Vec<usize>,
     report: Report,
 }
@@ -179,7 +179,7 @@ impl Cycles<'_, '_> {
             steps,
             names: graph.nodes.iter().map(|node| node.held.name()).collect(),
             maps: self.members.iter().map(|member| member.name()).collect(),
-            links: mem::take(&mut graph.links),
+            ephemerons: mem::take(&mut graph.ephemerons),
             keys: mem::take(&mut graph.keys),
             report,
         });
@@ -197,12 +197,12 @@ impl Cycles<'_, '_> {
 fn steps(graph: &Graph, goal: usize, addr: usize) -> (Vec<Step>, Vec<usize>) {
     let (mut steps, mut ends) = (Vec::new(), Vec::new());
     let mut seen = vec![false; graph.nodes.len()];
-    let mut work: VecDeque<_> = (0..graph.links.len())
+    let mut work: VecDeque<_> = (0..graph.ephemerons.len())
         .map(|link| {
-            let own = graph.keys[graph.links[link].keys.clone()].contains(&addr);
+            let own = graph.keys[graph.ephemerons[link].keys.clone()].contains(&addr);
             let mut step = Step::default();
             (step.link, step.own) = (link, own);
-            (step, graph.links[link].edges.clone())
+            (step, graph.ephemerons[link].edges.clone())
         })
         .collect();
     while let Some((like, edges)) = work.pop_front() {
@@ -238,7 +238,7 @@ impl Holders {
             let (field, holder) = paths.report.edges[step.edge];
             let (since, birth) = (known.remove(&holder), owner.and_then(|owner| owner.birth()));
             let name = match owner.map(|owner| owner.name()) {
-                None => paths.maps[paths.links[step.link].member],
+                None => paths.maps[paths.ephemerons[step.link].member],
                 Some(Cow::Borrowed(name)) => name,
                 Some(Cow::Owned(_)) => "foreign object",
             };
@@ -356,7 +356,7 @@ impl HolderPath {
     #[must_use]
     pub fn key_addresses(&self) -> &[usize] {
         let HolderPath(paths, end) = self;
-        &paths.keys[paths.links[paths.steps[*end].link].keys.clone()]
+        &paths.keys[paths.ephemerons[paths.steps[*end].link].keys.clone()]
     }
 
     /// Returns the fields on the path, each with the name of the object to which the field leads.
@@ -378,7 +378,7 @@ impl HolderPath {
     fn entry(&self) -> String {
         let HolderPath(paths, end) = self;
         let Step { link, own, .. } = paths.steps[*end];
-        let map = short(paths.maps[paths.links[link].member]);
+        let map = short(paths.maps[paths.ephemerons[link].member]);
         format!("entry of {map}{}", if own { " (its own key)" } else { "" })
     }
 }

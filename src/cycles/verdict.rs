@@ -27,24 +27,20 @@ pub(super) struct Verdict {
     pub(super) foreign: Vec<usize>,
 }
 
-/// The end of a list of entries.
+/// The end of a list of waiting entries.
 const END: usize = usize::MAX;
 
-/// Entries waiting until one of their keys is known to live, as linked lists: `first` has the head
-/// for each object, `next` the entry and the next place.
-struct Blocked {
-    first: Vec<usize>,
-    next: Vec<(usize, usize)>,
-}
-
-/// The objects known to live, and the consequences drawn so far.
+/// The objects known to live. Entries are named by their index in [`Graph::ephemerons`].
 struct Spread<'g> {
     graph: &'g Graph,
     live: Vec<bool>,
     /// For each entry, the number of keys not known to live.
     missing: Vec<usize>,
-    waiting: Blocked,
-    /// Live objects whose consequences are still to be drawn.
+    /// For each object, the head of the list of entries with this key: an index into `waiting`.
+    first_waiting: Vec<usize>,
+    /// The nodes of these lists: an entry, and the index of the next node.
+    waiting: Vec<(usize, usize)>,
+    /// Objects that live, and are not marked yet.
     work: Vec<u32>,
 }
 
@@ -58,23 +54,23 @@ impl Graph {
         for all in [&mut verdict.doomed, &mut verdict.kept] {
             all.resize_with(members, Addresses::default);
         }
-        let unheld = spread.unheld();
-        if unheld.is_empty() {
+        let candidates = spread.candidates();
+        if candidates.is_empty() {
             return verdict;
         }
         spread.work = spread.survivors();
         let foreign = |&object: &u32| self.nodes[object as usize].held.foreign();
         verdict.foreign = spread.work.iter().filter_map(foreign).collect();
         spread.finish();
-        for link in unheld {
-            let entry = &self.links[link];
+        for entry in candidates {
+            let ephemeron = &self.ephemerons[entry];
             let Verdict { doomed, kept, .. } = &mut verdict;
-            let list = if spread.missing[link] > 0 {
+            let list = if spread.missing[entry] > 0 {
                 doomed
             } else {
                 kept
             };
-            list[entry.member].get_or_insert(entry.entry, 0);
+            list[ephemeron.member].get_or_insert(ephemeron.entry, 0);
         }
         verdict
     }
@@ -86,11 +82,9 @@ impl<'g> Spread<'g> {
         let mut all = Spread {
             graph,
             live: vec![false; graph.nodes.len()],
-            missing: vec![0; graph.links.len()],
-            waiting: Blocked {
-                first: vec![END; graph.nodes.len()],
-                next: Vec::new(),
-            },
+            missing: vec![0; graph.ephemerons.len()],
+            first_waiting: vec![END; graph.nodes.len()],
+            waiting: Vec::new(),
             work: Vec::new(),
         };
         for (object, node) in graph.nodes.iter().enumerate() {
@@ -99,34 +93,38 @@ impl<'g> Spread<'g> {
                 all.work.push(object as u32);
             }
         }
-        for (link, entry) in graph.links.iter().enumerate() {
-            if entry.dead {
+        for (entry, ephemeron) in graph.ephemerons.iter().enumerate() {
+            if ephemeron.dead {
                 continue;
             }
-            for key in &graph.keys[entry.keys.clone()] {
+            for key in &graph.keys[ephemeron.keys.clone()] {
                 // An object that no value leads to is not counted: such a key is held from outside.
                 if let Some(object) = graph.objects.get(*key) {
-                    all.wait(link, object as usize);
+                    all.missing[entry] += 1;
+                    let first = &mut all.first_waiting[object as usize];
+                    all.waiting.push((entry, *first));
+                    *first = all.waiting.len() - 1;
                 }
             }
-            if all.missing[link] == 0 {
-                all.enter(link);
+            if all.missing[entry] == 0 {
+                all.keep(entry);
             }
         }
         all.finish();
         all
     }
 
+    /// Marks the objects in `work` as live, and all objects to which they lead.
     fn finish(&mut self) {
         while let Some(object) = self.work.pop() {
-            self.revive(object as usize);
+            self.mark_live(object as usize);
         }
     }
 
     /// Returns the entries with a key not known to live.
-    fn unheld(&self) -> Vec<usize> {
+    fn candidates(&self) -> Vec<usize> {
         (0..self.missing.len())
-            .filter(|&link| self.missing[link] > 0)
+            .filter(|&entry| self.missing[entry] > 0)
             .collect()
     }
 
@@ -160,35 +158,28 @@ impl<'g> Spread<'g> {
         survivors.map(|object| object as u32).collect()
     }
 
-    fn wait(&mut self, link: usize, object: usize) {
-        self.missing[link] += 1;
-        let first = &mut self.waiting.first[object];
-        self.waiting.next.push((link, *first));
-        *first = self.waiting.next.len() - 1;
-    }
-
     /// Marks an object as live. Then the objects in its fields live. If the object was the last
     /// missing key of an entry, the objects owned by the entry live, too.
-    fn revive(&mut self, object: usize) {
+    fn mark_live(&mut self, object: usize) {
         if core::mem::replace(&mut self.live[object], true) {
             return;
         }
         let edges = self.graph.nodes[object].edges.clone();
         self.work.extend(&self.graph.edges[edges]);
-        let mut at = self.waiting.first[object];
+        let mut at = self.first_waiting[object];
         while at != END {
-            let (link, next) = self.waiting.next[at];
-            self.missing[link] -= 1;
-            if self.missing[link] == 0 {
-                self.enter(link);
+            let (entry, next) = self.waiting[at];
+            self.missing[entry] -= 1;
+            if self.missing[entry] == 0 {
+                self.keep(entry);
             }
             at = next;
         }
     }
 
     /// Keeps an entry: the objects owned by its value live.
-    fn enter(&mut self, link: usize) {
-        let edges = self.graph.links[link].edges.clone();
+    fn keep(&mut self, entry: usize) {
+        let edges = self.graph.ephemerons[entry].edges.clone();
         self.work.extend(&self.graph.edges[edges]);
     }
 }
