@@ -281,8 +281,8 @@ impl<S: Schema> Bound<S> {
 
     /// Whether there are victims.
     #[inline]
-    pub(super) fn is_due(&self) -> bool {
-        self.published.is_due()
+    pub(super) fn has_victim(&self) -> bool {
+        self.published.has_victim()
     }
 
     /// Evicts the victims. The caller has left the table: destructors run here.

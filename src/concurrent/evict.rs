@@ -29,7 +29,7 @@ pub(super) struct Eviction<'t, S: Schema<Watch: Watches>>(pub(super) &'t Table<S
 impl<S: Schema<Watch: Watches>> Drop for Eviction<'_, S> {
     #[inline]
     fn drop(&mut self) {
-        if self.0.bound().is_some_and(Bound::is_due) {
+        if self.0.bound().is_some_and(Bound::has_victim) {
             self.0.evict_victims();
         }
     }
@@ -128,8 +128,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>) {
         let mut panics = FirstPanic::default();
         let (mut idle, mut passed) = (0, 0);
-        while passed < MOST_PASSED && ceiling.ring.is_due() {
-            self.destroy_dead(ceiling, Ring::is_beyond, &mut idle, &mut panics);
+        while passed < MOST_PASSED && ceiling.ring.has_victim() {
+            self.destroy_dead(ceiling, Ring::exceeds_limit, &mut idle, &mut panics);
             // A node that is linked now is not freed before this thread leaves. But the death of
             // the victim may have unlinked the victim's node, and a drain that saw no thread inside
             // may have freed the node, before this thread entered. Then a new node may be at the
@@ -169,12 +169,12 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     fn destroy_dead(
         &self,
         ceiling: &Ceiling<S>,
-        is_beyond: impl Fn(&Ring<HashValue>) -> bool,
+        exceeds: impl Fn(&Ring<HashValue>) -> bool,
         idle: &mut usize,
         panics: &mut FirstPanic,
     ) {
         let beyond = || {
-            let len = |ring: &mut Ring<_>| is_beyond(ring).then(|| ring.len());
+            let len = |ring: &mut Ring<_>| exceeds(ring).then(|| ring.len());
             ceiling.ring.with(len)
         };
         while *idle < MOST_IDLE && self.nodes.dead() + self.nodes.waiting() != 0 {
@@ -256,8 +256,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             return 0;
         };
         let mut panics = FirstPanic::default();
-        let is_beyond = |ring: &Ring<_>| ring.is_above(weight);
-        self.destroy_dead(ceiling, is_beyond, &mut 0, &mut panics);
+        let exceeds = |ring: &Ring<_>| ring.is_above(weight);
+        self.destroy_dead(ceiling, exceeds, &mut 0, &mut panics);
         let gone = ceiling.ring.with(|ring| ring.let_go_above(weight));
         panics.catch(|| self.evict_victims());
         panics.resume();

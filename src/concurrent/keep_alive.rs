@@ -224,7 +224,7 @@ impl<P: SharedRef> Inner<P> {
 
     /// Evicts objects as the limit requires. A nested call leaves the victims to the outer call.
     fn evict_victims(&self) {
-        if !self.ring.is_due() {
+        if !self.ring.has_victim() {
             return;
         }
         NestedCall::with(&self.ring, 1, |turn| {

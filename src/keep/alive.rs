@@ -191,7 +191,7 @@ impl<P: StrongRef> KeepAlive<P> {
 
     /// Frees memory, if most of it is not needed any more.
     fn shrink(&mut self) {
-        if let Some(size) = self.ring.sparse() {
+        if let Some(size) = self.ring.size_if_sparse() {
             self.ring.shrink(size);
         }
     }

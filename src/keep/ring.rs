@@ -455,18 +455,18 @@ impl<X> Ring<X> {
         (age > self.limit.generations).then_some(at)
     }
 
-    /// Returns whether there are leaving items.
-    pub(crate) fn is_leaving(&self) -> bool {
+    /// Returns whether the list of leaving items has an item.
+    pub(crate) fn has_leaving(&self) -> bool {
         self.leaving.oldest != NONE
     }
 
     /// Returns whether there is a victim.
-    pub(crate) fn is_due(&self) -> bool {
-        self.is_beyond() || self.is_leaving() || self.too_old().is_some()
+    pub(crate) fn has_victim(&self) -> bool {
+        self.exceeds_limit() || self.has_leaving() || self.too_old().is_some()
     }
 
     /// Returns whether the members are too many or too heavy.
-    pub(crate) fn is_beyond(&self) -> bool {
+    pub(crate) fn exceeds_limit(&self) -> bool {
         let limit = self.limit;
         self.len > limit.entries || limit.weight.is_some_and(|most| self.is_above(most))
     }
@@ -474,7 +474,7 @@ impl<X> Ring<X> {
     /// Takes the next victim, if there is one: a leaving item, or a member that is too old, or, if
     /// the members are too many or too heavy, the member that SIEVE chooses.
     pub(crate) fn next_victim(&mut self) -> Option<Victim<X>> {
-        let (at, why) = if self.is_leaving() {
+        let (at, why) = if self.has_leaving() {
             (self.leaving.oldest, Gone::Removed)
         } else if let Some(at) = self.too_old() {
             (at, Gone::Generation)

@@ -162,7 +162,7 @@ impl Published {
 
     /// Returns whether there is a victim.
     #[inline]
-    pub(crate) fn is_due(&self) -> bool {
+    pub(crate) fn has_victim(&self) -> bool {
         // Relaxed: a thread that makes an item a victim reads its own store, or the store of a
         // thread that has looked at the ring later.
         self.0.load(Relaxed) & DUE != 0
@@ -273,14 +273,14 @@ impl<X> SharedRing<X> {
     }
 
     /// Returns whether there is a victim.
-    pub(crate) fn is_due(&self) -> bool {
-        self.published.is_due()
+    pub(crate) fn has_victim(&self) -> bool {
+        self.published.has_victim()
     }
 
     /// Takes the next victim, if there is one.
     pub(crate) fn next_victim(&self) -> Option<Victim<X>> {
         self.published
-            .is_due()
+            .has_victim()
             .then(|| self.with(Ring::next_victim))?
     }
 
@@ -288,7 +288,7 @@ impl<X> SharedRing<X> {
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         let mut ring = self.ring.lock();
         let result = self.publish(&mut ring, run);
-        let sparse = ring.sparse();
+        let sparse = ring.size_if_sparse();
         drop(ring);
         self.shrink(sparse);
         result
@@ -321,7 +321,8 @@ impl<X> SharedRing<X> {
     }
 
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
-        let shown = |ring: &Ring<X>| u32::from(ring.round()) | if ring.is_due() { DUE } else { 0 };
+        let shown =
+            |ring: &Ring<X>| u32::from(ring.round()) | if ring.has_victim() { DUE } else { 0 };
         let before = shown(ring);
         let result = run(ring);
         let now = shown(ring);

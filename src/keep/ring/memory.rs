@@ -87,10 +87,10 @@ impl<X> Ring<X> {
         Ok(())
     }
 
-    /// Returns for how many items there should be memory, twice as many as there are, if three of
-    /// four slots are free.
+    /// If three of four slots are free, returns the number of items for which to keep memory: twice
+    /// the number of the present items.
     #[inline]
-    pub(crate) fn sparse(&self) -> Option<usize> {
+    pub(crate) fn size_if_sparse(&self) -> Option<usize> {
         let (items, slots) = (self.index.len(), self.slots.capacity());
         let is_sparse = slots > FEW && items < slots / 4;
         is_sparse.then_some(2 * items)

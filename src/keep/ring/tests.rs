@@ -107,7 +107,7 @@ fn what_is_told_stays_for_the_round() {
             while let Some(victim) = ring.next_victim() {
                 assert_eq!(victim.what, victim.addr);
             }
-            assert!(!ring.is_due());
+            assert!(!ring.has_victim());
             if ring.round() != round {
                 round = ring.round();
                 told.clear();
@@ -196,13 +196,13 @@ fn a_refusal_has_its_reason() {
 fn items_move_to_memory_that_suffices() {
     let mut ring = Ring::new(Limit::none().generations(9));
     (0..100).for_each(|addr| _ = ring.keep(addr, 1, addr));
-    assert!(ring.sparse().is_none());
+    assert!(ring.size_if_sparse().is_none());
     ring.let_go_above(4);
     while ring.index.len() > 4 {
         ring.next_victim();
     }
     ring.let_go_above(3);
-    let mut memory = super::memory::allocate(ring.sparse().unwrap()).unwrap();
+    let mut memory = super::memory::allocate(ring.size_if_sparse().unwrap()).unwrap();
     let slots = ring.slots.capacity();
     (200..220).for_each(|addr| _ = ring.keep(addr, 1, addr));
     ring.move_into(&mut memory);

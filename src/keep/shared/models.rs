@@ -241,7 +241,7 @@ fn a_victim_and_another_at_its_address() {
             }
         }
         thread.join().unwrap();
-        assert!(floor.keeps(OBJECT) && !floor.ring.is_due());
+        assert!(floor.keeps(OBJECT) && !floor.ring.has_victim());
     });
 }
 
