@@ -283,11 +283,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         way: Way<Es>,
         make: impl FnOnce(&K::Weak) -> Result<V, E>,
     ) -> Result<V, E> {
-        if let Some(value) = self.look_up_first(hash, key) {
+        let found = self.table.look_up(hash, K::content(key), V::clone);
+        if let Some(value) = found.map(without_key) {
             self.table.nodes.tally(Tally::Hit);
             drop(make);
             return Ok(value);
         }
+        // Before the value is reserved: destructors of dead entries may ask for the same content.
+        self.table.sweep_hash(hash);
         let weak = K::downgrade(key);
         let made = self.table.value_or_make((hash, &weak), key, way, make);
         // T5
@@ -317,17 +320,6 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
     ) -> Result<V, E> {
         let hash = HashValue::of(&self.hasher, K::content(key));
         self.value_or_make(hash, key, Way::RACES, make)
-    }
-
-    /// Returns the value of the content. If there is none, destroys the dead entries of this hash,
-    /// before the value is reserved, because their destructors may ask for the same content.
-    #[inline]
-    fn look_up_first(&self, hash: HashValue, key: &K) -> Option<V> {
-        let found = self.table.look_up(hash, K::content(key), V::clone);
-        if found.is_none() {
-            self.table.sweep_hash(hash);
-        }
-        found.map(without_key)
     }
 
     /// Changes the value of a key: the closure gets the value of the live key with equal content,
