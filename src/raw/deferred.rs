@@ -89,15 +89,15 @@ impl DeferredList {
 
     /// Adds unlinked objects, which wait for the visits shown by `look`. `look` runs under the
     /// lock, so the batches are in the order of their looks. Then the batches whose visits have
-    /// ended are [taken](Self::take). A caller that is inside, under the number `inside`, takes
-    /// none, and names itself if no thread is named. If a thread is named, the oldest batch already
-    /// waits for that thread.
+    /// ended are [taken](Self::take_ended). A caller that is inside, under the number `inside`,
+    /// takes none, and names itself if no thread is named. If a thread is named, the oldest batch
+    /// already waits for that thread.
     pub(super) fn add(
         &self,
         unlinked: Vec<Retired>,
         look: impl Fn(&mut dyn FnMut(Visit)),
         lasts: impl Fn(Visit) -> bool,
-        name: impl Fn(usize),
+        set_named: impl Fn(usize),
         inside: Option<usize>,
     ) -> Destroyable {
         let count = unlinked.len();
@@ -138,13 +138,13 @@ impl DeferredList {
                 }
                 queue.add(&mut batch, joins.get());
                 match inside {
-                    None => self.take_from(queue, &lasts, name),
+                    None => self.take_ended_from(queue, &lasts, set_named),
                     // D5: the caller is inside, and destroys nothing now. The batch waits for the
                     // caller's visit, and after the visit a leaving thread looks at the list.
                     Some(number) => {
                         if queue.named == NOBODY {
                             queue.named = number;
-                            name(number);
+                            set_named(number);
                         }
                         None
                     }
@@ -154,20 +154,25 @@ impl DeferredList {
         Destroyable::new(taken)
     }
 
-    /// Takes the batches whose visits have ended, and names a thread for which the oldest remaining
-    /// batch waits.
-    pub(super) fn take(&self, lasts: impl Fn(Visit) -> bool, name: impl Fn(usize)) -> Destroyable {
-        let taken = self.take_from(&mut self.queue.lock(), lasts, name);
+    /// Takes the batches whose visits have ended: those of which `lasts` returns false. Calls
+    /// `set_named` with the number of a thread for which the oldest remaining batch waits, or with
+    /// [`NOBODY`], if the named thread changes.
+    pub(super) fn take_ended(
+        &self,
+        lasts: impl Fn(Visit) -> bool,
+        set_named: impl Fn(usize),
+    ) -> Destroyable {
+        let taken = self.take_ended_from(&mut self.queue.lock(), lasts, set_named);
         Destroyable::new(taken)
     }
 
-    /// Takes batches as [`take`](Self::take) does. The caller has the lock. Returns the batches
-    /// newest first.
-    fn take_from(
+    /// Takes batches as [`take_ended`](Self::take_ended) does. The caller has the lock. Returns the
+    /// batches newest first.
+    fn take_ended_from(
         &self,
         queue: &mut Queue,
         lasts: impl Fn(Visit) -> bool,
-        name: impl Fn(usize),
+        set_named: impl Fn(usize),
     ) -> Chain {
         let (mut taken, mut named) = (None, queue.named);
         while let Some(first) = queue.oldest() {
@@ -180,7 +185,7 @@ impl DeferredList {
                 }
                 // D3: the thread is named first, and then its visit is checked again.
                 named = visit.number;
-                name(named);
+                set_named(named);
                 continue;
             }
             self.count(-(first.entries as isize));
@@ -188,7 +193,7 @@ impl DeferredList {
         }
         if queue.older.is_none() && named != NOBODY {
             named = NOBODY;
-            name(named);
+            set_named(named);
         }
         queue.named = named;
         taken

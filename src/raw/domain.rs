@@ -305,7 +305,7 @@ impl Domain {
     }
 
     /// D3: publishes which thread is named. The caller then reads the participant of that thread.
-    fn name(&self, number: usize) {
+    fn set_named(&self, number: usize) {
         // Relaxed: the deferred list is read under the lock. If a thread misses its name, the next
         // leaving thread looks at the deferred list.
         self.named.store(number, Relaxed);
@@ -352,7 +352,7 @@ impl Domain {
             all,
             |each| self.visits(each),
             |visit| self.lasts(visit),
-            |number| self.name(number),
+            |number| self.set_named(number),
             inside,
         );
         unseen.for_each(|batch| self.destroy(batch, panics));
@@ -364,7 +364,8 @@ impl Domain {
     pub(super) fn look_back(&self) {
         let mut panics = FirstPanic::default();
         let deferred = &self.known().deferred;
-        let unseen = deferred.take(|visit| self.lasts(visit), |number| self.name(number));
+        let unseen =
+            deferred.take_ended(|visit| self.lasts(visit), |number| self.set_named(number));
         unseen.for_each(|batch| self.destroy(batch, &mut panics));
         panics.resume();
     }
