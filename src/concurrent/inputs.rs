@@ -67,21 +67,22 @@ impl<S: Compare> Leader<'_, S> {
 }
 
 impl Inputs {
-    /// Whether the thread runs code of a computation.
+    /// Returns whether the thread runs code of a computation.
     #[inline]
-    pub(crate) fn is_asking() -> bool {
+    pub(crate) fn is_in_computation() -> bool {
         !Scope::inputs().is_null()
     }
 
-    /// Whether an operation that runs [apart](Scope::apart) was called by code of a computation.
-    pub(crate) fn has_asked() -> bool {
+    /// Returns whether code of a computation has called the operation that now runs
+    /// [apart](Scope::apart).
+    pub(crate) fn is_called_by_computation() -> bool {
         Scope::has_outer()
     }
 
     /// Adds the answer of an operation to the inputs of all computations whose code the thread
     /// runs. `None` spoils the inputs (I2).
     pub(crate) fn add_answer(answer: Option<Answer>) {
-        if !Inputs::is_asking() || matches!(answer, Some(Answer::Known)) {
+        if !Inputs::is_in_computation() || matches!(answer, Some(Answer::Known)) {
             return;
         }
         Scope::apart(|| {
@@ -115,8 +116,8 @@ impl Inputs {
         knows
     }
 
-    /// Whether the thread runs code of the computation with this reservation, perhaps below code of
-    /// other computations.
+    /// Returns whether the thread runs code of the computation with this reservation, perhaps below
+    /// code of other computations.
     pub(crate) fn is_computing(reservation: &Arc<Reservation>) -> bool {
         Scope::any(|inputs| {
             // SAFETY: as in `each_asking`.
@@ -126,9 +127,9 @@ impl Inputs {
         })
     }
 
-    /// Runs an operation of a memo, and adds its answer.
-    pub(crate) fn asking<R>(ask: impl FnOnce() -> (R, Option<Answer>)) -> R {
-        let (result, answer) = Inputs::apart(ask);
+    /// Runs an operation of a memo [apart](Scope::apart), and [adds](Self::add_answer) its answer.
+    pub(crate) fn add_answer_of<R>(operation: impl FnOnce() -> (R, Option<Answer>)) -> R {
+        let (result, answer) = Inputs::apart(operation);
         Inputs::add_answer(answer);
         result
     }
@@ -235,7 +236,7 @@ impl Inputs {
     /// already, the code belongs to both: the other one may have called it, or a pool of threads.
     pub(crate) fn enter<R>(&self, run: impl FnOnce() -> R) -> R {
         let _frame = self.reservation.as_ref().map(Reservation::frame);
-        Scope::with(ptr::from_ref(self).cast(), Inputs::is_asking(), run)
+        Scope::with(ptr::from_ref(self).cast(), Inputs::is_in_computation(), run)
     }
 }
 

@@ -21,7 +21,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         key: &impl MemoQuery<K>,
         read: impl FnMut(&K::Stored, &EntryWatches<K::Watches>, &V) -> Option<R>,
     ) -> Option<R> {
-        match Inputs::is_asking() {
+        match Inputs::is_in_computation() {
             true => self.look_up_tracked(key, read),
             false => self.look_up_apart(key, read),
         }
@@ -75,16 +75,16 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// As [`read`](Self::read), in an operation that runs [apart](Scope::apart): with the
     /// dependence on the entry, if code of a computation asks.
     pub(super) fn read_asked(watches: &EntryWatches<K::Watches>, value: &V) -> Option<Asked<V>> {
-        Self::read_as(Inputs::has_asked(), watches, value)
+        Self::read_as(Inputs::is_called_by_computation(), watches, value)
     }
 
     pub(super) fn read_as(
-        asked: bool,
+        by_computation: bool,
         watches: &EntryWatches<K::Watches>,
         value: &V,
     ) -> Option<Asked<V>> {
         let value = Self::read(watches, value)?;
-        Some(match asked {
+        Some(match by_computation {
             true => (value, Some(watches.answer::<K>()?)),
             false => (value, None),
         })
@@ -92,11 +92,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
 
     /// The computed result has an entry with these watches.
     pub(super) fn landed_as(
-        asked: bool,
+        by_computation: bool,
         watches: &EntryWatches<K::Watches>,
         (_, answer): &mut Asked<V>,
     ) {
-        if asked {
+        if by_computation {
             *answer = watches.answer::<K>().or(Some(Answer::Ended));
         }
     }
@@ -122,7 +122,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: &impl MemoQuery<K>,
     ) -> Result<V, (HashValue, Absent<'_, Results<K, V>>)> {
-        let asks = Inputs::is_asking();
+        let asks = Inputs::is_in_computation();
         let read = |watches: &EntryWatches<_>, value: &_| {
             let value = Self::read(watches, value)?;
             Some(match asks {

@@ -545,11 +545,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
         let computing = begun.end();
-        Inputs::asking(|| {
+        Inputs::add_answer_of(|| {
             let ((leader, frame), key, watches) = computing.into_parts().end();
             let made = || ((key, watches(), value.clone()), (value, None));
-            let asked = Inputs::has_asked();
-            let landed = |watches: &_, made: &mut _| Self::landed_as(asked, watches, made);
+            let by_computation = Inputs::is_called_by_computation();
+            let landed = |watches: &_, made: &mut _| Self::landed_as(by_computation, watches, made);
             let read = Self::read_asked;
             let (value, answer) = leader.finish(frame, read, made, landed, |_, _| ());
             (value, answer.or(Some(Answer::Ended)))
@@ -560,7 +560,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {
         let computing = begun.end();
-        Inputs::asking(|| {
+        Inputs::add_answer_of(|| {
             let ((leader, _frame), key, watches) = computing.into_parts().end();
             let watches = watches();
             leader.fail::<E, Es>(error, || watches.all_live());

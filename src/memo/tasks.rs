@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::asked::Asked;
 use super::cache::Memo;
-use super::key::{MemoKey, MemoQuery, Part};
+use super::key::{MemoKey, MemoQuery};
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
     Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
@@ -147,7 +147,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         &self,
         key: Q,
         way: &Way<Es>,
-    ) -> Result<Claimed<V, Begins<'_, K, V>>, E> {
+    ) -> Result<Claimed<V, (Box<TaskComputation<'_, K, V>>, K::Weak)>, E> {
         let found = apart(|| {
             let found = self.find(&key);
             found.map_err(|(hash, absent)| (hash, absent.leave()))
@@ -187,7 +187,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     watches,
                     inputs: OpenInputs(Arc::new(leader.inputs())),
                 };
-                (Box::new(Begun { leader, entry }), weak)
+                (Box::new(TaskComputation { leader, entry }), weak)
             }))),
         }
     }
@@ -332,7 +332,7 @@ where
                 return Ok(value);
             }
             Claimed::Yours((begun, weak)) => {
-                let Begun { entry, leader } = *begun;
+                let TaskComputation { entry, leader } = *begun;
                 let inputs = Arc::clone(&entry.inputs.0);
                 let (share, computing) = {
                     let _frame = leader.frame();
@@ -340,9 +340,9 @@ where
                     let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
                     (share, go_on(inputs, computing))
                 };
-                let asked = Inputs::is_asking();
+                let by_computation = Inputs::is_in_computation();
                 let end = move |leader: Leader<'_, _>, outcome| {
-                    Scope::apart(|| entry.end::<V, E, Es>(leader, outcome, asked))
+                    Scope::apart(|| entry.end::<V, E, Es>(leader, outcome, by_computation))
                 };
                 leader.spawn(
                     (share, |memo: &M| &memo.table),
@@ -361,26 +361,26 @@ where
     }
 }
 
-/// A computation of a task, in one place on the heap, so that the frame of a poll is small. The
-/// leader is dropped first: the drop of a key may run user code, and nothing is reserved then.
-struct Begun<'m, K: MemoKey, V> {
+/// A computation that a task runs, in one place on the heap, so that the frame of a poll is small.
+/// The leader is dropped first: the drop of a key may run user code, and nothing is reserved then.
+struct TaskComputation<'m, K: MemoKey, V> {
     leader: Leader<'m, Results<K, V>>,
     entry: UnmadeEntry<K>,
 }
 
-type Begins<'m, K, V> = (Box<Begun<'m, K, V>>, <K as Part>::Weak);
-
-impl<K: MemoKey, V: Clone> Begun<'_, K, V> {
+impl<K: MemoKey, V: Clone> TaskComputation<'_, K, V> {
+    /// Inserts the result into the memo, or reports the error to the waiters.
     fn end<E, Es: Errors<E>>(self: Box<Self>, outcome: Result<V, E>) -> Result<V, E> {
-        Inputs::asking(|| {
-            let (Begun { leader, entry }, asked) = (*self, Inputs::has_asked());
+        Inputs::add_answer_of(|| {
+            let TaskComputation { leader, entry } = *self;
+            let by_computation = Inputs::is_called_by_computation();
             let _frame = leader.frame();
-            answered(entry.end::<V, E, Es>(leader, outcome, asked))
+            answered(entry.end::<V, E, Es>(leader, outcome, by_computation))
         })
     }
 }
 
-/// The result of an operation, and its answer.
+/// Separates the result of an operation from the answer for [`Inputs::add_answer`].
 fn answered<V, E>(ended: Result<Asked<V>, E>) -> (Result<V, E>, Option<Answer>) {
     match ended {
         Ok((value, answer)) => (Ok(value), answer.or(Some(Answer::Ended))),
@@ -396,12 +396,12 @@ struct UnmadeEntry<K: MemoKey> {
 }
 
 impl<K: MemoKey> UnmadeEntry<K> {
-    /// Ends a computation, for which code of another computation may have `asked`.
+    /// Ends a computation. `by_computation`: code of another computation has asked for the result.
     fn end<V: Clone, E, Es: Errors<E>>(
         self,
         leader: Leader<'_, Results<K, V>>,
         outcome: Result<V, E>,
-        asked: bool,
+        by_computation: bool,
     ) -> Result<Asked<V>, E> {
         let watches = EntryWatches::new(self.watches, self.inputs.0.close());
         let value = match outcome {
@@ -412,8 +412,9 @@ impl<K: MemoKey> UnmadeEntry<K> {
             }
         };
         let made = || ((self.key, watches, value.clone()), (value, None));
-        let read = |watches: &_, value: &_| Memo::<K, V>::read_as(asked, watches, value);
-        let landed = |watches: &_, made: &mut _| Memo::<K, V>::landed_as(asked, watches, made);
+        let read = |watches: &_, value: &_| Memo::<K, V>::read_as(by_computation, watches, value);
+        let landed =
+            |watches: &_, made: &mut _| Memo::<K, V>::landed_as(by_computation, watches, made);
         Ok(leader.finish(None, read, made, landed, |_, _| ()))
     }
 }
