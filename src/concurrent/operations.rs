@@ -32,8 +32,6 @@ impl<S: Compare> Table<S> {
             // True: each present node may be replaced, also a reservation.
             (true, ready.and_then(|(watch, value)| hold(watch, value)))
         };
-        // `old` is `None` if the new entry was not inserted: never here, since `ask` accepts each
-        // node. `old` is `Some(None)` if no node was replaced.
         let show = |held: Option<H>, old: Option<Option<&Node<S>>>| {
             let (_, value) = old.flatten().and_then(Node::ready)?;
             Some(show(held?, value))
@@ -60,12 +58,13 @@ impl<S: Compare> Table<S> {
         self.put_if::<true, _, _>(hash, key, watch, value, ask, |there, _| there)
     }
 
-    /// Inserts an entry, or replaces the entry with its key, if `ask` accepts the present entry;
-    /// `ask` is asked again when another thread changes the entry. In a table by address `ask`
-    /// accepts each entry. `show` gets the last answer of `ask` and, if the new entry is inserted,
-    /// the replaced entry. `IS_NEW`: usually there is no entry.
+    /// Inserts an entry, or replaces the entry with its key. `ask` gets the present entry, if any,
+    /// and returns whether the new entry may be inserted, and an answer for `show`; `ask` is called
+    /// again when another thread changes the entry. In a table by address `ask` always returns
+    /// true. `show` gets the last answer, and `None` if the new entry was not inserted, otherwise
+    /// `Some` of the replaced entry, if any. `PROBABLY_NEW`: an earlier lookup has found no entry.
     #[inline]
-    fn put_if<const IS_NEW: bool, H, R>(
+    fn put_if<const PROBABLY_NEW: bool, H, R>(
         &self,
         hash: HashValue,
         key: S::Key,
@@ -79,10 +78,11 @@ impl<S: Compare> Table<S> {
                 let make = move || Node::new(hash, key, value, watch.into_inner());
                 let (mut node, mut answer) = (plain.entry(make), None);
                 let put = if S::BY_ADDRESS {
+                    // `ask` may be user code, and the search is under the lock.
                     let put = plain.put(&mut node, S::have_same_key, |_| true);
                     put.inspect(|old| answer = ask(*old).1)
                 } else {
-                    plain.put_found::<IS_NEW>(&mut node, S::have_same_key, |now| {
+                    plain.put_found::<PROBABLY_NEW>(&mut node, S::have_same_key, |now| {
                         let (accepts, new) = ask(now);
                         answer = new;
                         accepts
