@@ -175,19 +175,20 @@ impl<F: Flavour> HookRef<F> {
         &self.get().next
     }
 
-    /// Notes a wake-up in a hook that is fired, or null (K5 of [`token`](super::token)).
+    /// Stores the waker that the closing of a token has to call, or null (K5 of
+    /// [`token`](super::token)). The hook is fired, so `prev` is free for the pointer.
     #[cfg(feature = "std")]
-    pub(super) fn set_owed(self, cell: *mut ()) {
+    pub(super) fn set_owed_waker(self, waker: *mut ()) {
         // Relaxed, here and below: the hook is the caller's.
-        self.get().prev.store(cell, Relaxed);
+        self.get().prev.store(waker, Relaxed);
     }
 
-    /// Takes the wake-up out.
+    /// Takes the pointer that [`set_owed_waker`](Self::set_owed_waker) has stored.
     #[cfg(feature = "std")]
-    pub(super) fn take_owed(self) -> *mut () {
-        let cell = self.get().prev.load(Relaxed);
+    pub(super) fn take_owed_waker(self) -> *mut () {
+        let waker = self.get().prev.load(Relaxed);
         self.get().prev.store(ptr::null_mut(), Relaxed);
-        cell
+        waker
     }
 
     /// Marks the hook as unused, until it is [`set`](Self::set) again.

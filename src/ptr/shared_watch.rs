@@ -32,10 +32,11 @@ const ENDED: usize = 2;
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
-    /// Null before the registration, and after another watch has [inherited](Self::inherit) the
-    /// registration: a watch with a null word has no share. During the registration: its
-    /// [id](RegistrationId). After the registration: `ENDED`; or, if the object's death has
-    /// unlinked the entry, the link to the next entry in the stripe's list of dead entries.
+    /// Null before the registration, and after the share was given back by [`finish`](Self::finish)
+    /// or passed to another watch by [`inherit`](Self::inherit): a watch with a null word has no
+    /// share. During the registration: its [id](RegistrationId). After the registration: `ENDED`;
+    /// or, if the object's death has unlinked the entry, the link to the next entry in the stripe's
+    /// list of dead entries.
     word: AtomicPtr<()>,
 }
 
@@ -275,7 +276,7 @@ impl<T: ?Sized> SharedWatch<T> {
 
     #[cold]
     #[inline(never)]
-    fn end_late(&self) {
+    fn end_in_drop(&self) {
         self.end(&mut Off::new());
     }
 
@@ -369,16 +370,17 @@ impl<T: ?Sized> SharedWatch<T> {
 }
 
 impl<T: ?Sized> Drop for SharedWatch<T> {
+    /// Gives up the share of the block. A watch with a null word has none.
     fn drop(&mut self) {
-        // Relaxed: as in `end`.
+        // Relaxed: one thread drops the watch, and no thread looks at the entry.
         let word = self.word.load(Relaxed);
         if word.is_null() {
             return;
         }
         if word.addr() & (ENDED | LINK) == 0 {
-            self.end_late();
+            self.end_in_drop();
         }
-        // Acquire: the thread that has set the state.
+        // Acquire: with the thread that has set the state: its uses of the block come first.
         let state = self.block().header().state.load(Acquire);
         // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: the death has
         // unlinked our entry.

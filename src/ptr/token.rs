@@ -410,7 +410,7 @@ impl Closing {
                 let hook = gate.pop();
                 drop(gate);
                 if let Some(hook) = hook {
-                    hook.set_owed(cell.cast());
+                    hook.set_owed_waker(cell.cast());
                     // SAFETY: H1: a lone hook, taken off just now.
                     unsafe { self.hooks.add(hook) };
                 }
@@ -456,7 +456,8 @@ impl Closing {
 
     /// Collects the wake-ups, and frees everything.
     fn end(self, wakes: &mut Wakes) {
-        self.hooks.each(|hook| owe(hook.take_owed().cast(), wakes));
+        self.hooks
+            .each(|hook| owe(hook.take_owed_waker().cast(), wakes));
         let mut next = self.done;
         while let Some(token) = next {
             for slot in [RecordSlot::First, RecordSlot::Second] {

@@ -24,7 +24,7 @@ use core::marker::PhantomData;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 
-use self::address::{APART, HOOK, MARKS, mark, unmark};
+use self::address::{APART, HOOK, MARKS, marked_address, unmark};
 use super::notice_queue::NoticeQueue;
 use crate::hash::Cookie;
 use crate::ptr::{
@@ -53,7 +53,8 @@ unsafe impl Sync for DeadQueue<Atomic> {}
 #[derive(Clone, Copy)]
 pub struct DeadNotice<F: Flavour> {
     notice: Notice<F>,
-    /// The address in the watch of the entry.
+    /// The marked address that the [watch](OwnedWatch) of the entry has, by which the entry is
+    /// recognised.
     at: NonNull<u8>,
 }
 
@@ -238,7 +239,7 @@ impl<F: Flavour> DeadQueue<F> {
                 .register(Recipient::Stack(stack), Some(cookie.short()))
         };
         self.registered += 1;
-        let at = mark(object.block(), registration);
+        let at = marked_address(object.block(), registration);
         OwnedWatch {
             at: Some(with_address(object.place(), at)),
             marker: PhantomData,
@@ -314,7 +315,7 @@ impl<F: Flavour> Drop for DeadQueue<F> {
 impl<F: Flavour> DeadNotice<F> {
     #[inline]
     fn new(notice: Notice<F>) -> Self {
-        let at = mark(notice.block(), notice.registration());
+        let at = marked_address(notice.block(), notice.registration());
         DeadNotice { notice, at }
     }
 }

@@ -17,7 +17,10 @@ pub(super) const MARKS: usize = HOOK | APART | SECOND;
 /// Returns the marked address for a watch: the address of the block or of the hook, with the marks.
 /// No payload lies at a marked address.
 #[inline(always)]
-pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -> NonNull<u8> {
+pub(super) fn marked_address<F: Flavour>(
+    block: Block<F>,
+    registration: Registration<F>,
+) -> NonNull<u8> {
     let (at, mark) = match registration {
         Registration::Block => (block.place().as_ptr(), 0),
         Registration::Second => (block.as_ptr().cast(), SECOND),
@@ -35,7 +38,7 @@ pub(super) fn mark<F: Flavour>(block: Block<F>, registration: Registration<F>) -
 /// `at` is from a watch that has not ended, or whose notice is not finished.
 #[inline(always)]
 pub(super) unsafe fn unmark<F: Flavour>(at: NonNull<u8>) -> (Block<F>, Registration<F>) {
-    // SAFETY: `mark` has made this address; Q3.
+    // SAFETY: `marked_address` has made this address; Q3.
     unsafe {
         let unmarked = NonNull::new_unchecked(at.as_ptr().map_addr(|addr| addr & !MARKS));
         let marks = at.addr().get();
