@@ -107,10 +107,10 @@ impl fmt::Debug for AttributeId {
     }
 }
 
-/// What a transfer does with an attribute of `from` that `to` has already.
+/// The outcome of a transfer for an attribute that both objects, `from` and `to`, have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
-    /// `to` keeps its value, and the attribute of `from` stays where it is.
+    /// Each of the two objects keeps its own value.
     Keep,
     /// The value of `from` replaces the value of `to`, which is destroyed like a replaced value.
     Replace,

@@ -1,4 +1,4 @@
-//! Set algebra, and the rest of what all sets share. The algebra only asks whether an element is in
+//! Set algebra, and the other methods of all sets. The algebra only checks whether an element is in
 //! a set.
 
 /// The methods of a set that only check the elements of sets. The arguments are the lookup of an
@@ -57,7 +57,7 @@ macro_rules! algebra {
     };
 }
 
-/// An operator of sets: a new set of what the iterator returns.
+/// An operator of sets: collects the elements of an iterator into a new set.
 macro_rules! operator {
     ([$($generics:tt)*] $set:ty, [$($clause:tt)*] $trait:ident::$method:ident, $algebra:ident) => {
         #[doc = concat!("A new set: the ", stringify!($algebra), ".")]

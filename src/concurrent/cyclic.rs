@@ -35,9 +35,9 @@ pub(crate) struct MemberOf<'m, S: Schema<Watch: Watches>> {
     /// Returns the keys of an entry weakly, if they live.
     pub(crate) weak: fn(&S::Key, &S::Watch) -> Option<WeakKeys>,
     name: &'static str,
-    /// Set by a drain: until it ends, the table keeps what dead entries own.
+    /// Set by a drain: until the drain ends, the table keeps the contents of dead entries.
     taking: Option<Taking<'m, S::Key, S::Value>>,
-    /// What a drain has taken out: the keys and values of dead and of unlinked entries.
+    /// The keys and values of dead and of unlinked entries that a drain has taken out.
     pub(crate) taken: Vec<(S::Key, S::Value)>,
     /// Set by `show`: until the pin ends, no entry unlinked meanwhile ends, so no entry takes the
     /// address of an unlinked entry.
@@ -126,7 +126,7 @@ where
         let Some(pin) = self.pin.get_mut() else {
             return 0;
         };
-        // The table keeps what dead entries own, when no thread looks at them any more.
+        // The table keeps the contents of dead entries at which no thread looks any more.
         let why = if drains { Gone::Died } else { Gone::Removed };
         if drains {
             pin.gather_nothing();
@@ -214,8 +214,8 @@ macro_rules! cyclic {
 
             /// Removes entries that keep themselves alive: the keys and values that the entries own
             /// lead to the objects on whose lives the entries depend, and nothing else leads to
-            /// these objects. Returns the number of removed entries. Also returns the number of
-            /// entries that stay because objects that own each other also keep the keys alive. The
+            /// these objects. Returns the number of removed entries, and the number of entries that
+            /// stay because objects that own each other keep the keys alive. The
             /// owned keys and values are destroyed as soon as no thread looks at them. Other
             /// threads may use the map meanwhile.
             ///
@@ -248,8 +248,8 @@ macro_rules! cyclic {
             /// maps at rest, and names the entries that stay.
             ///
             /// # Panics
-            /// If a `trace` panics: then no live entry is removed, and what dead entries own is
-            /// destroyed. If a listener or the destructor of a weak handle panics.
+            /// If a `trace` panics: then no live entry is removed, and the contents of dead entries
+            /// are destroyed. If a listener or the destructor of a weak handle panics.
             ///
             /// ```
             /// use std::sync::OnceLock;
