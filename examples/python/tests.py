@@ -703,6 +703,24 @@ import time; time.sleep(0.05)
         self.assertEqual(left(True)[0], 0)
 
 
+class Imports(unittest.TestCase):
+    def test_a_second_import(self):
+        text = "import sys; from weakly_example import Node as First; it = First(3)\n"
+        text += "del sys.modules['weakly_example']; from weakly_example import Node; print(Node is First, it.size)"
+        self.assertEqual(script(text), "True 3\n")
+
+    def test_another_interpreter_is_refused(self):
+        other = "try: import weakly_example\nexcept ImportError: print('refused', flush=True)"
+        text = f"""from weakly_example import Node
+try: import _xxsubinterpreters as interpreters
+except ImportError: import _interpreters as interpreters
+it, other = Node(3), interpreters.create()
+interpreters.run_string(other, {other!r})
+print(it.size)
+interpreters.destroy(other)"""
+        self.assertEqual(script(text), "refused\n3\n")
+
+
 class Derived(Node):
     def __init__(self, step):
         super().__init__(step)

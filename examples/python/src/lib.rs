@@ -20,8 +20,27 @@ mod native;
 mod node;
 mod tensor;
 
-use pyo3::prelude::*;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+use pyo3::exceptions::PyImportError;
 use pyo3::types::PyDict;
+use pyo3::{ffi, prelude::*};
+
+/// The interpreter that has imported the module first, or -1. The statics of the module own objects
+/// of this interpreter.
+static INTERPRETER: AtomicI64 = AtomicI64::new(-1);
+
+/// Refuses a second interpreter. (Before CPython 3.12, PyO3 lets each interpreter import a module.)
+fn enter_interpreter() -> PyResult<()> {
+    // SAFETY: the caller has Python's lock.
+    let this = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    match INTERPRETER.compare_exchange(-1, this, Relaxed, Relaxed) {
+        Err(first) if first != this => Err(PyImportError::new_err(
+            "another interpreter has imported the module",
+        )),
+        _ => Ok(()),
+    }
+}
 
 /// Destroys what dead entries own, and returns the number of native objects.
 #[pyfunction]
@@ -57,6 +76,7 @@ mod weakly_example {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        enter_interpreter()?;
         module.add("Node", node::class(py)?)?;
         let exit = py.import("atexit")?;
         exit.call_method1("register", (module.getattr("shutdown")?,))?;

@@ -441,8 +441,16 @@ fn keep(node: Handle) {
     naive::keep(&node.0);
 }
 
-/// Makes the class.
+/// Returns the class. (A program may import the module twice, without its entry in `sys.modules`.)
 pub fn class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    // SAFETY: null, or the class.
+    match unsafe { Bound::from_borrowed_ptr_or_opt(py, CLASS.load(Relaxed).cast()) } {
+        Some(class) => Ok(class.cast_into()?),
+        None => make_class(py),
+    }
+}
+
+fn make_class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
         name: name.as_ptr(),
         type_code: ffi::Py_T_PYSSIZET,
