@@ -541,6 +541,35 @@ class Cycles(Case):
         del v
         self.assertEqual((left(True), back), ((0, 0), []))
 
+    def test_weak_references_end_before_objects_are_cleared(self):
+        class Plain:
+            pass
+
+        seen, all = [], [Plain() for _ in range(20)]
+        weak = [weakref.ref(it) for it in all]
+        callbacks = [weakref.ref(it, lambda _: seen.extend(found for it in weak if (found := it()))) for it in all]
+        count = [weakref.ref(it, lambda _: seen.append(None)) for it in all]
+        v, x = Node(1), Node(2, [])
+        v.me, v.other, v.all, x.inputs = v, x, all, [v]
+        for at, it in enumerate(all):
+            it.next, it.node = all[at - 1], v
+        del v, x, it, all
+        self.assertGreater(collect(), 0)
+        self.assertEqual((seen, left(), {it() for it in callbacks + count}), ([None] * 20, (0, 0), {None}))
+
+    def test_through_the_frames_of_an_exception(self):
+        def fails():
+            v, x = Node(1), Node(2)
+            v.x, x.inputs = x, [v]
+            try:
+                raise KeyError
+            except KeyError as error:
+                v.error = error
+
+        fails()
+        self.assertNotEqual(left(), (0, 0))
+        self.assertEqual(left(True), (0, 0))
+
     def test_native_rings(self):
         one, other = Node(1), Node(2)
         one.inputs, other.inputs, one.value, other.name = [other, one], [one], Value(), "other"

@@ -4,7 +4,8 @@
 //! Each living wrapper is in the value of an entry of its object. So the entry of a wrapper that is
 //! garbage is *kept*: a ring of Python's references keeps the wrapper. The search names the Python
 //! objects of such rings, and this module clears them as Python's collector does: first all
-//! `__del__`, then a second search, as a `__del__` may have brought an object back, then `tp_clear`.
+//! `__del__`, then a second search, as a `__del__` may have brought an object back, then the ends of
+//! weak references (but not of proxies), so that no code finds a cleared object, then `tp_clear`.
 //! The search also names the keys of kept entries: their `inputs` may be a ring without Python.
 
 use std::cell::RefCell;
@@ -23,6 +24,11 @@ use crate::foreign::{Reference, Table, settle};
 use crate::native::Native;
 use crate::node;
 use crate::tensor::{ATTRIBUTES, Tensor};
+
+unsafe extern "C" {
+    /// Ends a weak reference without a call of its callback.
+    fn _PyWeakref_ClearRef(reference: *mut ffi::PyObject);
+}
 
 thread_local! {
     /// The objects to which this module has a reference besides those that it shows.
@@ -83,8 +89,7 @@ unsafe fn show_children(object: *mut ffi::PyObject, tracer: &mut Tracer<'_>) {
         // The search shows the entries of a dictionary itself.
         let is_leaf = this.is_instance_of::<WeakDictionary>()
             || ffi::PyType_Check(object) != 0
-            || ffi::PyModule_Check(object) != 0
-            || ffi::PyFrame_Check(object) != 0;
+            || ffi::PyModule_Check(object) != 0;
         let Some(traverse) = (*(*object).ob_type).tp_traverse.filter(|_| !is_leaf) else {
             return;
         };
@@ -148,6 +153,39 @@ fn search(py: Python<'_>) -> PyResult<Drained<'static>> {
     Ok(cycles.drain())
 }
 
+/// Ends the weak references to garbage, and then calls the callbacks of those that are in use.
+fn end_weak_references(
+    py: Python<'_>,
+    garbage: &[&Py<PyAny>],
+    ids: &HashSet<usize>,
+) -> PyResult<()> {
+    let weakref = py.import("weakref")?;
+    let list = weakref.getattr("getweakrefs")?;
+    let callback_of = weakref.getattr("ref")?.getattr("__callback__")?;
+    let mut calls = Vec::new();
+    for object in garbage {
+        for reference in list.call1((*object,))?.cast_into::<PyList>()? {
+            let pointer = reference.as_ptr();
+            // SAFETY: a valid object.
+            if unsafe { ffi::PyWeakref_CheckRef(pointer) } == 0 {
+                continue;
+            }
+            let callback = callback_of.call_method1("__get__", (&reference,))?;
+            // SAFETY: a weak reference, and the thread has Python's lock.
+            unsafe { _PyWeakref_ClearRef(pointer) };
+            if !callback.is_none() && !ids.contains(&pointer.addr()) {
+                calls.push((callback, reference));
+            }
+        }
+    }
+    for (callback, reference) in calls {
+        if let Err(error) = callback.call1((reference,)) {
+            error.write_unraisable(py, Some(&callback));
+        }
+    }
+    Ok(())
+}
+
 /// Collects cycles that pass through both worlds, and returns the number of cleared objects and of
 /// removed entries. No native code may change `inputs` meanwhile.
 #[pyfunction]
@@ -169,7 +207,10 @@ pub fn collect(py: Python<'_>) -> PyResult<usize> {
     HELD.with_borrow_mut(take);
     let second = second?;
     count += second.purged().removed;
-    let garbage: HashSet<usize> = second.foreign().iter().copied().collect();
+    let ids: HashSet<usize> = second.foreign().iter().copied().collect();
+    let is_garbage = |it: &&Py<PyAny>| ids.contains(&it.as_ptr().addr());
+    let garbage: Vec<_> = rings.iter().filter(is_garbage).collect();
+    end_weak_references(py, &garbage, &ids)?;
     // Rings of native objects alone.
     let keys = second
         .kept()
@@ -179,10 +220,7 @@ pub fn collect(py: Python<'_>) -> PyResult<usize> {
         let inputs = take(&mut *native.inputs.lock().unwrap());
         count += usize::from(!inputs.is_empty());
     }
-    for object in rings
-        .iter()
-        .filter(|it| garbage.contains(&it.as_ptr().addr()))
-    {
+    for object in &garbage {
         count += 1;
         let pointer = object.as_ptr();
         // SAFETY: as above.
