@@ -429,6 +429,17 @@ class Cycles(Case):
         gc.collect()
         self.assertEqual((weak(), type(kept()[0].value)), (None, Value))
 
+    def test_native_code_keeps_a_node_of_a_dead_node(self):
+        """Python's collector clears the dead node first, and so the other wrapper is parked before its turn."""
+        for inputs in (0, 1):
+            dead, node = Node(1), Node(2)
+            dead.me, dead.x, dead.inputs, node.value = dead, node, [node] * inputs, Value()
+            node.keep()
+            del dead, node
+            gc.collect()
+            self.assertEqual(type(kept()[0].value), Value)
+            release(True)
+
     def test_through_inputs_to_a_parked_wrapper(self):
         """Python's collector finds it: the wrapper shows the parked wrappers of the objects that it alone owns."""
         node = Node(1)

@@ -321,18 +321,23 @@ unsafe extern "C" fn traverse(
     }
 }
 
-/// `tp_clear`: empties the dictionary, unless native code has handles.
+/// `tp_clear`: empties the dictionary and the inputs, if the wrapper is the only owner of its
+/// object. So the objects of parked wrappers die that the object alone owns. A parked wrapper keeps
+/// its dictionary: it may be parked only since the collector has cleared another object.
 unsafe extern "C" fn empty(object: *mut ffi::PyObject) -> c_int {
-    // SAFETY: the thread has Python's lock, and `object` is a wrapper.
-    unsafe {
-        let native = &(*object.cast::<Wrapper>()).native;
-        if native
-            .as_ref()
-            .is_none_or(|it| Strong::strong_count(it) == 1)
-        {
-            forget_attributes(object);
+    let run = |py: Python<'_>| {
+        // SAFETY: the thread has Python's lock, and `object` is a wrapper.
+        let native = unsafe { &(*object.cast::<Wrapper>()).native };
+        if let Some(native) = native.as_ref().filter(|it| Strong::strong_count(it) == 1) {
+            let inputs = take(&mut *native.inputs.lock().unwrap());
+            settling(py, || {
+                // SAFETY: as above, and the collector has a reference.
+                unsafe { forget_attributes(object) };
+                drop(inputs);
+            });
         }
-    }
+    };
+    attached(run);
     0
 }
 
