@@ -13,7 +13,7 @@ use crate::collections::lookup::By;
 use crate::collections::store::Store;
 use crate::collections::traits::by_identity;
 use crate::reference::{Identify, Owned, StrongRef, WeakKey};
-use crate::table::Place;
+use crate::table::{Found, Place};
 
 /// A private namespace of many typed attributes of objects that you do not own. Like
 /// [`Attributes`](crate::Attributes), but with one owner, and for objects and values of one thread.
@@ -271,7 +271,9 @@ impl<K: WeakKey> Attributes<K> {
             }
         }
         if left == 0 {
-            self.store.remove(By(old));
+            // Not `remove`, which destroys dead entries: a destructor may panic, and the empty set
+            // would stay.
+            drop(self.store.find_entry(By(old), &mut ()).map(Found::remove));
         }
         drop(replaced);
         count - left

@@ -255,3 +255,35 @@ fn all_attributes_of_one_owner_move<P: Kind>() {
     attributes.purge();
     assert_eq!((attributes.len(), ends.get()), (0, 3));
 }
+
+/// 660: A destructor of a dead attribute may panic: each object has all of its attributes or none, and no object without
+/// attributes is an entry.
+#[test]
+fn a_destructor_of_a_dead_attribute() {
+    for bad in 1..=20 {
+        let mut attributes = local::Attributes::<local::Strong<usize>>::new();
+        let ([from, to], ends) = ([0, 1].map(local::Strong::new), Rc::new(Cell::new(0)));
+        let dying = || {
+            let ends = ends.clone();
+            OnDrop::new(move || {
+                ends.set(ends.get() + 1);
+                if ends.get() == bad {
+                    quiet_panic();
+                }
+            })
+        };
+        let dead: Vec<_> = (0..20).map(local::Strong::new).collect();
+        for object in &dead {
+            attributes.insert(object, Ends, dying());
+        }
+        attributes.insert(&from, Depth, 1);
+        drop(dead);
+        let panicked = panics(|| _ = attributes.transfer(&from, &to, Existing::Keep));
+        assert_eq!((panicked, ends.get()), (bad <= 16, bad.min(16)));
+        let now = [&from, &to].map(|object| attributes.contains_key(object, Depth));
+        assert_eq!(now, [panicked, !panicked]);
+        _ = panics(|| _ = attributes.purge());
+        attributes.purge();
+        assert_eq!(attributes.len(), 1);
+    }
+}
