@@ -38,8 +38,8 @@ pub struct Collection {
     pub type_name: &'static str,
     /// The name, if [`set_name`](crate::concurrent::WeakMap::set_name) has set one.
     pub name: Option<Arc<str>>,
-    /// The origin of the first entry; or the origin of the collection, if it was made with a
-    /// capacity.
+    /// The origin of the first entry, or of the first value in the making; or the origin of the
+    /// collection, if it was made with a capacity.
     pub first_entry: Origin,
     /// The counts.
     pub statistics: Statistics,
@@ -134,11 +134,12 @@ unsafe fn tell<N: Entry>(rest: *const Rest, core: CoreRef) -> Statistics {
     N::statistics(context, &rest.counts(Some(core)))
 }
 
-/// Returns all shared collections that have had an entry, in the order of their first entries. A
-/// collection that was forgotten, by `mem::forget`, stays in the list. O(collections and the
-/// threads that have used them). Beside threads that use the collections, the result is no picture
-/// of a single moment. The drop of a collection waits while its counts are read; no code of yours
-/// runs meanwhile.
+/// Returns all shared collections that have allocated a table, in the order of these allocations: a
+/// collection allocates its table for its first entry, for its first value in the making, or when
+/// it is made with a capacity. A collection that was forgotten, by `mem::forget`, stays in the
+/// list. O(collections and the threads that have used them), and a sort of the collections. Beside
+/// threads that use the collections, the result is no picture of a single moment. The drop of a
+/// collection waits while its counts are read; no code of yours runs meanwhile.
 ///
 /// ```
 /// # #[cfg(feature = "holders")] {
