@@ -678,8 +678,9 @@ del it, all; {}"""
 class Ends(unittest.TestCase):
     """The end of the interpreter, and forks."""
 
-    END = """import gc, threading
+    END = """import faulthandler, gc, threading
 from weakly_example import *
+faulthandler.dump_traceback_later(45, exit=True)
 class Sub(Node):
     def __del__(self): table[self] = self.size
 table, all = WeakDictionary(), [Sub(it) for it in range(100)]
@@ -687,21 +688,32 @@ for at, it in enumerate(all):
     it.inputs, it.next, table[it] = [all[at - 1]], all[at - 2], [it]
     it.keep()
 parked = Node(1, [Node(2)]); parked.me = [parked]; parked.inputs[0].x = 1; parked.keep()
+spins = True
 def spin():
-    while True:
+    while spins:
         node = Node(1); node.x = Tensor(2); node.x.y = table; node.keep(); del node
         release(False)
-for _ in range(3): threading.Thread(target=spin, daemon=True).start()
+for _ in range(3): threading.Thread(target=spin, daemon=DAEMON).start()
 import time; time.sleep(0.05)
+spins = DAEMON
 """
 
-    def test_the_end_of_the_interpreter(self):
-        for _ in range(int(os.environ.get("WEAKLY_ENDS", 2))):
+    def check_ends(self, daemon, rounds):
+        for _ in range(rounds):
             for allocator in ("default", "debug"):
                 for last in ("", "del it, parked, all\n", "collect()\n", "release(True)\n"):
                     env = dict(os.environ, PYTHONMALLOC=allocator)
-                    run = subprocess.run([sys.executable, "-c", self.END + last], env=env, timeout=60)
-                    self.assertEqual(run.returncode, 0)
+                    text = self.END.replace("DAEMON", str(daemon)) + last
+                    run = subprocess.run([sys.executable, "-c", text], env=env, timeout=60)
+                    self.assertEqual(run.returncode, 0, last)
+
+    def test_the_end_of_the_interpreter(self):
+        self.check_ends(False, int(os.environ.get("WEAKLY_ENDS", 2)))
+
+    # CPython 3.11 ends such threads wherever they next ask for its lock, and has hung once in 5,000 ends, unexplained.
+    @unittest.skipUnless("WEAKLY_ENDS" in os.environ, "only in `.ci/python long`")
+    def test_the_end_beside_daemon_threads(self):
+        self.check_ends(True, int(os.environ.get("WEAKLY_ENDS", 2)))
 
     def test_children_of_forks(self):
         """Other threads use all maps, with Python's lock, and native code drops objects without it."""
