@@ -4,13 +4,13 @@
 //! * **I1** While a thread runs code of a computation, the innermost [`Scope`] of the thread names
 //!   the list of the computation. An operation of a memo runs in a scope without a list, because
 //!   the operation runs user code: `Hash`, `Eq`, `Clone`, destructors. When the operation has left
-//!   this scope, it adds its answer to the list.
-//! * **I2** An answer is a share of the token of the entry that was found, or that the operation
-//!   has made, and handles to the polled inputs of the entry. An operation whose result has no
-//!   entry *spoils* the list: then the computation's own result is not kept.
-//! * **I3** An answer registers the computation with the token at once. So the end of the entry
-//!   ends the registration, and a result whose registration has ended is not linked
-//!   ([`Registered::may_be_linked`](crate::raw::Registered::may_be_linked)).
+//!   this scope, it adds the [dependency](Dependency) on its result to the list.
+//! * **I2** A dependency is a share of the token of the entry that the operation has found or made,
+//!   and handles to the polled inputs of the entry. An operation whose result has no entry *spoils*
+//!   the list: then the computation's own result is not kept.
+//! * **I3** The addition of a dependency registers the computation with the token at once. So the
+//!   end of the entry ends the registration, and a result whose registration has ended is not
+//!   linked ([`Registered::may_be_linked`](crate::raw::Registered::may_be_linked)).
 //! * **I4** The end of the computation closes its list, and ends the last use of the core. An
 //!   addition counts its registration under the lock of the open list, and so before the end.
 
@@ -43,14 +43,14 @@ pub(crate) struct Inputs {
     gathered: Mutex<Option<Gathered>>,
 }
 
-/// The dependence of a result on the entry of another result.
-pub(crate) enum Answer {
-    /// The result depends on the entry, and on its polled inputs, already.
+/// The dependency of a computation on the result of an operation (I2).
+pub(crate) enum Dependency {
+    /// The computation depends on the entry of the result, and on its polled inputs, already.
     Known,
     /// The operation has a result, but no entry, because an input has ended or the key was removed
     /// meanwhile.
     Ended,
-    /// The dependence on the entry with this token and these polled inputs.
+    /// The dependency on the entry with this token and these polled inputs.
     New(Token, Vec<AnyWatch>),
 }
 
@@ -79,17 +79,17 @@ impl Inputs {
         Scope::has_outer()
     }
 
-    /// Adds the answer of an operation to the inputs of all computations whose code the thread
-    /// runs. `None` spoils the inputs (I2).
-    pub(crate) fn add_answer(answer: Option<Answer>) {
-        if !Inputs::is_in_computation() || matches!(answer, Some(Answer::Known)) {
+    /// Adds a dependency to the inputs of all computations whose code the thread runs. `None`
+    /// spoils the inputs (I2).
+    pub(crate) fn add_dependency(dependency: Option<Dependency>) {
+        if !Inputs::is_in_computation() || matches!(dependency, Some(Dependency::Known)) {
             return;
         }
         Scope::apart(|| {
-            Inputs::each_asking(|inputs| match &answer {
-                Some(Answer::New(token, polled)) => inputs.add_all(token, polled),
-                Some(Answer::Known) => {}
-                Some(Answer::Ended) => inputs.note(Gathered::note_ended),
+            Inputs::each_asking(|inputs| match &dependency {
+                Some(Dependency::New(token, polled)) => inputs.add_all(token, polled),
+                Some(Dependency::Known) => {}
+                Some(Dependency::Ended) => inputs.note(Gathered::note_ended),
                 None => inputs.note(|gathered| gathered.spoiled = true),
             });
         });
@@ -127,10 +127,11 @@ impl Inputs {
         })
     }
 
-    /// Runs an operation of a memo [apart](Scope::apart), and [adds](Self::add_answer) its answer.
-    pub(crate) fn add_answer_of<R>(operation: impl FnOnce() -> (R, Option<Answer>)) -> R {
-        let (result, answer) = Inputs::apart(operation);
-        Inputs::add_answer(answer);
+    /// Runs an operation of a memo [apart](Scope::apart), and [adds](Self::add_dependency) the
+    /// dependency that the operation returns beside its result.
+    pub(crate) fn add_dependency_of<R>(operation: impl FnOnce() -> (R, Option<Dependency>)) -> R {
+        let (result, dependency) = Inputs::apart(operation);
+        Inputs::add_dependency(dependency);
         result
     }
 
@@ -144,7 +145,7 @@ impl Inputs {
         struct Spoils;
         impl Drop for Spoils {
             fn drop(&mut self) {
-                Inputs::add_answer(None);
+                Inputs::add_dependency(None);
             }
         }
         let spoils = Spoils;
@@ -154,7 +155,7 @@ impl Inputs {
     }
 
     /// The token last: another part of the computation that finds the token in the list adds
-    /// nothing ([`Answer::Known`]).
+    /// nothing ([`Dependency::Known`]).
     fn add_all(&self, token: &Token, polled: &[AnyWatch]) {
         for watch in polled.iter().filter_map(AnyWatch::again) {
             self.add(watch.watched(), |_, _| Some(watch));
@@ -328,7 +329,7 @@ impl<T: HasInputs> Drop for Entered<T> {
     fn drop(&mut self) {
         // SAFETY: the last use of the value.
         let computing = unsafe { Entered::leave(self.0) };
-        Inputs::add_answer(None);
+        Inputs::add_dependency(None);
         Scope::apart(|| drop(computing));
     }
 }

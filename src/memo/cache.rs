@@ -13,7 +13,7 @@ use super::key::{MemoKey, MemoQuery};
 use super::timeout::TimedOut;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Absent, Answer, Claimed, Computing, Errors, Failed, Gathered, Inputs, Leader, SharedKey,
+    Absent, Claimed, Computing, Dependency, Errors, Failed, Gathered, Inputs, Leader, SharedKey,
     SharedWatchFor, Table, Watches, Way, ceiling, counting, made_by, shared_housekeeping, taking,
 };
 use crate::flight::{Frame, WaitError};
@@ -545,14 +545,14 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
         let computing = begun.end();
-        Inputs::add_answer_of(|| {
+        Inputs::add_dependency_of(|| {
             let ((leader, frame), key, watches) = computing.into_parts().end();
             let made = || ((key, watches(), value.clone()), (value, None));
             let by_computation = Inputs::is_called_by_computation();
             let landed = |watches: &_, made: &mut _| Self::landed_as(by_computation, watches, made);
-            let read = Self::read_asked;
-            let (value, answer) = leader.finish(frame, read, made, landed, |_, _| ());
-            (value, answer.or(Some(Answer::Ended)))
+            let read = Self::read_with_dependency;
+            let (value, dependency) = leader.finish(frame, read, made, landed, |_, _| ());
+            (value, dependency.or(Some(Dependency::Ended)))
         })
     }
 
@@ -560,7 +560,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     #[inline(never)]
     fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {
         let computing = begun.end();
-        Inputs::add_answer_of(|| {
+        Inputs::add_dependency_of(|| {
             let ((leader, _frame), key, watches) = computing.into_parts().end();
             let watches = watches();
             leader.fail::<E, Es>(error, || watches.all_live());
@@ -585,7 +585,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             let mut leader = match self.table.reserve_first(hash, &key, absent, way.races) {
                 Ok(leader) => leader,
                 Err(absent) => {
-                    match (self.table).lead(hash, &key, Self::read_asked, absent, &way)? {
+                    match (self.table).lead(hash, &key, Self::read_with_dependency, absent, &way)? {
                         Claimed::There(value) => {
                             drop(key);
                             return Ok(Claimed::There(value));
@@ -608,12 +608,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         });
         match claimed {
             Ok(Claimed::Yours(computing)) => Ok(Claimed::Yours(computing.enter())),
-            Ok(Claimed::There((value, answer))) => {
-                Inputs::add_answer(answer);
+            Ok(Claimed::There((value, dependency))) => {
+                Inputs::add_dependency(dependency);
                 Ok(Claimed::There(value))
             }
             Err(failed) => {
-                Inputs::add_answer(None);
+                Inputs::add_dependency(None);
                 Err(failed)
             }
         }

@@ -8,12 +8,13 @@ use core::ops::Deref;
 use std::boxed::Box;
 use std::sync::Arc;
 
-use super::asked::Asked;
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
+use super::lookup::WithDependency;
 use super::watches::{EntryWatches, Results};
 use crate::concurrent::{
-    Answer, Claimed, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle, each_poll,
+    Claimed, Dependency, Errors, Failed, Inputs, Leader, Load, SharedKey, Way, apart, cycle,
+    each_poll,
 };
 use crate::thread::Scope;
 
@@ -160,11 +161,11 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
             Err(absent) => absent,
         };
         let (handles, key) = Inputs::apart(|| (key.handles(), key.into_stored()));
-        let (read, left) = (Self::read_asked, |_: &_| None);
+        let (read, left) = (Self::read_with_dependency, |_: &_| None);
         let claimed = self.table.lead_in_task(hash, &key, read, left, absent, way);
         let claimed = each_poll(|poll| Inputs::apart(poll), claimed).await;
         if claimed.is_err() {
-            Inputs::add_answer(None);
+            Inputs::add_dependency(None);
         }
         match claimed {
             Err(Failed::Error(error)) => {
@@ -172,9 +173,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                 Err(error)
             }
             Err(Failed::Wait(_)) => cycle::<K, V>(),
-            Ok(Claimed::There((value, answer))) => {
+            Ok(Claimed::There((value, dependency))) => {
                 drop(key);
-                Inputs::add_answer(answer);
+                Inputs::add_dependency(dependency);
                 Ok(Claimed::There(value))
             }
             Ok(Claimed::Yours(leader)) => Ok(Claimed::Yours(Inputs::apart(|| {
@@ -355,8 +356,8 @@ where
         };
         let result = loading.result::<K, V>();
         let result = each_poll(|poll| Inputs::apart(poll), result).await;
-        let (result, answer) = answered(result);
-        Inputs::add_answer(answer);
+        let (result, dependency) = split_dependency(result);
+        Inputs::add_dependency(dependency);
         result
     }
 }
@@ -369,21 +370,25 @@ struct TaskComputation<'m, K: MemoKey, V> {
 }
 
 impl<K: MemoKey, V: Clone> TaskComputation<'_, K, V> {
-    /// Inserts the result into the memo, or reports the error to the waiters.
+    /// Inserts the result into the memo, or reports the error to the waiters. If code of another
+    /// computation has asked for the result, that computation then depends on the result.
     fn end<E, Es: Errors<E>>(self: Box<Self>, outcome: Result<V, E>) -> Result<V, E> {
-        Inputs::add_answer_of(|| {
+        Inputs::add_dependency_of(|| {
             let TaskComputation { leader, entry } = *self;
             let by_computation = Inputs::is_called_by_computation();
             let _frame = leader.frame();
-            answered(entry.end::<V, E, Es>(leader, outcome, by_computation))
+            split_dependency(entry.end::<V, E, Es>(leader, outcome, by_computation))
         })
     }
 }
 
-/// Separates the result of an operation from the answer for [`Inputs::add_answer`].
-fn answered<V, E>(ended: Result<Asked<V>, E>) -> (Result<V, E>, Option<Answer>) {
+/// Separates the result of an operation from the dependency for [`Inputs::add_dependency`]. An
+/// operation that returns a result without an entry has the dependency [`Dependency::Ended`].
+fn split_dependency<V, E>(
+    ended: Result<WithDependency<V>, E>,
+) -> (Result<V, E>, Option<Dependency>) {
     match ended {
-        Ok((value, answer)) => (Ok(value), answer.or(Some(Answer::Ended))),
+        Ok((value, dependency)) => (Ok(value), dependency.or(Some(Dependency::Ended))),
         Err(error) => (Err(error), None),
     }
 }
@@ -396,13 +401,15 @@ struct UnmadeEntry<K: MemoKey> {
 }
 
 impl<K: MemoKey> UnmadeEntry<K> {
-    /// Ends a computation. `by_computation`: code of another computation has asked for the result.
+    /// Ends a computation: inserts the result into the memo, or reports the error to the waiters.
+    /// `by_computation`: whether code of another computation has asked for the result; then the
+    /// dependency on the entry of the result is returned, too.
     fn end<V: Clone, E, Es: Errors<E>>(
         self,
         leader: Leader<'_, Results<K, V>>,
         outcome: Result<V, E>,
         by_computation: bool,
-    ) -> Result<Asked<V>, E> {
+    ) -> Result<WithDependency<V>, E> {
         let watches = EntryWatches::new(self.watches, self.inputs.0.close());
         let value = match outcome {
             Ok(value) => value,

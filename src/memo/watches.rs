@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::key::{MemoKey, Part};
 use crate::concurrent::{
-    Answer, AnyWatch, ByKey, Gathered, Inputs, ObjectState, Unplaced, Watches,
+    AnyWatch, ByKey, Dependency, Gathered, Inputs, ObjectState, Unplaced, Watches,
 };
 use crate::ptr::{Off, RegistrationId, Token, TokenSlot};
 use crate::raw::Registered;
@@ -68,24 +68,24 @@ impl<A: Watches> EntryWatches<A> {
         Some(held)
     }
 
-    /// Returns the dependence of another entry on this entry, for a reader of this entry. `None` if
-    /// this entry has ended.
+    /// Returns the dependency on this entry, for a reader of this entry that computes another
+    /// result. `None` if this entry has ended.
     #[inline(never)]
-    pub(super) fn answer<K: MemoKey<Watches = A>>(&self) -> Option<Answer> {
+    pub(super) fn as_dependency<K: MemoKey<Watches = A>>(&self) -> Option<Dependency> {
         let token = self.token.token()?;
         let mut polled = Vec::new();
         K::polled(&self.all.0, &mut polled);
         if self.polled {
             polled.extend(self.all.1.iter().filter_map(AnyWatch::again));
         }
-        Some(Answer::New(token, polled))
+        Some(Dependency::New(token, polled))
     }
 
-    /// As [`answer`](Self::answer), in an operation that code of a computation has called.
-    pub(super) fn answer_to_caller<K: MemoKey<Watches = A>>(&self) -> Option<Answer> {
+    /// As [`as_dependency`](Self::as_dependency), in an operation that code of a computation has called.
+    pub(super) fn as_dependency_of_caller<K: MemoKey<Watches = A>>(&self) -> Option<Dependency> {
         match self.token.place().is_some_and(Inputs::knows) {
-            true => Some(Answer::Known),
-            false => self.answer::<K>(),
+            true => Some(Dependency::Known),
+            false => self.as_dependency::<K>(),
         }
     }
 

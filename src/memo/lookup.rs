@@ -1,16 +1,16 @@
-//! Lookups, which code of a computation may make: then the lookup runs apart, and its answer comes
-//! with the dependence on the entry (I1, I2 of [`Inputs`]).
+//! Lookups. If code of a computation makes a lookup, the lookup runs [apart](Scope::apart), and then
+//! adds the dependency on the found entry to the inputs of the computation (I1, I2 of [`Inputs`]).
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
 use super::watches::{EntryWatches, Results};
-use crate::concurrent::{Absent, Answer, Inputs, Watches};
+use crate::concurrent::{Absent, Dependency, Inputs, Watches};
 use crate::hash::HashValue;
 use crate::thread::Scope;
 
-/// A result, and the dependence on its entry, if code of a computation asks for the result, and the
-/// result has an entry.
-pub(super) type Asked<V> = (V, Option<Answer>);
+/// A result, and the dependency on its entry: `None` if no code of a computation asks for the
+/// result, or if the result has no entry.
+pub(super) type WithDependency<V> = (V, Option<Dependency>);
 
 impl<K: MemoKey, V> Memo<K, V> {
     /// Passes the entry of a key to a closure.
@@ -39,11 +39,11 @@ impl<K: MemoKey, V> Memo<K, V> {
         let read = |stored: &_, watches: &EntryWatches<_>, value: &_| {
             Some((
                 read(stored, watches, value)?,
-                watches.answer_to_caller::<K>()?,
+                watches.as_dependency_of_caller::<K>()?,
             ))
         };
-        let (result, answer) = Inputs::apart(|| self.look_up_apart(key, read))?;
-        Inputs::add_answer(Some(answer));
+        let (result, dependency) = Inputs::apart(|| self.look_up_apart(key, read))?;
+        Inputs::add_dependency(Some(dependency));
         Some(result)
     }
 
@@ -72,32 +72,38 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         (!watches.is_found_dead()).then(|| value.clone())
     }
 
-    /// As [`read`](Self::read), in an operation that runs [apart](Scope::apart): with the
-    /// dependence on the entry, if code of a computation asks.
-    pub(super) fn read_asked(watches: &EntryWatches<K::Watches>, value: &V) -> Option<Asked<V>> {
+    /// As [`read`](Self::read), in an operation that runs [apart](Scope::apart). If code of a
+    /// computation has called the operation, the result comes with the dependency on the entry.
+    pub(super) fn read_with_dependency(
+        watches: &EntryWatches<K::Watches>,
+        value: &V,
+    ) -> Option<WithDependency<V>> {
         Self::read_as(Inputs::is_called_by_computation(), watches, value)
     }
 
+    /// As [`read_with_dependency`](Self::read_with_dependency). `by_computation`: whether code of a
+    /// computation has called the operation.
     pub(super) fn read_as(
         by_computation: bool,
         watches: &EntryWatches<K::Watches>,
         value: &V,
-    ) -> Option<Asked<V>> {
+    ) -> Option<WithDependency<V>> {
         let value = Self::read(watches, value)?;
         Some(match by_computation {
-            true => (value, Some(watches.answer::<K>()?)),
+            true => (value, Some(watches.as_dependency::<K>()?)),
             false => (value, None),
         })
     }
 
-    /// The computed result has an entry with these watches.
+    /// Sets the dependency on a computed result, after the entry of the result, with these watches,
+    /// was linked.
     pub(super) fn landed_as(
         by_computation: bool,
         watches: &EntryWatches<K::Watches>,
-        (_, answer): &mut Asked<V>,
+        (_, dependency): &mut WithDependency<V>,
     ) {
         if by_computation {
-            *answer = watches.answer::<K>().or(Some(Answer::Ended));
+            *dependency = watches.as_dependency::<K>().or(Some(Dependency::Ended));
         }
     }
 
@@ -126,12 +132,12 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         let read = |watches: &EntryWatches<_>, value: &_| {
             let value = Self::read(watches, value)?;
             Some(match asks {
-                true => (value, Some(watches.answer_to_caller::<K>()?)),
+                true => (value, Some(watches.as_dependency_of_caller::<K>()?)),
                 false => (value, None),
             })
         };
-        let (value, answer) = Inputs::apart(|| self.find_apart(key, read))?;
-        Inputs::add_answer(answer);
+        let (value, dependency) = Inputs::apart(|| self.find_apart(key, read))?;
+        Inputs::add_dependency(dependency);
         Ok(value)
     }
 
