@@ -289,7 +289,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
             drop(make);
             return Ok(value);
         }
-        // Before the value is reserved: destructors of dead entries may ask for the same content.
+        // Dead entries are swept before the value is reserved: a destructor of a dead entry may ask
+        // for the same content, and would wait for the value that this thread has to make.
         self.table.sweep_hash(hash);
         let weak = K::downgrade(key);
         let made = self.table.value_or_make((hash, &weak), key, way, make);

@@ -39,15 +39,15 @@ use crate::reference::{Identify, WeakKey};
 /// ```
 /// use weakly::{Strong, concurrent::{KeepAlive, WeakValueMap}, keep::Limit};
 ///
-/// let budget = KeepAlive::weighing(Limit::none().weight(100), |text: &Strong<str>| text.len());
+/// let keep_alive = KeepAlive::weighing(Limit::none().weight(100), |text: &Strong<str>| text.len());
 /// let (pages, styles) = (WeakValueMap::new(), WeakValueMap::new());
-/// pages.keep_in(&budget);
-/// styles.keep_in(&budget);
+/// pages.keep_in(&keep_alive);
+/// styles.keep_in(&keep_alive);
 /// for n in 0..10 {
 ///     pages.insert(n, &Strong::from("a page"));
 ///     styles.insert(n, &Strong::from("a style, which is longer"));
 /// }
-/// assert_eq!(budget.retained_weight(), 90); // three of each: they arrive in turns
+/// assert_eq!(keep_alive.retained_weight(), 90); // three of each: they arrive in turns
 /// assert!(pages.get(&9).is_some() && pages.get(&0).is_none());
 /// ```
 pub struct KeepAlive<P: SharedRef>(Arc<Inner<P>>);
@@ -310,14 +310,14 @@ impl<T: UpgradesOne<Key = P>, P: SharedRef> Floor<T> for FloorOf<P> {
 }
 
 impl<S: Schema<Watch: UpgradesOne<Key: SharedRef>>> Table<S> {
-    /// Keeps the objects that are inserted and found, for as long as the budget keeps them.
+    /// Makes the `KeepAlive` the floor of the table.
     #[track_caller]
-    pub(super) fn keep_in(&self, budget: &KeepAlive<<S::Watch as WatchesOne>::Key>)
+    pub(super) fn keep_in(&self, keep_alive: &KeepAlive<<S::Watch as WatchesOne>::Key>)
     where
         <S::Watch as WatchesOne>::Key: 'static,
     {
-        let floor = FloorOf(budget.clone());
-        self.set_bound(Bound::floor(budget.0.ring.published(), floor));
+        let floor = FloorOf(keep_alive.clone());
+        self.set_bound(Bound::floor(keep_alive.0.ring.published(), floor));
     }
 }
 

@@ -1,15 +1,19 @@
-//! The methods of collections with a limit: the methods of a floor, and the methods of a ceiling.
+//! The methods that set a limit: of floors, which keep unused objects alive, and of ceilings, which
+//! bound the entries of a collection.
 
-/// The methods of a collection that can keep its objects alive for a while.
+/// The methods of a collection that can have a floor.
 macro_rules! floor {
     ($value:ident) => {
-        /// Sets a floor: objects that are inserted and found are kept alive for a while although
-        /// nobody uses them, within a limit. Returns the [`KeepAlive`](super::KeepAlive) that keeps
-        /// them; only through the `KeepAlive` can the limit be changed later, or
-        /// [advanced](super::KeepAlive::advance). The closure returns the weight of an object:
+        /// Sets a floor: within a limit, the floor keeps the objects that are inserted and found
+        /// alive for a while, although nobody uses them. Objects that are in the collection already
+        /// are kept, too. O(entries), once.
+        ///
+        /// Returns the [`KeepAlive`](super::KeepAlive) that has the strong handles to the kept
+        /// objects. Only the `KeepAlive` changes the limit later
+        /// ([`set_limit`](super::KeepAlive::set_limit)), and begins a generation
+        /// ([`advance`](super::KeepAlive::advance)). The closure returns the weight of an object:
         /// [`keep`](crate::guide::keep#limits-and-weights) says when the closure is called, and
-        /// what a panic of the closure does. Objects that are in the collection already are kept,
-        /// too. O(entries), once.
+        /// what a panic of the closure does.
         ///
         /// An object that is in use is always found, whatever the limit: an evicted object only
         /// loses the strong handle of the floor, and a lookup that finds the object keeps it again.
@@ -42,9 +46,9 @@ macro_rules! floor {
         where
             $value: 'static,
         {
-            let budget = $crate::concurrent::keep_alive::KeepAlive::weighing(limit, weigh);
-            self.keep_in(&budget);
-            budget
+            let keep_alive = $crate::concurrent::keep_alive::KeepAlive::weighing(limit, weigh);
+            self.keep_in(&keep_alive);
+            keep_alive
         }
 
         /// Sets a floor as [`set_keep_alive`](Self::set_keep_alive) does, with a limit that several
@@ -53,11 +57,11 @@ macro_rules! floor {
         /// # Panics
         /// If there is a limit already.
         #[track_caller]
-        pub fn keep_in(&self, budget: &$crate::concurrent::keep_alive::KeepAlive<$value>)
+        pub fn keep_in(&self, keep_alive: &$crate::concurrent::keep_alive::KeepAlive<$value>)
         where
             $value: 'static,
         {
-            self.table.keep_in(budget);
+            self.table.keep_in(keep_alive);
         }
     };
 }

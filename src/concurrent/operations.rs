@@ -61,8 +61,11 @@ impl<S: Compare> Table<S> {
     /// Inserts an entry, or replaces the entry with its key. `ask` gets the present entry, if any,
     /// and returns whether the new entry may be inserted, and an answer for `show`; `ask` is called
     /// again when another thread changes the entry. In a table by address `ask` always returns
-    /// true. `show` gets the last answer, and `None` if the new entry was not inserted, otherwise
-    /// `Some` of the replaced entry, if any. `PROBABLY_NEW`: an earlier lookup has found no entry.
+    /// true, and its answer holds no handle.
+    ///
+    /// `show` gets the last answer, and the outcome: `None` if the new entry was not inserted,
+    /// `Some(None)` if the new entry has replaced no entry, `Some(Some(old))` if it has replaced
+    /// `old`. `PROBABLY_NEW`: an earlier lookup has found no entry.
     #[inline]
     fn put_if<const PROBABLY_NEW: bool, H, R>(
         &self,
@@ -78,7 +81,9 @@ impl<S: Compare> Table<S> {
                 let make = move || Node::new(hash, key, value, watch.into_inner());
                 let (mut node, mut answer) = (plain.entry(make), None);
                 let put = if S::BY_ADDRESS {
-                    // `ask` may be user code, and the search is under the lock.
+                    // `ask` may be user code, and the search runs under the lock. So the thread calls
+                    // `ask` after the replacement. T6 demands no handle from before: an entry of a
+                    // table by address watches one object, and the caller has a handle to it.
                     let put = plain.put(&mut node, S::have_same_key, |_| true);
                     put.inspect(|old| answer = ask(*old).1)
                 } else {

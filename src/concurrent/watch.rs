@@ -276,6 +276,7 @@ impl<K: Registrable<Kind = Atomic, Weak: Send + Sync, Target: Send + Sync>> Watc
     }
 
     fn hashes_of(key: &K, core: CoreRef) -> Option<Vec<HashValue>> {
+        // An anchor without an address is in no collection.
         if K::known_addr(key).is_null() {
             return Some(Vec::new());
         }

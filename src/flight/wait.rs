@@ -19,7 +19,6 @@ impl Reservation {
         until: Option<Instant>,
     ) -> Result<Option<Heir>, WaitError> {
         // The graph of waits has the edge until the wait ends.
-        // Until the end of the wait.
         let mut edge = None;
         Edge::renew(&mut edge, this, true)?;
         // Only a completion counts sleepers: a counted thread is never timed out.

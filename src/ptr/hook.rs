@@ -3,11 +3,12 @@
 //!
 //! Invariants:
 //!
-//! * **H1** The collection that registers with a hook makes the hook and takes it back. In between
-//!   the hook is linked in the list of a record, or it is fired: pushed as a notice, or about to be
-//!   pushed. The gate of the record decides which. (In a collection that threads share, a death
-//!   that takes a hook off the list frees the hook.) (A hook without a recipient is no
-//!   registration: it marks a place in the list of a living object, see `reverse`.)
+//! * **H1** The collection that registers makes the hook of the registration, and takes the hook
+//!   back. In between the hook is either linked in the list of a record or *fired*: pushed as a
+//!   notice, or about to be pushed. Under the gate of the record the hook is linked, and taken off
+//!   the list. (In a collection that threads share, no hook becomes a notice: the death that takes
+//!   the hook off the list frees the hook.) A hook without a recipient is no registration: it marks
+//!   a place in the list of a living object, see `reverse`.
 //! * **H2** `block`, `hash` and `offset` are written before the hook is linked, and do not change
 //!   until it is taken back. The pointer `offset` bytes before the hook is its
 //!   [recipient](super::recipient).

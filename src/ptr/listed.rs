@@ -34,7 +34,7 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         this
     }
 
-    /// Makes a pointer as `from_counted` does, if the holder has been made already.
+    /// Makes a pointer as `from_counted` does, with a holder that the caller has made.
     ///
     /// # Safety
     /// As for `from_counted`.
@@ -47,8 +47,9 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         }
     }
 
-    /// Makes a pointer whose holder is made next: if making the holder fails, the count is given up
-    /// again.
+    /// Makes a pointer without a holder; the caller sets the holder afterwards. If making the
+    /// holder panics, the drop of this pointer gives its count back. (A caller that wraps the
+    /// pointer in `ManuallyDrop` needs no holder.)
     ///
     /// # Safety
     /// As for `from_counted`.

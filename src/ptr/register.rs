@@ -23,9 +23,10 @@ pub(crate) enum Registration<F: Flavour> {
 }
 
 impl<F: Flavour> Block<F> {
-    /// Registers an entry, with this hash if the hash has to be stored. The object's death pushes a
-    /// notice, or unlinks the entry. O(1); allocates if there are weak pointers, other
-    /// registrations or finalizers already.
+    /// Registers an entry. The object's death pushes a notice, or unlinks the entry. `hash` is
+    /// stored with the registration; `None` stores no hash: the recipient is a core whose table
+    /// computes the hash of an entry from the object's address. O(1); allocates if there are weak
+    /// pointers, other registrations or finalizers already.
     ///
     /// # Safety
     /// The caller has a strong pointer. If the recipient is a stack, the caller is its owner.
@@ -193,8 +194,9 @@ impl<F: Flavour> Block<F> {
 }
 
 impl<F: Flavour> RecordRef<F> {
-    /// Registers with a recipient, in the record itself if one of its slots is free. `None` if the
-    /// gate is not open: not if the caller has a strong pointer. O(1).
+    /// Registers with a recipient: in the record itself, if one of its two slots is free, or else
+    /// with a hook. Returns `None` if the gate is not open, which never happens while the caller
+    /// has a strong pointer. `hash`: as for [`Block::register`]. O(1).
     ///
     /// # Safety
     /// As for [`Recipient::hook`].
@@ -234,8 +236,8 @@ impl<F: Flavour> RecordRef<F> {
                 return Some(within);
             }
             // SAFETY: the caller's promise.
-            let unused = || unsafe { recipient.spare_hook(block, hash.unwrap_or(0)) };
-            if let Some(hook) = spare.or_else(unused) {
+            let take_spare = || unsafe { recipient.spare_hook(block, hash.unwrap_or(0)) };
+            if let Some(hook) = spare.or_else(take_spare) {
                 gate.add_registration();
                 gate.link(hook);
                 return Some(Registration::Hook(hook));

@@ -21,14 +21,17 @@ use super::strong::Strong;
 use super::weak::Weak;
 use crate::sync::{AtomicPtr, Ordering::*};
 
-/// The registration has ended, and the watch still has a share.
+/// A mark in the word: the registration has ended, and the watch still has a share.
 const ENDED: usize = 2;
-/// The watch of an entry on an object. It has a share of the block, so a thread that finds the
-/// entry may look at the block. While the state is `SHARED`, the state stands for the share; with a
-/// record the share is the registration's, and after the registration a reference (R1).
+
+/// The watch of an entry on an object. The watch has a share of the block, so a thread that finds
+/// the entry may read the block. The state of the block says where the share is counted: `SHARED`
+/// stands for a share of the object and a share of the watch; `WEAK` counts shares; a record counts
+/// the registration and, after the end of the registration, a reference (R1).
 ///
-/// The place of the block leads to the block, and the block to the record: a look at the entry
-/// alone reads neither. (The type of the place does not matter.)
+/// The watch finds the block by the address of `place`, and the record through the block.
+/// [`is_like`](Self::is_like) compares addresses, and reads neither. Only [`SharedWatchOf`] needs
+/// the type `T`: it makes pointers to the payload.
 #[allow(unreachable_pub, reason = "1.85 does not see it behind a bound")]
 pub struct SharedWatch<T: ?Sized = ()> {
     place: NonNull<T>,
@@ -380,10 +383,12 @@ impl<T: ?Sized> Drop for SharedWatch<T> {
         if word.addr() & (ENDED | LINK) == 0 {
             self.end_in_drop();
         }
-        // Acquire: with the thread that has set the state: its uses of the block come first.
+        // Acquire: the uses of the block by the thread that has set the state happen before ours.
         let state = self.block().header().state.load(Acquire);
-        // SAFETY: our share, which we give up. A block that is still `DEAD` is ours: the death has
-        // unlinked our entry.
+        // SAFETY: our share, which we give up. `DEAD` means that no other share is left: the state
+        // was `SHARED`, with no shares but the object's and ours, and the death, which has unlinked
+        // our entry, has left the object's share to us. (A death that finds no entry sets `WEAK`,
+        // and so does a watch that ends its registration itself.)
         unsafe {
             match State::<Atomic>::decode(state) {
                 State::Dead => self.block().free(),

@@ -126,7 +126,7 @@ impl<F: Flavour> StackRef<F> {
         }
     }
 
-    /// Frees memory of hooks that are not in use. O(hooks taken back).
+    /// Frees the chunks of which no hook is in use. O(hooks taken back, and chunks).
     ///
     /// # Safety
     /// The caller is the owner.

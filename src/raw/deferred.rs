@@ -154,9 +154,9 @@ impl DeferredList {
         Destroyable::new(taken)
     }
 
-    /// Takes the batches whose visits have ended: those of which `lasts` returns false. Calls
-    /// `set_named` with the number of a thread for which the oldest remaining batch waits, or with
-    /// [`NOBODY`], if the named thread changes.
+    /// Takes the batches whose visits have all ended; `lasts` returns whether a visit still lasts.
+    /// If the named thread changes, calls `set_named` with the number of the newly named thread,
+    /// for which the oldest remaining batch waits, or with [`NOBODY`] if no batch remains.
     pub(super) fn take_ended(
         &self,
         lasts: impl Fn(Visit) -> bool,

@@ -101,8 +101,8 @@ const _: () = assert!(size_of::<Participant>() == 128);
 unsafe impl Sync for Participant {}
 
 impl Participant {
-    /// D1: begins a visit of the thread, which is outside: first the participant is written, then
-    /// the thread reads the table.
+    /// Begins a visit of the thread, which is outside. The barrier of the store is D1's: the thread
+    /// writes `visit` before it reads the table.
     #[inline(always)]
     pub(super) fn sit_down(&self) {
         self.depth.set(1);
@@ -111,11 +111,11 @@ impl Participant {
         store_load(&self.visit, visit);
     }
 
-    /// Counts one more.
+    /// Counts one more event of this kind.
     #[inline(always)]
     pub(super) fn tally(&self, tally: Tally) {
         let count = &self.tallies[tally as usize];
-        // Relaxed: as in `Inside::count`.
+        // Relaxed: D4: only the calling thread writes the word.
         count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
     }
 

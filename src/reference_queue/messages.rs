@@ -162,7 +162,9 @@ impl<M: Send + 'static> ReferenceQueue<M> {
     }
 }
 
-/// M1: the object has died.
+/// Puts the message in the slot into the queue, if the queue still exists. The finalizer of the
+/// message calls this function when the object has died, unless the ticket was cancelled before
+/// (M1).
 fn deliver<M>(slot: &ArrayQueue<M>, queue: &Weak<Shared<M>>) {
     let Some(message) = slot.pop() else { return };
     if let Some(queue) = ReferenceQueue::handle_for_delivery(queue) {
