@@ -228,6 +228,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.bound().is_some_and(Bound::is_heard)
     }
 
+    /// Sets another limit of the ceiling, and evicts the entries beyond the limit.
+    ///
     /// # Panics
     /// If there is no ceiling.
     #[track_caller]
@@ -237,6 +239,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.evict_victims();
     }
 
+    /// Begins the next generation of the ceiling, if any, and evicts the entries that are too old.
     pub(crate) fn advance(&self) {
         if let Some(ceiling) = self.ceiling() {
             ceiling.ring.with(Ring::advance);

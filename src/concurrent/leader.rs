@@ -196,10 +196,10 @@ impl<'a, S: Compare> Leader<'a, S> {
         end(leader, outcome)
     }
 
-    /// Leaves without a value. Leaves the error to the callers that wait, if the node of the
-    /// reservation is linked, and the inputs of the computation live: otherwise the error may be
-    /// out of date. The inputs are asked when the node is withdrawn, and no other caller comes to
-    /// wait: so a caller that begins after the end of an input does not get the error.
+    /// Leaves without a value. The callers that wait get the error, if the node of the reservation
+    /// is linked, and the inputs of the computation are `live`; otherwise the error may be out of
+    /// date. The leader calls `live` when no further caller can begin to wait for the leader. So a
+    /// caller that begins after the end of an input does not get the error.
     pub(crate) fn fail<E, Es: Errors<E>>(mut self, error: &E, live: impl FnOnce() -> bool) {
         let shares = Es::SHARED && self.is_linked();
         self.leave(|own| {

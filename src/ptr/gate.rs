@@ -83,7 +83,7 @@ impl<F: Flavour> Gate<F> {
         debug_assert_eq!(self.word & RETURNING, 0);
         // SAFETY: R4, the caller's promise.
         unsafe {
-            let finalizers = self.ends(|head| mem::replace(head, ptr::null_mut()));
+            let finalizers = self.finalizers_or_home(|head| mem::replace(head, ptr::null_mut()));
             self.word |= DYING;
             // Release: with `is_open`. (The gate stays ours.)
             self.set(self.word | LOCKED, Release);
@@ -103,7 +103,8 @@ impl<F: Flavour> Gate<F> {
         self.word = CLOSED;
     }
 
-    /// Runs `f` with the head of the list of finalizers.
+    /// Runs `f` with the head of the list of finalizers, which is in the home if the object returns
+    /// (G1).
     ///
     /// # Safety
     /// R4: the death has not begun.
@@ -113,7 +114,7 @@ impl<F: Flavour> Gate<F> {
     ) -> R {
         // SAFETY: the caller's promise; G1.
         unsafe {
-            self.ends(|head| match is_returning::<F>(self.word) {
+            self.finalizers_or_home(|head| match is_returning::<F>(self.word) {
                 true => f(&mut (*head.cast::<Home<F>>()).finalizers),
                 false => f(head),
             })
@@ -124,7 +125,7 @@ impl<F: Flavour> Gate<F> {
     ///
     /// # Safety
     /// R4: the death has not begun.
-    unsafe fn ends<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
+    unsafe fn finalizers_or_home<R>(&self, f: impl FnOnce(&mut *mut FinalizerNode<F>) -> R) -> R {
         // SAFETY: R2, we have the gate; the caller's promise.
         unsafe { self.record.get().finalizers.with_mut(|head| f(&mut *head)) }
     }
@@ -138,7 +139,7 @@ impl<F: Flavour> Gate<F> {
         self.word |= RETURNING;
         // SAFETY: R4: the object is alive.
         unsafe {
-            self.ends(|head| {
+            self.finalizers_or_home(|head| {
                 debug_assert!(head.is_null() && home.finalizers.is_null());
                 *head = Box::into_raw(home).cast();
             });
@@ -157,7 +158,7 @@ impl<F: Flavour> Gate<F> {
         self.word &= !RETURNING;
         // SAFETY: the caller's promise; G1, `set_home` has put the home there.
         unsafe {
-            self.ends(|head| {
+            self.finalizers_or_home(|head| {
                 let mut home = Box::from_raw(head.cast::<Home<F>>());
                 *head = mem::replace(&mut home.finalizers, ptr::null_mut());
                 Some(home)
@@ -307,7 +308,11 @@ impl<F: Flavour> RecordRef<F> {
             && self.lock().is_some_and(|gate| {
                 // SAFETY: R4: the object is alive. G1: the flag is set, so the pointer is the
                 // object's home.
-                unsafe { gate.ends(|head| (*head.cast::<Home<F>>()).destination == destination) }
+                unsafe {
+                    gate.finalizers_or_home(|head| {
+                        (*head.cast::<Home<F>>()).destination == destination
+                    })
+                }
             })
     }
 

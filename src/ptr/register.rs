@@ -250,6 +250,7 @@ impl<F: Flavour> RecordRef<F> {
     }
 
     /// Ends a registration that is in the record, unless its notice has been or is being pushed.
+    /// Returns whether the registration was ended here.
     ///
     /// # Safety
     /// R3: the registration is the caller's.
@@ -264,8 +265,8 @@ impl<F: Flavour> RecordRef<F> {
         true
     }
 
-    /// Ends a registration with a hook, unless its notice has been or is being pushed. The hook
-    /// then belongs to the caller.
+    /// Ends a registration with a hook, unless its notice has been or is being pushed. Returns
+    /// whether the registration was ended here: then the hook belongs to the caller.
     ///
     /// # Safety
     /// H1: the registration is the caller's.

@@ -284,6 +284,8 @@ impl Writing<'_> {
         self.quiet.set(true);
     }
 
+    /// Keeps an unlinked object until the thread leaves: the first object in `first`, without an
+    /// allocation, further objects in `more`.
     #[inline]
     fn add(&self, retired: Retired) {
         self.make_room_to_retire(1);

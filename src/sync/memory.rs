@@ -56,9 +56,12 @@ pub(crate) fn missing_in<T>(table: &HashTable<T>) -> usize {
     }
 }
 
+/// Returns what [`missing_in`] returns, for a table of which no bucket is free. In such a table,
+/// hashbrown moves the elements within the memory if they take at most half of the capacity, since
+/// removed elements take the other half; otherwise hashbrown allocates a larger table.
 #[cold]
 fn missing_in_full<T>(table: &HashTable<T>) -> usize {
-    // The same rule as in hashbrown.
+    // The capacity without removed elements, computed as in hashbrown.
     let full = match table.num_buckets() {
         few @ 0..=8 => few.saturating_sub(1),
         many => many / 8 * 7,
