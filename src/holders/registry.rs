@@ -88,9 +88,9 @@ impl Shard {
         }
     }
 
-    /// Makes room for one more object and one more handle: moves a full table into the given memory.
-    /// The error is the capacities that the memory must have for this; a capacity of zero, if the
-    /// table has room.
+    /// Makes room for one more object and one more handle: moves a full table into the given
+    /// memory. The error is the capacity that each table needs in the memory; zero for a table that
+    /// has room.
     fn make_room(&mut self, (objects, handles): &mut ShardMemory) -> Result<(), (usize, usize)> {
         let missing = (missing_in(&self.objects), missing_in(&self.handles));
         if objects.capacity() < missing.0 || handles.capacity() < missing.1 {
