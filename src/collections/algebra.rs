@@ -170,7 +170,7 @@ macro_rules! set_traits {
     };
 }
 
-/// `PartialEq` and `Eq` of a set.
+/// `PartialEq` and `Eq` of a set. `$has` is whether the set `$set` has the element `$key`.
 macro_rules! set_comparing {
     ([$($generics:tt)*] $name:ty, |$set:ident, $key:ident| $has:expr) => {
         /// Compares the live elements, as lookups do.

@@ -93,6 +93,8 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
         Seeker { sought, found }
     }
 
+    /// Returns whether the object of a node has the sought content. If so, keeps this object, and
+    /// no longer the object that was found before.
     #[inline]
     fn is_in<V>(&mut self, node: &Node<Contents<K, V>>) -> Match
     where
@@ -102,7 +104,8 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
             return Match::Dead;
         };
         let same = Q::is(self.sought, K::content(&key));
-        // Keeps no object besides: another thread may be waiting for the death of an object.
+        // Only the last object that was found is kept: another thread may be waiting for the death
+        // of an earlier one, or of an object with another content.
         if same {
             let before = self.found.replace(key);
             drop(before);

@@ -52,12 +52,14 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         bounded.is_some_and(|(bound, entry)| bound.needs_admission(&entry))
     }
 
-    /// Tells the bound of a node that the caller has pinned, with the [weight](Table::weigh) of the
-    /// node, if the weight is known. Afterwards, the caller drops an [`Eviction`].
+    /// Tells the bound that the caller has found or inserted a node. The caller has pinned the
+    /// node, and passes the [weight](Table::weigh) of the node, if the weight is known. Afterwards,
+    /// the caller drops an [`Eviction`].
     ///
-    /// The bound is not told of an entry that has an heir: a plain change has not ended the state
-    /// of the replaced entry, and the entry has no share of the object's block when it is
-    /// destroyed. Other changes end the state.
+    /// The bound is not told of an entry that has an heir. The bound refuses an entry whose state
+    /// has ended, but a plain change does not end the state of the entry that it replaces. If the
+    /// ring got an item for this entry, the end of the entry would take the item out by the watch
+    /// of the entry, which has no share of the object's block any more.
     #[cold]
     #[inline(never)]
     pub(super) fn admit_entry(&self, node: &Node<S>, weight: Option<usize>) {

@@ -29,7 +29,8 @@ impl Gathered {
         self.watches.insert_unique(object.hash(), watch, hash);
     }
 
-    /// Makes room for a further watch. The error is the capacity that is missing.
+    /// Makes room for a further watch: moves a full list into the memory `room`. The error is the
+    /// capacity that `room` must have for this.
     pub(crate) fn make_room(&mut self, room: &mut HashTable<AnyWatch>) -> Result<(), usize> {
         match missing_in(&self.watches) {
             0 => {}

@@ -435,8 +435,8 @@ impl<S: Compare> Drop for Leader<'_, S> {
 }
 
 impl<S: Compare> Leader<'_, S> {
-    /// Ends the leader. If there is no value, `last` runs before the callers that wait go on, and
-    /// when no other caller comes to wait for the leader.
+    /// Ends the leader. If there is no value, `last` runs at a moment when no further caller can
+    /// begin to wait for the leader, and the callers that wait have not gone on yet.
     fn leave(&mut self, last: impl FnOnce(Option<&Reservation>)) {
         let failed = match mem::replace(&mut self.stage, Stage::HandedOver) {
             Stage::HandedOver => return,

@@ -314,6 +314,8 @@ where
         Self::load(memo, key, Way::SHARES, compute, identity, spawn).await
     }
 
+    /// Returns a future of the result for a key, which a load computes if there is none. `split`
+    /// tells the result from an error.
     async fn load<M, F, E, Es: Errors<E> + Send + 'static>(
         memo: M,
         key: impl MemoQuery<K>,

@@ -309,8 +309,10 @@ impl<F: Flavour> Off<F> {
         Off(None)
     }
 
+    /// Adds a hook, which the drop of this list frees.
+    ///
     /// # Safety
-    /// The hook is the caller's, and is freed here.
+    /// The hook is the caller's, and the caller does not free the hook.
     #[inline]
     pub(super) unsafe fn add(&mut self, hook: HookRef<F>) {
         // Relaxed: no other thread uses the hook.

@@ -255,7 +255,7 @@ impl Participants {
     }
 
     /// Returns the number of slots of the directory that has to replace the last directory before
-    /// this number is added.
+    /// this number is added; `None` if the last directory suffices, or has the number.
     fn wanted(last: &mut Last, number: usize) -> Option<usize> {
         let Some(last) = Self::last(last) else {
             return Some(FIRST);

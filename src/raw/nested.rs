@@ -57,6 +57,7 @@ impl NestedCall {
         turns.iter().filter(is_same).count() >= most
     }
 
+    /// Makes a call that concerns the subject, and is not listed yet.
     #[inline]
     fn about<S>(subject: *const S) -> Self {
         NestedCall {

@@ -132,8 +132,10 @@ impl<N: Entry> RawTable<N> {
         self.core()?.any_due().map(DeadList::Stripe)
     }
 
-    /// Returns the next list of other threads with entries, list `nth` first, unless its thread may
-    /// take the entries itself. Adds stripes if there are too few for the threads.
+    /// Returns the next list of other threads with entries, from list `nth` on, if its threads may
+    /// have stopped taking the entries: no entry has come since the previous look at the list. If
+    /// threads do not [let entries wait](Self::waits), any list with entries is returned. Adds
+    /// stripes if there are too few for the threads.
     pub(crate) fn next_due(&self, nth: usize) -> Option<DeadList> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());

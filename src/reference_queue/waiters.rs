@@ -74,12 +74,14 @@ impl Waiters {
         }
     }
 
+    /// Does what [`wake`](Self::wake) does, where there may be waiters.
     #[cold]
     fn wake_some(&self) {
         let (armed, tasks) = self.list.wake(Sleepers::One, |others, (sleepers, _)| {
             // Relaxed: a waiter that comes now waits for a later message.
             let stays = sleepers != 0 || others.armed.is_some();
             self.waiting.store(usize::from(stays), Relaxed);
+            // All tasks leave the list. The next strangers get room for as many tasks.
             let strangers = mem::take(&mut others.strangers);
             others.room = strangers.next_power_of_two().max(ROOM);
             others.armed.clone()

@@ -242,6 +242,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
         Self::load(map, key, Way::SHARES, make, identity, spawn).await
     }
 
+    /// Returns a future of the value of a key, which a load makes if there is none. `split` tells
+    /// the value from an error.
     async fn load<M, F, E, Es: Errors<E> + Send + 'static>(
         map: M,
         key: K,
