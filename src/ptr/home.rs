@@ -111,7 +111,7 @@ impl<F: Flavour> Home<F> {
 
 /// A payload that its home receives when this guard is dropped.
 pub(super) struct Returning<F: Flavour> {
-    /// None only after the drop has taken the home out.
+    /// None if the gate had no home, and after the drop has taken the home out.
     home: Option<Box<Home<F>>>,
     payload: NonNull<u8>,
 }

@@ -10,7 +10,7 @@ use super::shared::CoreRef;
 use super::stack::StackRef;
 
 /// The mark of a core in an encoded recipient.
-const CORE: usize = 1;
+pub(super) const CORE: usize = 1;
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Recipient<F: Flavour> {

@@ -254,16 +254,17 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Gives references up. Returns whether they were the last.
+    /// Gives references up, and returns whether they were the last.
     ///
     /// # Safety
     /// R1: the caller owns this many references.
     #[inline(always)]
-    pub(super) unsafe fn is_last(self, count: u32) -> bool {
+    pub(super) unsafe fn gives_up_last(self, count: u32) -> bool {
         // Release: our uses happen before the end.
-        // Acquire: the uses by all other threads happen before the end, too.
         let is_last = self.get().refs.fetch_sub(count, Release) == count;
         if is_last {
+            // Acquire: with the Release of all other threads, whose release sequences our own step
+            // continues: their uses happen before the end, too.
             self.get().refs.load(Acquire);
         }
         is_last
@@ -299,7 +300,7 @@ impl<F: Flavour> RecordRef<F> {
     #[inline(always)]
     unsafe fn give_up(self, count: u32) {
         // SAFETY: the caller's promise.
-        if unsafe { self.is_last(count) } {
+        if unsafe { self.gives_up_last(count) } {
             let block = self.block();
             self.get().live.end();
             // SAFETY: R1, no reference is left; the object gave up its own references after it was

@@ -284,18 +284,18 @@ impl CoreRef {
     #[inline(never)]
     unsafe fn finish_inflight(self) {
         // SAFETY: the caller's promise.
-        if unsafe { self.is_last_inflight() } {
+        if unsafe { self.counts_off_last() } {
             // SAFETY: C4.
             unsafe { self.free() };
         }
     }
 
-    /// Counts off as [`finish_inflight`](Self::finish_inflight) does, but leaves the end to the
-    /// caller, if true is returned.
+    /// Counts a registration off as [`finish_inflight`](Self::finish_inflight) does, but frees
+    /// nothing. Returns whether the registration was the last: then the caller frees the core.
     ///
     /// # Safety
     /// As for `finish_inflight`.
-    unsafe fn is_last_inflight(self) -> bool {
+    unsafe fn counts_off_last(self) -> bool {
         // Release: our uses of the core happen before its end.
         // Acquire: the uses by all other threads happen before its end, too.
         self.get().inflight.fetch_sub(1, AcqRel) == 1
@@ -597,7 +597,7 @@ impl LastCores {
     /// As for `finish_inflight`.
     pub(super) unsafe fn count(&mut self, core: CoreRef) {
         // SAFETY: the caller's promise.
-        if unsafe { core.is_last_inflight() } {
+        if unsafe { core.counts_off_last() } {
             let below = self
                 .0
                 .replace(core)

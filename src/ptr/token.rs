@@ -42,11 +42,12 @@ use super::gate::Gate;
 use super::header::Block;
 use super::hook::Off;
 use super::memory;
-use super::recipient::Recipient;
+use super::recipient::{CORE, Recipient};
 use super::record::{RecordRef, RecordSlot};
 use super::register::Registration;
-use super::shared::{Counted, LastCores};
+use super::shared::{Core, Counted, LastCores};
 use super::shared_watch::SharedWatch;
+use super::stack::NoticeStack;
 use super::state;
 use super::waker::{WakerCell, Wakes};
 use crate::sync::{self, AtomicPtr, Critical, Ordering::*};
@@ -114,8 +115,9 @@ impl TokenSlot {
         Some(Token(record))
     }
 
-    /// Returns whether entries depend on the entry now. The caller keeps the entry from being
-    /// destroyed.
+    /// Returns whether a registration with the token of the entry is counted now: the registration
+    /// of a dependent entry, or of a computation under way. False once a thread closes the token.
+    /// The caller keeps the entry from being destroyed.
     pub(crate) fn has_dependents(&self) -> bool {
         // Acquire: as in `token`.
         let there = NonNull::new(self.0.load(Acquire));
@@ -286,12 +288,13 @@ fn lock(token: RecordRef<Atomic>) -> Gate<Atomic> {
     }
 }
 
-/// Returns the recipient of a registration in the record itself, if there is one that has not been
-/// taken off. The caller has the gate.
+/// Returns the recipient of a registration in the record itself, if the slot has a registration
+/// that the closing has not taken off. The caller has the gate.
 fn recipient(token: RecordRef<Atomic>, slot: RecordSlot) -> Option<Recipient<Atomic>> {
     // Relaxed: R2.
     let word = token.slot(slot).load(Relaxed);
-    // SAFETY: R3, unless the word is an owed wake-up.
+    // SAFETY: R3: without the mark, the word is null, or the recipient of a registration that the
+    // closing has not counted: the core is not freed before (C1).
     (word.addr() & OWED == 0).then(|| unsafe { Recipient::decode(word) })?
 }
 
@@ -316,8 +319,16 @@ struct Closing {
     done: Option<RecordRef<Atomic>>,
 }
 
-/// The mark of an owed wake-up in a slot of a closed token.
+/// The mark of a slot whose registration a closing has taken off. The rest of the word is the cell
+/// to which a wake-up is owed, or null.
 const OWED: usize = 2;
+// No cell has the bit in its address, and no recipient in its encoded form, which also has `CORE`.
+const _: () = assert!(
+    OWED & CORE == 0
+        && OWED < align_of::<WakerCell>()
+        && OWED < align_of::<NoticeStack<Atomic>>()
+        && OWED < align_of::<Core>()
+);
 
 /// A step of a closing.
 enum Step {
@@ -447,7 +458,7 @@ impl Closing {
     fn give_up(&mut self, token: RecordRef<Atomic>) {
         // SAFETY: R1: the share's reference. If it was the last, the token is the caller's alone.
         unsafe {
-            if token.is_last(1) {
+            if token.gives_up_last(1) {
                 token.add_ref();
                 token.set_link(self.done.replace(token));
             }

@@ -88,7 +88,9 @@ impl WakerCell {
         }
     }
 
-    fn lock<R>(&self, use_it: impl FnOnce(&mut Option<Arc<Waker>>) -> R) -> R {
+    /// Uses the place of the waker under the lock. The closure is ours: it moves, counts or
+    /// compares the `Arc`, frees nothing, and does not panic (W4).
+    fn lock<R>(&self, use_place: impl FnOnce(&mut Option<Arc<Waker>>) -> R) -> R {
         let mut turn = 0;
         // Acquire: the Release of the thread that had the lock before.
         while self
@@ -100,7 +102,9 @@ impl WakerCell {
         }
         let _critical = Critical::enter();
         // SAFETY: W4, we have the lock.
-        let result = self.waker.with_mut(|waker| use_it(unsafe { &mut *waker }));
+        let result = self
+            .waker
+            .with_mut(|waker| use_place(unsafe { &mut *waker }));
         // Release: the next thread sees our changes. It also passes on the push of a thread that
         // looked for a waker: if the thread found the old waker, the thread that replaces the waker
         // later sees the notice.
