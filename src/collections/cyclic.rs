@@ -14,7 +14,7 @@ use super::set::WeakSet;
 use super::value_map::WeakValueMap;
 use crate::cycles::{
     Addresses, Contents, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer, WeakKeys,
-    remove, show_nothing,
+    drain_one, purge_one, show_nothing,
 };
 use crate::panics::FirstPanic;
 use crate::reference::{ByContent, Owned, Slot, StrongRef, Watch, WeakKey};
@@ -25,7 +25,9 @@ use crate::table::{Entry, Remains, Table, Walk};
 struct Sides<K: Slot, V: Slot, T> {
     /// Returns the address of the object.
     object: fn(&Entry<K, V>) -> *const (),
-    /// Returns a weak handle to the object, if the object lives.
+    /// Returns a weak handle to the object, if the object lives. Set only in a member of
+    /// [`Cycles`](crate::cycles::Cycles): a handle in a [`WeakKeys`] is `'static`, and
+    /// `purge_cycles` and `drain_cycles` do not need the handle, since they name no entries.
     weak: fn(&Entry<K, V>) -> Option<WeakKeys>,
     /// Returns the key or value that the entry owns.
     shown: fn(&Entry<K, V>) -> &T,
@@ -49,7 +51,7 @@ fn name_of<E>(entry_or_remains: &E) -> usize {
 }
 
 impl<'v, K: Slot, V: Slot, T: Trace + 'v> Member<'v> for MemberOf<'_, K, V, T> {
-    fn take_dead(&mut self, _: bool) {
+    fn take_dead(&mut self, _drains: bool) {
         while let Some(dead) = self.table.take_dead() {
             self.unlinked.push((self.sides.owned)(dead));
         }
@@ -76,7 +78,7 @@ impl<'v, K: Slot, V: Slot, T: Trace + 'v> Member<'v> for MemberOf<'_, K, V, T> {
             .collect()
     }
 
-    /// The entries cannot move while this member borrows the map.
+    // The borrow of the map keeps the entries in place, and ends with this member.
     fn release(&self) {}
 
     fn unlink(&mut self, doomed: &Addresses) -> usize {
@@ -168,7 +170,7 @@ macro_rules! cyclic {
                 // (Not a bound of the `impl`: here, the compiler shows the message of `Trace`.)
                 $owned: Trace,
             {
-                remove(&mut [&mut self.cyclic()], false, false).purged()
+                purge_one(&mut self.cyclic())
             }
 
             /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
@@ -205,7 +207,7 @@ macro_rules! cyclic {
                 $owned: Trace,
             {
                 let mut member = self.cyclic();
-                let purged = remove(&mut [&mut member], false, true).purged();
+                let purged = drain_one(&mut member);
                 (purged, member.unlinked)
             }
         }

@@ -21,7 +21,7 @@ use super::value_map::{Named, WeakValueMap};
 use super::watch::{SharedKey, SharedRef, Watches, WatchesOne};
 use crate::cycles::{
     Addresses, Contents, Cyclic, Entries, EntryOf, Member, Purged, Sealed, Trace, Tracer, WeakKeys,
-    remove, show_nothing,
+    drain_one, purge_one, show_nothing,
 };
 use crate::keep::Gone;
 
@@ -32,7 +32,8 @@ type Show<K, V> = fn(&K, &V, &mut Tracer<'_>);
 pub(crate) struct MemberOf<'m, S: Schema<Watch: Watches>> {
     table: &'m Table<S>,
     show: Show<S::Key, S::Value>,
-    /// Returns the keys of an entry weakly, if they live.
+    /// Returns the keys of an entry weakly, if they live. Set only in a member of
+    /// [`Cycles`](crate::cycles::Cycles): `purge_cycles` and `drain_cycles` name no entries.
     pub(crate) weak: fn(&S::Key, &S::Watch) -> Option<WeakKeys>,
     name: &'static str,
     /// Set by a drain: until the drain ends, the table keeps the contents of dead entries.
@@ -235,7 +236,7 @@ macro_rules! cyclic {
                 // `Trace`.
                 $type: Trace,
             {
-                remove(&mut [&mut self.cyclic()], false, false).purged()
+                purge_one(&mut self.cyclic())
             }
 
             /// Removes the same entries as [`purge_cycles`](Self::purge_cycles), and dead entries,
@@ -271,7 +272,7 @@ macro_rules! cyclic {
                 $type: Trace,
             {
                 let mut member = self.cyclic();
-                let purged = remove(&mut [&mut member], false, true).purged();
+                let purged = drain_one(&mut member);
                 let taken = core::mem::take(&mut member.taken).into_iter();
                 (purged, taken.map(|($key, $value)| $owned).collect())
             }

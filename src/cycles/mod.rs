@@ -42,6 +42,6 @@ pub(crate) use impls::show_nothing;
 pub use items::Item;
 pub(crate) use member::{Contents, Entries, EntryOf, Member, WeakKeys};
 pub use paths::{HolderGroup, HolderPath, Holders};
-pub(crate) use purge::remove;
 pub(crate) use purge::sealed::Sealed;
 pub use purge::{Cycles, Cyclic, Drained, Kept, Purged};
+pub(crate) use purge::{drain_one, purge_one};

@@ -120,13 +120,22 @@ impl Drop for Destroying<'_, '_, '_> {
     }
 }
 
+/// Purges a single map, not at rest: see [`Cycles::purge`].
+pub(crate) fn purge_one<'v>(member: &mut dyn Member<'v>) -> Purged {
+    let (at_rest, drains) = (false, false);
+    remove(&mut [member], at_rest, drains).purged()
+}
+
+/// Drains a single map, not at rest, and leaves the contents with the member. Does not name the
+/// entries that stay: see [`Cycles::drain`].
+pub(crate) fn drain_one<'v>(member: &mut dyn Member<'v>) -> Purged {
+    let (at_rest, drains) = (false, true);
+    remove(&mut [member], at_rest, drains).purged()
+}
+
 /// Removes the entries whose keys only such entries keep alive, and destroys their contents; a
 /// drain leaves the contents with the members. See [`Cycles::purge`].
-pub(crate) fn remove<'v>(
-    members: &mut [&mut dyn Member<'v>],
-    at_rest: bool,
-    drains: bool,
-) -> Drained<'v> {
+fn remove<'v>(members: &mut [&mut dyn Member<'v>], at_rest: bool, drains: bool) -> Drained<'v> {
     let mut removed = Drained::default();
     // Runs also if a later step panics: no map stays pinned, and no unlinked entry is leaked.
     let mut rest = Destroying {
@@ -246,7 +255,8 @@ impl<'m, 'v> Cycles<'m, 'v> {
     /// If a [`trace`](crate::cycles::Trace::trace) panics: then no entry is removed. If a
     /// destructor panics, after all destructors have run.
     pub fn purge(&mut self) -> Purged {
-        self.remove(false).purged
+        let drains = false;
+        self.remove(drains).purged
     }
 
     /// Removes the same entries as [`purge`](Self::purge), and dead entries, but destroys no
@@ -286,7 +296,8 @@ impl<'m, 'v> Cycles<'m, 'v> {
     /// If a [`trace`](crate::cycles::Trace::trace) panics: then no live entry is removed, and what
     /// dead entries own is destroyed. If a listener or the destructor of a weak handle panics.
     pub fn drain(&mut self) -> Drained<'v> {
-        let mut drained = self.remove(true);
+        let drains = true;
+        let mut drained = self.remove(drains);
         let members = self.members.iter_mut();
         drained.contents = members.map(|member| member.hand_out()).collect();
         drained

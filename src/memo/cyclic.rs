@@ -8,7 +8,7 @@ use super::cache::Memo;
 use super::key::{MemoKey, TraceKey};
 use super::watches::Results;
 use crate::concurrent::MemberOf;
-use crate::cycles::{Cyclic, Member, Purged, Sealed, Trace, Tracer, remove};
+use crate::cycles::{Cyclic, Member, Purged, Sealed, Trace, Tracer, drain_one, purge_one};
 
 impl<K: MemoKey, V> Sealed for &Memo<K, V> {}
 
@@ -55,11 +55,11 @@ impl<K: MemoKey, V> Memo<K, V> {
         K: TraceKey,
         V: Trace,
     {
-        remove(&mut [&mut self.cyclic()], false, false).purged()
+        purge_one(&mut self.cyclic())
     }
 
-    /// Removes the same results as [`purge_cycles`](Self::purge_cycles), and results of dead inputs,
-    /// but destroys none of them: returns each result with the plain values of its key. See
+    /// Removes the same results as [`purge_cycles`](Self::purge_cycles), and results of dead
+    /// inputs, but destroys none of them: returns each result with the plain values of its key. See
     /// [`WeakMap::drain_cycles`](crate::concurrent::WeakMap::drain_cycles).
     ///
     /// # Panics
@@ -83,7 +83,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         V: Trace,
     {
         let mut member = self.cyclic();
-        let purged = remove(&mut [&mut member], false, true).purged();
+        let purged = drain_one(&mut member);
         let taken = core::mem::take(&mut member.taken).into_iter();
         (purged, taken.map(|(key, value)| (value, key)).collect())
     }
