@@ -110,7 +110,8 @@ impl<D> Waits<D> {
         }
     }
 
-    /// Uses the data. The closure allocates and frees nothing.
+    /// Uses the data under the lock. The closure runs no user code, and allocates and frees
+    /// nothing.
     pub(crate) fn with<R>(&self, run: impl FnOnce(&mut D) -> R) -> R {
         run(&mut self.inside.lock().data)
     }
@@ -160,7 +161,8 @@ impl<D> Waits<D> {
     }
 
     /// Leaves the waker of a task, in the seat that the task has, or in a new seat, unless
-    /// `is_over`. Returns whether it is over. The task calls [`leave`](Self::leave) in the end.
+    /// `is_over` returns true. Returns what `is_over` returned. A task with a seat calls
+    /// [`leave`](Self::leave) in the end.
     pub(crate) fn enter(
         &self,
         seat: &mut Option<SeatNumber>,
@@ -206,8 +208,9 @@ impl<D> Waits<D> {
         gone.is_none()
     }
 
-    /// Changes the data, and wakes sleeping threads. The closure also gets the numbers of sleeping
-    /// threads and of waiting tasks. The caller calls the wakers of all tasks, which are returned.
+    /// Changes the data, and wakes sleeping threads. `change` also gets the numbers of sleeping
+    /// threads and of waiting tasks; it runs no user code, and does not panic. Returns the wakers
+    /// of all waiting tasks, which the caller calls.
     pub(crate) fn wake<R>(
         &self,
         which: Sleepers,

@@ -8,8 +8,8 @@
 //!
 //! A weight is user code, which may panic. A thread weighs a new entry before it links the entry:
 //! then the table has not changed yet. If the weight of a linked entry panics, the ring of a
-//! ceiling [refuses](Ring::refuse) the entry as too heavy: otherwise the ceiling would not bound the
-//! entry. The ring of a floor is not told.
+//! ceiling [refuses](Ring::refuse) the entry as too heavy: otherwise the ceiling would not bound
+//! the entry. The ring of a floor is not told.
 //!
 //! The victims of an admission are evicted when the operation has left the table: see
 //! [`evict`](super::evict).
@@ -136,14 +136,15 @@ impl<S: Schema> TableContext<S> {
         }
     }
 
-    /// Ends an entry whose node was at the given address: calls the listener, then keeps the key
-    /// and the value, or destroys them. The listener and the destructors are user code.
+    /// Ends an entry whose node was at the given address. A bound gets the watch first, and calls
+    /// the listener. Then the key and the value are kept or destroyed: the key first, as in the
+    /// drop of a node, but no promise depends on the order. The listener and the destructors are
+    /// user code.
     #[cold]
     pub(super) fn end(
         &self,
         addr: usize,
         membership: &Membership,
-        // Destroyed in reverse order: the key first.
         (watch, value, key): (S::Watch, S::Value, S::Key),
     ) {
         let mut panics = FirstPanic::default();
@@ -228,7 +229,7 @@ impl<S: Schema> Bound<S> {
         }
     }
 
-    /// `evict` evicts the victims of a ceiling.
+    /// Makes a ceiling, whose victims `evict` evicts.
     pub(super) fn ceiling(
         limit: Limit,
         weigh: impl Fn(&S::Value) -> usize + Send + Sync + 'static,
@@ -317,10 +318,11 @@ impl<S: Schema> Bound<S> {
         matches!(&self.kind, BoundKind::Ceiling(ceiling) if ceiling.listener.is_set())
     }
 
-    /// Ends an entry whose node was at the given address. Calls the listener here, where
-    /// destructors run too.
+    /// Ends an entry whose node was at the given address: passes the watch to the listener, or
+    /// destroys the watch. Both are user code.
     fn end(&self, addr: usize, why: Gone, (key, watch, value): (&S::Key, S::Watch, &S::Value)) {
-        // Also an entry of a live object, if its table ends.
+        // No thread has taken the item of such an entry out of the ring. (`Died` is also the cause
+        // of an entry that is linked when its table ends. Its object may live.)
         if why == Gone::Died {
             self.take_out(addr, &watch);
         }

@@ -96,7 +96,7 @@ impl<'a, K: Content + SharedRef, Q: ?Sized> Seeker<'a, K, Q> {
     /// Returns whether the object of a node has the sought content. If so, keeps this object, and
     /// no longer the object that was found before.
     #[inline]
-    fn is_in<V>(&mut self, node: &Node<Contents<K, V>>) -> Match
+    fn finds_in<V>(&mut self, node: &Node<Contents<K, V>>) -> Match
     where
         Q: Sought<K::Target>,
     {
@@ -128,7 +128,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
         Q: ?Sized + Sought<K::Target>,
     {
         let mut sought = Seeker::new(sought);
-        let sought_in = |node: &_| sought.is_in(node);
+        let sought_in = |node: &_| sought.finds_in(node);
         let show = |(), (): &(), value: &_| look(value);
         let seen = self.read_where(hash, sought_in, |_, _, _| Some(()), Watches::is_stale, show)?;
         Some((sought.found?, seen))
@@ -150,7 +150,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
         let mut sought = Seeker::new(sought);
         let seen = self.remove_where(
             hash,
-            |node| sought.is_in(node),
+            |node| sought.finds_in(node),
             |entry| wanted(entry.map(|(_, value)| value)).then_some(()),
             |(), (), value| show(value),
         )?;
@@ -160,10 +160,10 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
         Some((found?, seen))
     }
 
-    /// Creates a watch for an entry that is about to be inserted. If dead entries of the hash are
-    /// polled, unlinks them first: they equal no key, and would pile up until the next sweep.
+    /// Unlinks the dead entries of the hash, if they are polled: they equal no key, and would pile
+    /// up until the next sweep. Then creates a watch for an entry that is about to be inserted.
     #[inline]
-    fn admit<'k>(&self, hash: HashValue, key: &'k K) -> Unplaced<'k, SharedWatchFor<K>> {
+    fn sweep_and_watch<'k>(&self, hash: HashValue, key: &'k K) -> Unplaced<'k, SharedWatchFor<K>> {
         self.sweep_hash(hash);
         SharedWatchFor::<K>::new(key)
     }
@@ -178,7 +178,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
         hold: impl Fn(&SharedWatchFor<K>, &V) -> Option<H>,
         show: impl FnOnce(H, &V) -> R,
     ) -> Option<R> {
-        let watch = self.admit(hash, key);
+        let watch = self.sweep_and_watch(hash, key);
         self.put(hash, (), watch, value, hold, show)
     }
 
@@ -186,7 +186,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V> Table<Contents<K, V>> {
     /// object of the present entry.
     #[inline]
     pub(super) fn add(&self, hash: HashValue, key: &K, value: V) -> Option<K> {
-        let watch = self.admit(hash, key);
+        let watch = self.sweep_and_watch(hash, key);
         self.put_unless(hash, (), watch, value, |watch, _| watch.upgrade())
     }
 }
@@ -199,9 +199,14 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone> Table<Contents<K, V>> 
         (to, key): (HashValue, &K),
     ) -> Option<V> {
         let mut sought = Seeker::new(sought);
-        let copy = |_: &_, value: &V| Some((self.admit(to, key), value.clone()));
+        let copy = |_: &_, value: &V| Some((self.sweep_and_watch(to, key), value.clone()));
         let hold = |watch: &SharedWatchFor<K>, value: &V| Some((watch.hold()?, value.clone()));
-        let old = self.transfer((from, |node: &_| sought.is_in(node)), (to, ()), copy, hold);
+        let old = self.transfer(
+            (from, |node: &_| sought.finds_in(node)),
+            (to, ()),
+            copy,
+            hold,
+        );
         // T5
         drop(sought);
         old.map(without_key)

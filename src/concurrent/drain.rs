@@ -111,7 +111,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             panics.borrow_mut().catch(|| stale = node.is_stale());
             stale
         };
-        pin.remove_everywhere(false, is_stale, |dead| {
+        let again = false;
+        pin.remove_everywhere(again, is_stale, |dead| {
             any = true;
             panics.borrow_mut().catch(|| _ = self.end(dead));
         });
@@ -124,7 +125,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         if self.is_swept() {
             let mut panics = FirstPanic::default();
             let pin = self.pin();
-            pin.remove_all(hash.bits(), false, Node::is_stale, |dead| {
+            let again = false;
+            pin.remove_all(hash.bits(), again, Node::is_stale, |dead| {
                 panics.catch(|| _ = self.end(dead));
             });
             panics.catch(|| drop(pin));
@@ -150,6 +152,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         self.reap(self.nodes.due());
     }
 
+    /// Does the upkeep that is due, if any.
     #[inline]
     pub(super) fn reap(&self, due: Option<Due>) {
         if let Some(taken) = due.and_then(|due| self.take_due(due)) {
@@ -200,6 +203,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             || (self.nodes.concern()).is_some_and(TableContext::ends_run_users)
     }
 
+    /// Destroys some entries of a list, in a turn.
     #[cold]
     fn drain_next(&self, list: DeadList) {
         if !NestedCall::is_deep() {
@@ -217,6 +221,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
+    /// Destroys taken entries, or lets the table keep their keys and values.
     #[inline]
     fn destroy_taken(&self, taken: Taken<'_, Node<S>>) {
         // Dropped last.
@@ -234,7 +239,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     pub(crate) fn purge(&self) -> bool {
         let mut panics = FirstPanic::default();
         let _taking = self.begin_taking();
-        let swept = self.unlink_dead(true, &mut panics);
+        let swept = self.unlink_dead(usize::MAX, &mut panics);
         self.take_back(&mut panics);
         panics.resume();
         !swept
@@ -295,7 +300,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                 wanted = left();
             }
             if left() != 0 && !Node::<S>::PROMPT {
-                self.nodes.empty_bags(true, left(), &mut panics);
+                let of_all = true;
+                self.nodes.empty_bags(of_all, left(), &mut panics);
             }
         });
         if left() != 0 {
@@ -322,7 +328,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
     /// Unlinks the dead entries, and frees memory.
     pub(crate) fn shrink_to_fit(&self) {
         let mut panics = FirstPanic::default();
-        self.unlink_dead(false, &mut panics);
+        self.unlink_dead(0, &mut panics);
         if !self.nodes.is_new() {
             panics.catch(|| self.pin().shrink_to_fit());
         }
@@ -330,13 +336,13 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         panics.resume();
     }
 
-    /// Unlinks the entries that are dead now, and the entries that the destructors kill. With
-    /// `kept`, also destroys all that is kept of dead entries now.
+    /// Unlinks the entries that are dead now, and the entries that the destructors kill. After each
+    /// look, also destroys `most_kept` of the kept pairs.
     ///
     /// Looks at each entry three times at most, and twice more for each generation of entries
     /// killed by destructors that the call itself runs. Returns whether the last look has seen all
     /// entries that have to be polled.
-    fn unlink_dead(&self, kept: bool, panics: &mut FirstPanic) -> bool {
+    fn unlink_dead(&self, most_kept: usize, panics: &mut FirstPanic) -> bool {
         let unlink = |turn: &NestedCall| {
             let mut again = false;
             loop {
@@ -348,8 +354,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                     false => self.drain_all(turn, usize::MAX, panics),
                     true => self.drain_killed(turn, usize::MAX, panics),
                 };
-                let most = if kept { usize::MAX } else { 0 };
-                let destroyed = self.destroy_kept(most, panics);
+                let destroyed = self.destroy_kept(most_kept, panics);
                 // The destruction may have killed entries that the sweep has already passed.
                 // (After the first turn, what is destroyed was swept or drained in this call, or
                 // belongs to other threads.)
@@ -447,9 +452,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
+    /// Sets or removes the waker, which deaths call, and threads that keep pairs.
     pub(crate) fn set_waker(&self, waker: Option<Waker>) {
         if let Some(cell) = self.nodes.set_waker(waker) {
-            self.nodes.context().kept.call(cell);
+            self.nodes.context().kept.set_waker(cell);
         }
     }
 
@@ -462,7 +468,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // after the look at the bag takes the entry out itself (D8 of `raw`).
         let cell = self.nodes.renew_waker(context.waker());
         let is_idle = self.nodes.dead() == 0 && self.nodes.bagged() == 0 && self.nodes.arm();
-        if self.nodes.context().kept.call(cell) && is_idle {
+        if self.nodes.context().kept.set_waker(cell) && is_idle {
             Poll::Pending
         } else {
             Poll::Ready(())

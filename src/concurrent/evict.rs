@@ -127,6 +127,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         });
     }
 
+    /// Unlinks the victims of the ceiling, one after the other, in the only turn of the thread.
     fn unlink_in_turn(&self, ceiling: &Ceiling<S>) {
         let mut panics = FirstPanic::default();
         let (mut idle, mut passed) = (0, 0);
@@ -256,6 +257,8 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         }
     }
 
+    /// Evicts entries until the remaining entries weigh at most `weight`. Returns the number of
+    /// entries that the ring has given up; 0 without a ceiling.
     pub(crate) fn shrink_weight_to(&self, weight: usize) -> usize {
         let Some(ceiling) = self.ceiling() else {
             return 0;

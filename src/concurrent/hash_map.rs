@@ -128,6 +128,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V, S: BuildHasher> WeakHashMap<K
             .is_none()
     }
 
+    /// Sets the value of a key. Returns the result of `old` for the replaced value, if its key was
+    /// alive.
     #[inline]
     fn put<R>(&self, hash: HashValue, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let hold = |watch: &SharedWatchFor<K>, _: &V| watch.hold();
@@ -274,6 +276,7 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, V: Clone, S: BuildHasher> WeakHa
         self.value_or_make(hash, key, Way::SHARES, make)
     }
 
+    /// Returns a clone of the value of a key; `make` makes a missing value.
     #[inline]
     #[track_caller]
     fn value_or_make<E, Es: Errors<E>>(

@@ -95,17 +95,18 @@ impl Inputs {
         });
     }
 
-    /// Passes the inputs of the computations that have called an operation that runs
+    /// Calls `each` with the inputs of each computation that has called the operation that now runs
     /// [apart](Scope::apart).
     fn each_asking(mut each: impl FnMut(&Inputs)) {
         Scope::each_outer(|inputs| {
-            // SAFETY: `run` and `Entered` name lists, which live until the end of their scopes. The
-            // scopes are outer scopes, which do not end in this function.
+            // SAFETY: `run`, `enter` and `Computing::enter` name lists, which live until the end of
+            // their scopes. The scopes are outer scopes, which do not end in this function.
             each(unsafe { &*inputs.cast() });
         });
     }
 
-    /// Whether these computations depend on the entry with the token at this place.
+    /// Returns whether all computations that have called the operation depend on the entry with the
+    /// token at this place. The operation runs [apart](Scope::apart).
     pub(crate) fn knows(token: usize) -> bool {
         let mut knows = true;
         Inputs::each_asking(|inputs| {
@@ -154,8 +155,8 @@ impl Inputs {
         result
     }
 
-    /// The token last: another part of the computation that finds the token in the list adds
-    /// nothing ([`Dependency::Known`]).
+    /// Adds the polled inputs of an entry, and then its token: another part of the computation that
+    /// finds the token in the list adds nothing ([`Dependency::Known`]).
     fn add_all(&self, token: &Token, polled: &[AnyWatch]) {
         for watch in polled.iter().filter_map(AnyWatch::again) {
             self.add(watch.watched(), |_, _| Some(watch));
@@ -166,7 +167,8 @@ impl Inputs {
         });
     }
 
-    /// Notes that the result of the computation will not be kept.
+    /// Notes a reason for which the result of the computation will not be kept; nothing after the
+    /// end of the computation.
     fn note(&self, note: impl FnMut(&mut Gathered)) {
         self.gathered.lock().iter_mut().for_each(note);
     }
@@ -219,7 +221,7 @@ impl Inputs {
         self.gathered.replace(None).unwrap_or_default()
     }
 
-    /// The number of inputs.
+    /// Returns the number of inputs: 0 after the end of the computation.
     pub(crate) fn len(&self) -> usize {
         let gathered = self.gathered.lock();
         gathered
@@ -305,7 +307,7 @@ impl<T: HasInputs> Entered<T> {
         unsafe { &self.0.as_ref().1 }
     }
 
-    /// Ends the code of the computation.
+    /// The current thread has run the code of the computation.
     #[inline]
     pub(crate) fn end(self) -> Computing<T> {
         let place = ManuallyDrop::new(self).0;

@@ -173,6 +173,8 @@ impl<K: Content<Target: Eq + Hash> + SharedRef, S: BuildHasher> Interner<K, S> {
             .map(|(key, ())| key)
     }
 
+    /// Inserts a key that a lookup has not found, and returns the key; or drops the key, and
+    /// returns the present key with the same content.
     #[inline]
     fn add(&self, hash: HashValue, key: K) -> K {
         if self.table.bound().is_some() {

@@ -60,10 +60,11 @@ impl<K, V> KeptRemains<K, V> {
         }
     }
 
-    /// Relaxed: the answer may be stale at once; a caller that depends on the answer asks again
-    /// under the lock.
+    /// Whether the list keeps keys and values until a user asks for both.
     #[inline]
     pub(super) fn is_on_request(&self) -> bool {
+        // Relaxed: the answer may be stale at once; a caller that depends on the answer asks again
+        // under the lock.
         self.on_request.load(Relaxed)
     }
 
@@ -80,8 +81,9 @@ impl<K, V> KeptRemains<K, V> {
         drop(list);
     }
 
-    /// Relaxed: a count.
+    /// The number of kept pairs.
     pub(super) fn len(&self) -> usize {
+        // Relaxed: a count.
         self.len.load(Relaxed)
     }
 
@@ -90,8 +92,8 @@ impl<K, V> KeptRemains<K, V> {
         self.list.lock().left.capacity() * size_of::<(K, V)>()
     }
 
-    /// Keeps the key and the value of a node. Destroys them if the policy has changed since the
-    /// thread marked the node.
+    /// Keeps the key and the value of a node, and calls the waker, if a call is owed. Destroys both
+    /// if the list keeps no pairs any more.
     pub(super) fn put(&self, key: K, value: V) {
         let mut left = Some((key, value));
         let waker = self.list.with_room(
@@ -113,16 +115,17 @@ impl<K, V> KeptRemains<K, V> {
         drop(left);
     }
 
-    /// Has a pair that comes into the empty list call the given waker. Returns whether the list is
-    /// empty. (A thread that was looking at a dead entry may keep the pair long after the death has
-    /// called the waker.)
-    pub(super) fn call(&self, waker: Arc<WakerCell>) -> bool {
+    /// Sets the waker, which the next pair that comes into the empty list calls. Returns whether
+    /// the list is empty. (A thread that was looking at a dead entry may keep the pair long after
+    /// the death has called the waker.)
+    pub(super) fn set_waker(&self, waker: Arc<WakerCell>) -> bool {
         let mut list = self.list.lock();
         // (The table has a share of the old waker: nothing is freed here.)
         list.waker = Some(waker);
         list.left.is_empty()
     }
 
+    /// Begins a call that takes pairs out: until its end, the list keeps pairs, and calls no waker.
     pub(super) fn begin_taking(&self) -> Taking<'_, K, V> {
         let list = self.list.lock();
         self.takers.store(self.takers.load(Relaxed) + 1, Relaxed);
@@ -155,7 +158,8 @@ impl<K, V> KeptRemains<K, V> {
 }
 
 impl<K, V> List<K, V> {
-    /// The waker, if it is to be called now.
+    /// Returns the waker, if a call of the waker is owed, and no call takes pairs out. Then the
+    /// caller calls the waker, and no call is owed any more.
     fn pay(&mut self, takers: usize) -> Option<Arc<WakerCell>> {
         let waker = self.waker.as_ref().filter(|_| self.owed && takers == 0);
         self.owed &= takers != 0;

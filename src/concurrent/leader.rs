@@ -59,7 +59,7 @@ pub(crate) struct Leader<'a, S: Compare> {
     spare: Option<Arc<Reservation>>,
     pub(super) role: Role,
     pub(super) stage: Stage,
-    /// From the computation within which the caller leads.
+    /// The edge from the computation within which the caller leads.
     pub(super) edge: Option<Edge>,
 }
 
@@ -108,12 +108,14 @@ impl<'a, S: Compare> Leader<'a, S> {
         Leader::new(table, hash, handles, role)
     }
 
+    /// Adds the edge from the computation within which the caller leads, if there is one.
     #[inline]
     pub(super) fn begun(mut self) -> Self {
         self.edge = self.own().and_then(Edge::of_leader);
         self
     }
 
+    /// Returns the claimed reservation. The value has not taken the place of its node yet.
     pub(super) fn reservation(&self) -> &Arc<Reservation> {
         match &self.reservation {
             Some(reservation) => reservation,
@@ -158,7 +160,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         let mut running = Running { computing, own };
         poll_fn(|context| {
             let _frame = own.map(|own| {
-                _ = Edge::renew(edge, own, false);
+                Edge::renew_of_leader(edge, own);
                 Reservation::frame(own)
             });
             if let Some(compute) = compute.take() {
@@ -223,8 +225,8 @@ impl<'a, S: Compare> Leader<'a, S> {
     /// of the same reservation was faster, what `read` returns for that maker's value. The table
     /// does not keep the value either if the node of the reservation was removed or replaced
     /// meanwhile, nor if an object has died that the caller did not keep alive. `frame` is the
-    /// frame of a [thread](Self::frame_of_thread). If the table keeps the value, `landed` may change
-    /// the result, and then `leave` may leave the result to the callers that wait.
+    /// frame of a [thread](Self::frame_of_thread). If the table keeps the value, `landed` may
+    /// change the result, and then `leave` may leave the result to the callers that wait.
     #[inline]
     pub(crate) fn finish<R>(
         mut self,
@@ -234,7 +236,7 @@ impl<'a, S: Compare> Leader<'a, S> {
         landed: impl FnOnce(&S::Watch, &mut R),
         leave: impl FnOnce(&Reservation, &R),
     ) -> R {
-        // Until the destructors have run that the end of the visit runs.
+        // The edge lasts until the destructors at the end of the visit have run.
         let _edge = self.edge.take();
         let (table, hash, mut leader) = (self.table, self.hash, self);
         let ((key, watch, value), made) = made();

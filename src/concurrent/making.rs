@@ -19,8 +19,8 @@ use crate::ptr::CoreRef;
 use crate::raw::{Match, Reader, Tally};
 use crate::reference::WeakKey;
 
-/// What a lookup has found instead of a value: a reservation, or nothing, or an entry of no use.
-/// Without a reservation, the visit of the lookup goes on.
+/// The outcome of a lookup without a value: the lookup has found a reservation, or nothing, or an
+/// entry of no use. Without a reservation, the visit of the lookup goes on.
 pub(crate) struct Absent<'t, S: Schema<Watch: Watches>> {
     reservation: Option<Arc<Reservation>>,
     visit: Option<Reader<'t, Node<S>>>,

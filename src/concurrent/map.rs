@@ -119,6 +119,7 @@ impl<K: SharedKey, V> WeakMap<K, V> {
         self.put(key, value, |_| ()).is_none()
     }
 
+    /// Sets the value of a key. Returns the result of `old` for the replaced value.
     #[inline]
     fn put<R>(&self, key: &K, value: V, old: impl FnOnce(&V) -> R) -> Option<R> {
         let (hash, address) = Address::of(WeakKey::addr(key));

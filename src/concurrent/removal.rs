@@ -70,6 +70,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let mut removed = 0;
         _ = self.change(upkeep, |change, _: &mut Option<()>| {
             let (pin, mut panics) = (change.pin, FirstPanic::default());
+            let again = true;
             let mut end = |node: &Node<S>| {
                 removed += usize::from(node.ready().is_some());
                 panics.catch(|| _ = self.end(node));
@@ -84,10 +85,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
                     if let Some(soon) = hashes.get(at + 4) {
                         pin.prefetch_entries(soon.bits());
                     }
-                    pin.remove_all(hash.bits(), true, &mut unwanted, &mut end);
+                    pin.remove_all(hash.bits(), again, &mut unwanted, &mut end);
                 }
             } else {
-                pin.remove_everywhere(true, unwanted, end);
+                pin.remove_everywhere(again, unwanted, end);
             }
             panics.resume();
         });

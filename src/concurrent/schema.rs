@@ -24,10 +24,12 @@ pub(crate) trait Schema: Sized {
     /// The name of an entry, beside its hash.
     type Name;
 
+    /// Names an entry for a snapshot, which does not stay inside the table.
     fn name(key: &Self::Key, watch: &Self::Watch) -> Self::Name
     where
         Self::Key: Clone,
         Self::Watch: Watches;
+    /// Returns whether an entry has this name.
     fn is_named(key: &Self::Key, watch: &Self::Watch, name: &Self::Name) -> bool
     where
         Self::Name: PartialEq,

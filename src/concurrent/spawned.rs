@@ -67,11 +67,11 @@ impl<R> Loading<R> {
 struct LoadEnd<R>(Arc<Loading<R>>);
 
 impl<R> LoadEnd<R> {
-    /// Leaves the result to the caller.
+    /// Leaves the result to the caller, and ends the wait of the caller.
     ///
     /// # Panics
     /// As the load has panicked, if the caller is gone.
-    fn with(self, result: thread::Result<R>) {
+    fn end_with(self, result: thread::Result<R>) {
         let loading = Arc::clone(&self.0);
         loading.result.replace(Some(result));
         drop(self);
@@ -131,7 +131,6 @@ where
         let (ended, reservation) = (Arc::clone(&loading.end), Arc::clone(self.reservation()));
         let role = self.role.clone();
         let (hash, known) = (self.hash, ptr::from_ref(self.table).addr());
-        // L1: pauses in the first poll.
         let load = async move {
             // L3: the locals are dropped in the reverse order.
             let share = share;
@@ -142,9 +141,11 @@ where
                 "a clone of the pointer to a collection has led to another collection"
             );
             let leader = Leader::new(table, hash, (reservation, None), role);
-            leader.make(true, || computing, split, end).await
+            // L1
+            let pauses = true;
+            leader.make(pauses, || computing, split, end).await
         };
-        let mut load: Load = Box::pin(async move { ends.with(caught(ended, load).await) });
+        let mut load: Load = Box::pin(async move { ends.end_with(caught(ended, load).await) });
         let first = {
             let _frame = self.frame();
             let _edge = Edge::of_leader(&loading.end);

@@ -315,6 +315,7 @@ where
 pub struct PolledWatch<K: StrongRef>(K::Weak);
 
 impl<K: StrongRef<Weak: Send + Sync> + 'static> PolledWatch<K> {
+    /// Erases the type. Asks the handle for its address: the code of the handle may be a user's.
     fn erased(self) -> AnyWatch {
         AnyWatch::PolledWatch(WeakRef::addr(&self.0).addr(), Box::new(self))
     }

@@ -120,7 +120,8 @@ impl<S: Schema<Watch: Watches>> Drop for Unanswered<'_, S> {
 
 /// Why there is no value.
 pub(crate) enum Failed<E> {
-    /// The thread makes the value itself, or a thread waiting for it does; or the time is up.
+    /// The caller makes the value itself, or would wait for a maker that waits for the caller; or
+    /// the time is up.
     Wait(WaitError),
     /// The making has failed.
     Error(E),

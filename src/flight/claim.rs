@@ -48,11 +48,14 @@ pub(crate) enum Claim {
     Yours(Role),
     /// The owner of this reservation makes the value.
     Taken(Arc<Reservation>),
+    /// The reservation is closed (J2): the caller unlinks its node.
     Closed,
 }
 
 impl Progress {
-    /// J1, J2. `None` if the owner needs a reservation of its own.
+    /// J1, J2: claims the value, for a racer or for an owner. An owner that joins racers takes its
+    /// reservation out of `own`. Returns `None` if there is none: then the caller makes one, and
+    /// claims again.
     fn claim(
         &mut self,
         this: &Arc<Reservation>,
@@ -150,6 +153,7 @@ impl Reservation {
     /// # Panics
     /// If a waker does, unless the thread is panicking.
     pub(crate) fn land(&self) {
+        // The values and errors that no heir gets are dropped last: their end may run user code.
         let ((joined, _left), woken) = self.0.wake(Sleepers::All, |state, waiting| {
             state.makers.closed = true;
             (state.makers.joined.clone(), state.complete(waiting))

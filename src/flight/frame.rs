@@ -67,6 +67,7 @@ impl Reservation {
         drop(other);
     }
 
+    /// Sets a frame around code of the computation.
     #[inline]
     pub(crate) fn frame(this: &Arc<Self>) -> Frame {
         Frame::of(Arc::clone(this))
@@ -114,6 +115,8 @@ impl Frame {
         handle
     }
 
+    /// Takes the frame off the thread. Returns the handle of the frame, or, while an inner frame
+    /// lasts, the handle of the computation around the frame.
     #[inline]
     fn leave(&mut self) -> Option<Arc<Reservation>> {
         let before = self.before.take();

@@ -39,6 +39,8 @@ impl Edge {
         Some(Edge::between(Reservation::current()?, to, waits))
     }
 
+    /// Adds an edge between two reservations. `waits`: whether the computation of `from` waits for
+    /// `to`; otherwise its code leads `to`.
     fn between(from: Arc<Reservation>, to: &Arc<Reservation>, waits: bool) -> Self {
         let to = Arc::clone(to);
         let number = from.0.with_room(
@@ -64,13 +66,24 @@ impl Edge {
         Edge::new(to, false)
     }
 
-    /// Passes the edge on to the computation that polls the wait or the leader now. A wait that
-    /// would close a cycle gets an error, and no edge.
-    pub(crate) fn renew(
+    /// Passes the edge of a wait on to the computation that polls the wait now. A wait that would
+    /// close a cycle gets an error, and no edge.
+    pub(crate) fn renew_of_wait(
         edge: &mut Option<Self>,
         to: &Arc<Reservation>,
-        waits: bool,
     ) -> Result<(), WaitError> {
+        let waits = true;
+        Edge::renew(edge, to, waits)
+    }
+
+    /// Passes the edge of a leader on to the computation that polls the leader now.
+    pub(crate) fn renew_of_leader(edge: &mut Option<Self>, to: &Arc<Reservation>) {
+        let waits = false;
+        _ = Edge::renew(edge, to, waits);
+    }
+
+    /// Passes an edge on to the current computation. `waits` is as for [`between`](Self::between).
+    fn renew(edge: &mut Option<Self>, to: &Arc<Reservation>, waits: bool) -> Result<(), WaitError> {
         if !Reservation::is_current(edge.as_ref().map(|edge| &edge.from)) {
             *edge = None;
             // F1
@@ -83,7 +96,7 @@ impl Edge {
         Ok(())
     }
 
-    /// Looks for the computation of this edge, from the end of the edge on.
+    /// Returns whether this edge, which leads to `to`, closes a cycle that is a true one (F2).
     fn closes_a_cycle(&self, to: &Arc<Reservation>) -> bool {
         loop {
             match self.way_back(to) {
@@ -96,7 +109,8 @@ impl Edge {
         }
     }
 
-    /// A way that leads back to the computation of this edge: F2: whether the way is still there.
+    /// Looks for a way that leads back to the computation of this edge. Returns `None` if there is
+    /// no way; otherwise, whether the way that was found is still there (F2).
     fn way_back(&self, to: &Arc<Reservation>) -> Option<bool> {
         // The reservations on all ways, each with the place from which an edge has led to it.
         let (mut reached, mut at) = (vec![(Arc::clone(to), None)], 0);
@@ -133,6 +147,7 @@ impl Outgoing {
 }
 
 impl Reservation {
+    /// Returns clones of the edges. Their memory is allocated outside of the lock.
     fn edges(&self) -> Vec<Outgoing> {
         self.0.with_room(
             |state, memory| match memory.capacity() < state.edges.len() {

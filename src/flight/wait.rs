@@ -20,7 +20,7 @@ impl Reservation {
     ) -> Result<Option<Heir>, WaitError> {
         // The graph of waits has the edge until the wait ends.
         let mut edge = None;
-        Edge::renew(&mut edge, this, true)?;
+        Edge::renew_of_wait(&mut edge, this)?;
         // Only a completion counts sleepers: a counted thread is never timed out.
         let (complete, counted) = this.0.sleep(until, |state| state.complete);
         let heir = counted.then(|| Heir(Arc::clone(this)));
@@ -69,7 +69,7 @@ impl Future for Wait<'_> {
         if waits.enter(&mut this.seat, context.waker(), |state| state.complete) {
             return Poll::Ready(Ok(()));
         }
-        Edge::renew(&mut this.edge, this.reservation, true)?;
+        Edge::renew_of_wait(&mut this.edge, this.reservation)?;
         Poll::Pending
     }
 }
@@ -77,6 +77,7 @@ impl Future for Wait<'_> {
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
         let seat = self.seat.take();
+        // The completion that has woken the task has counted the task as an heir.
         if seat.is_some_and(|seat| self.reservation.0.leave(seat)) {
             self.reservation.disinherit();
         }

@@ -206,11 +206,13 @@ impl<X> Ring<X> {
         self.slots[self.member(addr)? as usize].kept.as_ref()
     }
 
+    /// Returns the slot of an object that is a member.
     #[inline]
     fn member(&self, addr: usize) -> Option<u32> {
         self.find(addr).filter(|at| self.is_member(*at))
     }
 
+    /// Returns whether a slot in use has a member, not a leaving item.
     #[inline]
     fn is_member(&self, at: u32) -> bool {
         self.slots[at as usize].gone.is_none()
@@ -298,6 +300,7 @@ impl<X> Ring<X> {
         !matches!(outcome, Outcome::Refused(_))
     }
 
+    /// Returns whether the limit allows a member of this weight.
     fn fits(&self, weight: usize) -> bool {
         self.limit.weight.is_none_or(|most| weight <= most) && self.limit.entries != 0
     }
@@ -310,7 +313,9 @@ impl<X> Ring<X> {
         }
     }
 
-    /// Makes the item of an absent object a [victim](Self::next_victim).
+    /// Makes an item a [victim](Self::next_victim), with the cause for which the item does not fit.
+    /// Does nothing if the ring has an item of the object: a member, or a leaving item, which is a
+    /// victim already.
     pub(crate) fn refuse(&mut self, addr: usize, what: X) {
         if self.find(addr).is_none() {
             let at = self.place(addr, what);
@@ -344,6 +349,7 @@ impl<X> Ring<X> {
         self.leave(at, why);
     }
 
+    /// Makes an item that is in no list a leaving item.
     fn leave(&mut self, at: u32, why: Gone) {
         self.slots[at as usize].gone = Some(why);
         self.leaving.push(&mut self.slots, at);
@@ -407,6 +413,7 @@ impl<X> Ring<X> {
         self.member(addr).map(|at| self.hit(at)).is_some()
     }
 
+    /// Notes a hit of a member: sets the bit, and touches the member in this generation.
     fn hit(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];
         self.visited += usize::from(!mem::replace(&mut slot.visited, true));

@@ -80,7 +80,7 @@ impl Membership {
     // `raw`).
 
     /// Notes that the ring knows the entry, or that a hit was reported in a round. Returns false if
-    /// the entry is unlinked. The caller holds the lock of the ring.
+    /// the entry is unlinked; then `UNTOLD` becomes `ENDED`. The caller holds the lock of the ring.
     fn set(&self, new: u16) -> bool {
         let mut now = NEW;
         loop {
@@ -130,7 +130,8 @@ impl Membership {
     }
 
     /// Returns the removal cause of an entry that is about to be destroyed, if a thread has
-    /// unlinked the entry, or the ring knows the entry.
+    /// unlinked the entry, or the ring knows the entry. The cause is `Died` if no thread has ended
+    /// the state: a death has unlinked the entry, or the entry is linked, and its table ends.
     pub(crate) fn cause(&self) -> Option<Gone> {
         match self.0.load(Relaxed) {
             NEW | UNTOLD | EARLY => None,
@@ -177,7 +178,7 @@ pub(crate) struct SharedRing<X> {
     evicted: AtomicUsize,
 }
 
-/// What a ring tells of itself.
+/// The number of evicted items of a ring, the weight of its members, and the bytes of its memory.
 #[derive(Default)]
 pub(crate) struct RingUsage {
     pub(crate) evicted: usize,
@@ -300,6 +301,7 @@ impl<X> SharedRing<X> {
         self.shrink(fitting);
     }
 
+    /// Moves the ring into memory for `items` items, which is allocated under no lock.
     #[inline]
     fn shrink(&self, items: Option<usize>) {
         if let Some(mut memory) = items.and_then(allocate) {
@@ -320,6 +322,8 @@ impl<X> SharedRing<X> {
         self.with(|ring| ring.set_limit(limit));
     }
 
+    /// Runs a closure under the lock, which the caller has. Publishes the round, and whether there
+    /// is a victim, if the closure has changed them.
     fn publish<R>(&self, ring: &mut Ring<X>, run: impl FnOnce(&mut Ring<X>) -> R) -> R {
         let shown =
             |ring: &Ring<X>| u32::from(ring.round()) | if ring.has_victim() { DUE } else { 0 };
@@ -349,6 +353,7 @@ impl<F: ?Sized> Listener<F> {
         }
     }
 
+    /// Sets or removes the closure. The old closure is dropped under no lock.
     pub(crate) fn set(&self, listener: Option<Arc<F>>) {
         let mut hears = self.hears.lock();
         // Relaxed: the lock orders the reads of the closure.

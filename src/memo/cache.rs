@@ -211,6 +211,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         Scope::apart(|| self.end_all_of(object))
     }
 
+    /// As [`invalidate`](Self::invalidate), [apart](Scope::apart) from the code of a computation.
     fn end_all_of<P: SharedKey>(&self, object: &P) -> usize {
         let addr = P::known_addr(object);
         let names_it = |watches: &EntryWatches<K::Watches>| {
@@ -244,6 +245,7 @@ impl<K: MemoKey, V> Memo<K, V> {
         Self::hash_with(key, hasher).expect("there is a hasher")
     }
 
+    /// Returns the hash of a key; `None` if the key has plain parts, and there is no hasher.
     #[inline]
     #[track_caller]
     fn hash_with<'h>(
@@ -269,8 +271,8 @@ impl<K: MemoKey, V> Memo<K, V> {
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// Returns the result for a key, if there is one. O(1), lock-free outside of computations.
-    /// Counts only [under a ceiling](crate::Statistics). Within a [computation](Computation), the result becomes an input
-    /// of that computation.
+    /// Counts only [under a ceiling](crate::Statistics). Within a [computation](Computation), the
+    /// result becomes an input of that computation.
     #[inline]
     #[track_caller]
     pub fn get(&self, key: impl MemoQuery<K>) -> Option<V> {
@@ -316,6 +318,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
+    /// As [`remove`](Self::remove), [apart](Scope::apart) from the code of a computation.
     #[track_caller]
     fn take(&self, key: impl MemoQuery<K>) -> Option<V> {
         let remove = |hash: HashValue| {
@@ -334,6 +337,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         removed
     }
 
+    /// As [`insert`](Self::insert), [apart](Scope::apart) from the code of a computation.
     #[track_caller]
     fn set<Q: MemoQuery<K>>(&self, key: Q, value: V) -> Option<V> {
         let (hash, handles) = (self.hash(&key), key.handles());
@@ -523,7 +527,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    /// The only frame of the library on the stack while the user's computation runs.
+    /// Runs the computation, and publishes its result, or passes its error on. No other frame of
+    /// the library is on the stack while the computation runs.
     #[cold]
     #[inline(never)]
     fn run<E, Es: Errors<E>>(
@@ -541,7 +546,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    /// Keeps the result, and returns a clone of the result.
+    /// Publishes a clone of the result, and returns the result. If another maker was faster,
+    /// returns a clone of that maker's result. The computation that asks depends on the entry of
+    /// the result; if there is none, the dependency is [`Dependency::Ended`].
     #[inline(never)]
     fn finish(begun: Leads<'_, K, V>, value: V) -> V {
         let computing = begun.end();
@@ -556,6 +563,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         })
     }
 
+    /// Ends a computation without a result. The error goes to the callers that wait, if `Es` shares
+    /// errors, and no input has ended.
     #[cold]
     #[inline(never)]
     fn fail<E, Es: Errors<E>>(begun: Leads<'_, K, V>, error: &E) {

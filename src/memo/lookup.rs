@@ -1,5 +1,6 @@
-//! Lookups. If code of a computation makes a lookup, the lookup runs [apart](Scope::apart), and then
-//! adds the dependency on the found entry to the inputs of the computation (I1, I2 of [`Inputs`]).
+//! Lookups. If code of a computation makes a lookup, the lookup runs [apart](Scope::apart), and
+//! then adds the dependency on the found entry to the inputs of the computation (I1, I2 of
+//! [`Inputs`]).
 
 use super::cache::Memo;
 use super::key::{MemoKey, MemoQuery};
@@ -67,6 +68,7 @@ impl<K: MemoKey, V> Memo<K, V> {
 }
 
 impl<K: MemoKey, V: Clone> Memo<K, V> {
+    /// Returns a clone of the result of an entry, unless the entry is dead.
     #[inline]
     pub(super) fn read(watches: &EntryWatches<K::Watches>, value: &V) -> Option<V> {
         (!watches.is_found_dead()).then(|| value.clone())
@@ -107,7 +109,9 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         }
     }
 
-    /// Always inlined into the one call of a hit, which is not inlined into a user's frame.
+    /// Returns a clone of the result of a key, and makes the entry an input of the computation that
+    /// asks, if there is one.
+    // Always inlined into the one call of a hit, which is not inlined into a user's frame.
     #[inline(always)]
     #[track_caller]
     pub(super) fn find(
@@ -141,6 +145,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         Ok(value)
     }
 
+    /// Finds the result of a key, without a look at the scope of the thread. `read` returns `None`
+    /// for a dead entry.
     #[inline(always)]
     #[track_caller]
     fn find_apart<R>(

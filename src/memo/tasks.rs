@@ -117,7 +117,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
         self.task(key, Way::SHARES, compute, identity).await
     }
 
-    /// `split` tells the result from an error.
+    /// Returns the result for a key, or computes the result in this task. `split` tells the result
+    /// from an error.
     async fn task<'m, F: Future, E, Es: Errors<E>>(
         &'m self,
         key: impl MemoQuery<K>,
@@ -137,7 +138,8 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
                     let computing = begin(&inputs, |dependencies| compute(weak, dependencies));
                     go_on(inputs, computing)
                 };
-                let computed = begun.leader.run(false, compute).await;
+                let pauses = false;
+                let computed = begun.leader.run(pauses, compute).await;
                 apart(|| begun.end::<E, Es>(split(computed)))
             }
         }
@@ -438,8 +440,8 @@ impl Drop for OpenInputs {
     }
 }
 
-/// Calls the closure of a computation. The lifetime is that of the memo, or of a share that the
-/// computation has.
+/// Calls the closure of a computation, as code of the computation. `'m` is the lifetime of the
+/// memo, or of a share of the memo that the computation has.
 fn begin<'m, F>(inputs: &Arc<Inputs>, compute: impl FnOnce(Dependencies<'m>) -> F) -> F {
     let dependencies = Dependencies {
         inputs: Arc::clone(inputs),
@@ -448,7 +450,8 @@ fn begin<'m, F>(inputs: &Arc<Inputs>, compute: impl FnOnce(Dependencies<'m>) -> 
     Inputs::or_spoil(|| inputs.run(|| compute(dependencies)))
 }
 
-/// Runs the future of a computation.
+/// Makes the polls of a computation's future code of the computation: the results that the future
+/// asks for become inputs.
 fn go_on<F: Future>(inputs: Arc<Inputs>, computing: F) -> impl Future<Output = F::Output> {
     let through = move |poll: &mut dyn FnMut()| Inputs::or_spoil(|| inputs.run(poll));
     each_poll(through, computing)

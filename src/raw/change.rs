@@ -147,7 +147,8 @@ impl<N: Entry> Writer<'_, N> {
     }
 
     /// Locks the home bucket of an entry that is to be unlinked, unless the bucket has moved. If
-    /// the entry is linked, its token has been closed: no user code runs between that and the lock.
+    /// the entry is still linked, its slot has ended, or its token is closed. The wake-ups of a
+    /// closing are made when the thread has left, so no user code runs here.
     #[inline]
     fn lock_untied<'g>(&self, place: &Located<'g, N>, seen: Meta) -> Option<LockedBucket<'g, N>> {
         let mut locked = place.home.lock(seen)?;
@@ -172,7 +173,7 @@ impl<N: Entry> Writer<'_, N> {
         }
     }
 
-    /// Does the same for all buckets.
+    /// Waits as [`pass`](Self::pass) does, for the writers at all buckets.
     pub(crate) fn pass_all(&self) {
         self.each_bucket(|hash| self.pass(hash));
     }

@@ -192,6 +192,7 @@ impl Domain {
         }
     }
 
+    /// Returns the participant of the thread with this number, which is made if there is none.
     pub(super) fn include(&self, number: usize, make: MakeRest) -> &Participant {
         // SAFETY: the rest lasts as long as the domain.
         let rest = unsafe { &*self.rest_or_new(make) };
@@ -249,6 +250,8 @@ impl Domain {
         is_empty || self.is_soon_unseen()
     }
 
+    /// Returns whether the visits that the caller sees end within [`LOOKS`] looks. False if there
+    /// are more than [`WATCHED`] visits.
     #[cold]
     #[inline(never)]
     fn is_soon_unseen(&self) -> bool {
@@ -329,9 +332,10 @@ impl Domain {
         (own.depth.get() != 0).then_some(number.get())
     }
 
-    /// Retires objects that were unlinked by other threads, while threads inside may look at them.
+    /// Adds objects to the deferred list, for a caller that may be inside: see
+    /// [`to_deferred`](Self::to_deferred).
     #[cold]
-    pub(super) fn wait(&self, all: Vec<Retired>) {
+    pub(super) fn defer(&self, all: Vec<Retired>) {
         let mut panics = FirstPanic::default();
         self.to_deferred(all, self.own_number_if_inside(), &mut panics);
         panics.resume();

@@ -107,8 +107,8 @@ pub trait Registered {
         let watch = self.only();
         watch.map_or(0, |watch| watch.register(core, hash, kept).into())
     }
-    /// Registers with the entry's object, if nothing is registered with the object. For entries
-    /// compared by addresses.
+    /// Registers with the entry's object, if nothing is registered with the object. Returns whether
+    /// the entry is registered now. For entries compared by addresses.
     #[doc(hidden)]
     #[inline]
     fn register_first(&self, core: CoreRef, kept: &Promise) -> bool {
@@ -187,7 +187,7 @@ pub trait Registered {
     fn memory_usage(&self) -> usize {
         self.only().map_or(0, SharedWatch::memory_usage)
     }
-    /// Returns whether other entries depend on the entry now.
+    /// Returns whether other entries, or computations under way, depend on the entry now.
     #[doc(hidden)]
     #[inline]
     fn has_dependents(&self) -> bool {

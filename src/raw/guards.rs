@@ -18,6 +18,7 @@ use crate::sync::Ordering::*;
 use crate::thread::ThreadNumber;
 
 impl Domain {
+    /// Enters the table: begins a visit of the calling thread, or goes deeper in its visit.
     #[inline(always)]
     pub(super) fn enter(&self, make: MakeRest) -> Inside<'_> {
         let number = ThreadNumber::current();
@@ -55,6 +56,7 @@ impl Domain {
         participant.depth.get() == 1 && (self.is_of_one() || self.sees_nobody())
     }
 
+    /// Returns whether the visit of the calling thread is the only one.
     #[inline(never)]
     fn sees_nobody(&self) -> bool {
         let mut seen = 0;
@@ -239,6 +241,7 @@ impl Writing<'_> {
         self.gathers.set(Some(gathers));
     }
 
+    /// Makes room for `count` objects beside the first.
     #[cold]
     fn make_room_behind(&self, count: usize) {
         let mut more = self.more.take();
@@ -306,7 +309,8 @@ impl Drop for Writing<'_> {
     fn drop(&mut self) {
         let (first, quiet) = (self.first.take(), self.quiet.get());
         if quiet {
-            // First as at the end of an inner operation, which destroys nothing.
+            // Deeper by one: the thread first leaves as from an inner operation, which destroys
+            // nothing.
             let depth = &self.inside.participant.depth;
             depth.set(depth.get() + 1);
         }

@@ -67,7 +67,8 @@ fn hash(core: CoreRef) -> u64 {
 }
 
 impl<N: Entry> RawTable<N> {
-    /// Changes what the list has of the table. What the change takes out is dropped under no lock.
+    /// Changes the item of the table in the list; adds the item first, if the table is not in the
+    /// list. `change` drops nothing: the caller drops the replaced parts, under no lock.
     fn list(&self, change: impl FnOnce(&mut Listed)) {
         let core = self.core_or_new();
         let rest = self.domain.rest_or_new(Self::REST).cast_mut();

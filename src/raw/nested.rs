@@ -12,7 +12,7 @@ use core::ptr;
 /// with an insertion into a second collection, and so on, through all collections.
 const DEEP: usize = 16;
 
-/// A call of the current thread for a subject, until [`with`](Self::with) returns.
+/// A *turn*: a call of the current thread for a subject, until [`with`](Self::with) returns.
 pub(crate) struct NestedCall {
     subject: *const (),
     /// How many entries of the subject the thread has killed during the turn, less those
@@ -57,7 +57,7 @@ impl NestedCall {
         turns.iter().filter(is_same).count() >= most
     }
 
-    /// Makes a call that concerns the subject, and is not listed yet.
+    /// Makes a turn for the subject, which is not listed yet.
     #[inline]
     fn about<S>(subject: *const S) -> Self {
         NestedCall {
@@ -67,6 +67,7 @@ impl NestedCall {
         }
     }
 
+    /// Makes this turn the innermost turn of the thread.
     #[inline]
     fn list(&self, turns: Turns) -> Listed<'_> {
         self.outer.set(turns.innermost);
@@ -88,6 +89,8 @@ impl NestedCall {
         self.killed.take()
     }
 
+    /// Returns whether the thread has killed an entry of the subject since the last call of
+    /// [`take_killed`](Self::take_killed).
     pub(crate) fn has_killed(&self) -> bool {
         self.killed.get() != 0
     }

@@ -211,7 +211,7 @@ impl Participant {
         (self.vain_number.get(), self.vain_visit.get()) == (visit.number as u32, visit.visit)
     }
 
-    /// Makes the barrier alone: the visit goes on.
+    /// Makes the barrier of [`leave`](Self::leave), and does not leave: the visit goes on.
     #[cold]
     pub(super) fn sit_still(&self) {
         store_load(&self.visit, self.visits.get());

@@ -396,7 +396,8 @@ impl<'t, N: Entry> Plain<'t, N> {
         !gathers || participant.bag().is_some()
     }
 
-    /// Makes the room, under no lock. Returns whether there is room now.
+    /// Makes the room that [`may_unlink`](Self::may_unlink) has missed, under no lock. Returns
+    /// whether an entry may be unlinked now.
     #[cold]
     #[inline(never)]
     fn make_room_to_retire(&self, parks: bool) -> bool {

@@ -37,8 +37,9 @@ use crate::thread::ThreadNumber;
 
 /// One change of a thread in this many also looks at entries left by other threads.
 const INTERVAL: usize = 16;
-/// So many dead entries of its own a thread takes at a time, beside others: fewer than in a full
-/// list. So the word of the full lists does not change where threads take what they kill.
+/// Where threads [let dead entries wait](RawTable::lets_dead_wait), a change takes the entries of
+/// its thread's own list when this many wait: fewer than in a full list. So where threads take the
+/// entries that they kill, no list becomes full, and the word of the full lists does not change.
 const GATHERED: usize = if cfg!(weakly_loom) { 1 } else { 8 };
 
 /// A list from which a thread [takes](RawTable::take_dead) dead entries.
@@ -86,7 +87,7 @@ impl<N: Entry> RawTable<N> {
         let waiting = core.own_due(participant.number).1;
         participant.count_change() % INTERVAL == 0
             || core.is_any_full()
-            || waiting != 0 && (waiting >= GATHERED || !self.waits())
+            || waiting != 0 && (waiting >= GATHERED || !self.lets_dead_wait())
     }
 
     /// Returns the upkeep that the change does.
@@ -114,7 +115,7 @@ impl<N: Entry> RawTable<N> {
         self.due_of(self.domain.participant(number.get(), Self::REST))
     }
 
-    /// The same for the participant's thread.
+    /// Does the same as [`due`](Self::due), for the participant's thread.
     #[inline]
     pub(super) fn due_of(&self, participant: &Participant) -> Option<Due> {
         let is_due = self.begin_change(participant);
@@ -134,19 +135,19 @@ impl<N: Entry> RawTable<N> {
 
     /// Returns the next list of other threads with entries, from list `nth` on, if its threads may
     /// have stopped taking the entries: no entry has come since the previous look at the list. If
-    /// threads do not [let entries wait](Self::waits), any list with entries is returned. Adds
-    /// stripes if there are too few for the threads.
+    /// threads do not [let entries wait](Self::lets_dead_wait), any list with entries is returned.
+    /// Adds stripes if there are too few for the threads.
     pub(crate) fn next_due(&self, nth: usize) -> Option<DeadList> {
         let core = self.core()?;
         core.widen_for(self.domain.participants.included());
         let at = core.next_due(nth)?;
-        (core.look_if_idle(at) || !self.waits()).then_some(DeadList::Stripe(at))
+        (core.look_if_idle(at) || !self.lets_dead_wait()).then_some(DeadList::Stripe(at))
     }
 
     /// Whether a thread leaves its dead entries in its list until there are enough for one look at
     /// all threads.
     #[inline]
-    fn waits(&self) -> bool {
+    fn lets_dead_wait(&self) -> bool {
         self.domain.is_crowded(if N::PROMPT { CROWD } else { 2 })
     }
 
@@ -341,7 +342,7 @@ impl<N: Entry> RawTable<N> {
         } else {
             let mut all = Vec::new();
             taken.retire(|retired| all.push(retired));
-            self.domain.wait(all);
+            self.domain.defer(all);
         }
     }
 }
@@ -375,6 +376,7 @@ impl<N: Entry> Taken<'_, N> {
         panics.resume();
     }
 
+    /// Passes each entry to `retire`.
     fn retire(self, retire: impl FnMut(Retired)) {
         // SAFETY: taken from the list, so owned by `self`; R3.
         self.nodes()

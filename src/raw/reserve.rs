@@ -6,8 +6,8 @@
 //! * **V1** The first visit links the reservation only if no entry has its hash. So the visit
 //!   compares no keys.
 //! * **V2** The second visit takes the old reservation out of its memory, if no thread inside may
-//!   look at it (D1, D2). Then no thread will ever find the reservation: who knows of it has found
-//!   it before.
+//!   look at it (D1, D2). Then no thread will ever find the reservation: a thread that waits for
+//!   the reservation has found it before.
 
 use super::array::Array;
 use super::bucket::LockedBucket;
@@ -56,10 +56,10 @@ impl<N: Entry> RawTable<N> {
 
     /// Makes an entry, and replaces the reservation for which `is_own` is true by the entry, unless
     /// the table is unusual, or the reservation is not linked any more, or an object of the entry
-    /// [has died](Registered::may_be_linked): then the caller gets the entry. Otherwise `linked` gets the
-    /// linked entry, within the visit, and `then` gets
-    /// the old reservation, if no thread looks at it (V2), when the thread has left, and before
-    /// anything is destroyed; and the caller does the upkeep that is due.
+    /// [has died](Registered::may_be_linked): then the caller gets the entry. Otherwise `linked`
+    /// gets the linked entry, within the visit. When the thread has left, and before anything is
+    /// destroyed, `then` gets the old reservation, if no thread looks at the reservation (V2). The
+    /// caller does the upkeep that is returned.
     #[inline]
     pub(crate) fn publish<'t>(
         &'t self,

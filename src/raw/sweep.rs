@@ -107,7 +107,8 @@ impl<N: Entry> Writer<'_, N> {
         self.remove_from(hash, slots, again, unwanted, removed);
     }
 
-    /// Does the same in each bucket, one after the other. O(capacity).
+    /// Unlinks all entries that are `unwanted`, as [`remove_all`](Self::remove_all) does for one
+    /// hash: bucket by bucket. O(capacity).
     pub(crate) fn remove_everywhere(
         &self,
         again: bool,
@@ -119,7 +120,8 @@ impl<N: Entry> Writer<'_, N> {
         });
     }
 
-    /// Does the same in the bucket of a hash, for the entries in the given slots.
+    /// Unlinks the entries that are `unwanted`, as [`remove_all`](Self::remove_all) does, among the
+    /// entries in the given slots of the chain of a hash.
     fn remove_from<I: Iterator<Item = usize>>(
         &self,
         hash: u64,
@@ -141,7 +143,7 @@ impl<N: Entry> Writer<'_, N> {
                     }
                 }
             }
-            // The question may be user code: entries that it inserts are not asked about.
+            // `unwanted` may be user code: it is not asked about the entries that it inserts.
             places.retain(|place| unwanted(place.get()));
             self.inside.make_room_to_retire(places.len());
             let mut replaced = false;
@@ -157,7 +159,8 @@ impl<N: Entry> Writer<'_, N> {
                 // The replacing entry may be unwanted, too, for example the value that replaced a
                 // reservation.
                 replaced |= places.len() != found;
-                // The first with an open token, and those behind it, wait until it is closed.
+                // The first entry with an open token, and the entries behind it, wait until the
+                // token is closed.
                 let (mut clear, mut tied) = (0, None);
                 for place in &places {
                     match untie(place.get()) {

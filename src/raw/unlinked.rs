@@ -37,8 +37,9 @@ impl<'t, N: Entry> Unlinked<'t, N> {
         self.node
     }
 
-    /// Returns the watch with the watch of the `old` entry, whose registration it may inherit.
-    /// Otherwise registers the entry, and returns the number of registrations made.
+    /// Returns the watch of the entry, and the watch of the `old` entry, if the former may inherit
+    /// the registration of the latter. Otherwise registers the entry. Also returns the number of
+    /// registrations made.
     #[inline(always)]
     pub(super) fn inherit_or_register<'n>(
         &'n self,

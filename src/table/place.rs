@@ -57,9 +57,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
     }
 
     /// Finds the place of a key, with room for its entry. `eq` returns whether an entry belongs to
-    /// the key, and `pin` whether the entry is live. An entry that is not live has lost its value:
-    /// the entry is removed at once, its place is reused, and its notice will be late. The caller
-    /// reclaims dead entries before or after ([`tidy`](Self::tidy)).
+    /// the key. `pin` returns `None` for an entry that has lost its value: the entry is removed at
+    /// once, its place is reused, and its notice is *late* (see `queue::owner`): it finds no entry.
+    /// The caller reclaims dead entries before or after ([`tidy`](Self::tidy)).
     #[inline]
     pub(crate) fn place<R>(
         &mut self,

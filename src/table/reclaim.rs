@@ -55,8 +55,9 @@ pub enum Reclaim {
     /// Only `purge`, `purge_some`, `purge_cycles`, `clear` and the end of the collection destroy
     /// the remains, and `drain_dead`, `drain_cycles` and `take_dead` return them. Other operations
     /// keep them. (The collection ends when it is dropped or turned into an iterator. Returning to
-    /// [`OnUse`](Self::OnUse) ends the policy, and destroys all kept remains and all entries that
-    /// have died since.)
+    /// [`OnUse`](Self::OnUse) ends the policy, and destroys all kept remains and all dead entries
+    /// with pending notices. `Arc` and `Rc` send no notices: a later sweep finds their dead
+    /// entries.)
     ///
     /// The entries themselves are still removed, so dead entries do not make the table grow. But
     /// their remains take memory until the program asks for them. Keeping the remains of an entry

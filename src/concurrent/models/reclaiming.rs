@@ -87,7 +87,7 @@ fn a_pair_against_calls(calls: usize) {
         kept.set_on_request(true);
         let cell = WakerCell::new();
         drop(cell.replace(woken.waker().map(Arc::new)));
-        kept.call(Arc::clone(&cell));
+        kept.set_waker(Arc::clone(&cell));
         let other = Arc::clone(&kept);
         let ((), taken) = both(
             move || other.put(0, 0),

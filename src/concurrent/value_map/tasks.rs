@@ -125,7 +125,8 @@ impl<K: Eq + Hash, V: SharedRef, S: BuildHasher> WeakValueMap<K, V, S> {
                     key.clone()
                 };
                 let end = |leader: Leader<'_, _>, made| Self::end::<E, Es>(leader, key, made);
-                leader.make(false, || make(name), split, end).await
+                let pauses = false;
+                leader.make(pauses, || make(name), split, end).await
             }
         }
     }

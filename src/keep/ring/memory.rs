@@ -54,8 +54,8 @@ impl<X> Ring<X> {
         has_slot && self.index.len() < self.index.capacity()
     }
 
-    /// Returns the sizes of the slots and of the index with one more object. Zero if the present
-    /// memory is large enough.
+    /// Returns the sizes that the slots and the index need for one more object: each is zero if the
+    /// present memory is large enough.
     fn missing(&self) -> (usize, usize) {
         let (mut slots, len) = (0, self.slots.len());
         if self.free == NONE && len == self.slots.capacity() {
@@ -68,6 +68,8 @@ impl<X> Ring<X> {
         (slots, missing_in(&self.index))
     }
 
+    /// Makes room for one more object in `memory`, and leaves the old memory there. If `memory` is
+    /// too small, changes nothing, and returns the sizes that are needed as the error.
     #[cold]
     pub(super) fn grow(&mut self, memory: &mut RingMemory<X>) -> Result<(), (usize, usize)> {
         let (slots, index) = self.missing();
