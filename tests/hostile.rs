@@ -36,7 +36,7 @@ use common::subject::single::{Collection, Kit};
 #[cfg(feature = "std")]
 #[test]
 fn random_scripts() {
-    for seed in 0..common::sized(200, 24, 2) as u64 {
+    for seed in 0..common::sized(200, 12, 2) as u64 {
         // In half of them nothing may leak.
         script::FORGETS.set(seed % 2 == 0);
         for run in script::ALL {

@@ -41,8 +41,8 @@ use std::{env, thread};
 use actor::{Actor, Breath, World};
 use body::{Body, DESTROYED, MADE};
 use common::random::random;
-use common::scaled;
 use common::watchdog::watched;
+use common::{scaled, sized};
 use memory::Book;
 use places::{Life, Place, shared_places};
 use weakly::Strong;
@@ -50,7 +50,7 @@ use weakly::Strong;
 const RESIDENTS: usize = scaled(4000, 40);
 const MOST_THREADS: usize = scaled(64, 3);
 /// How many breaths there are, and how large, if no time is given.
-const BREATHS: usize = scaled(12, 2);
+const BREATHS: usize = sized(12, 6, 2);
 const SMALL: usize = scaled(2000, 10);
 /// How many entries a thread gathers in its bag, at most.
 const BAG: usize = 16;

@@ -7,14 +7,14 @@ use weakly::{Strong, WeakValueMap};
 
 use crate::collections::*;
 use crate::common::random::random;
-use crate::common::scaled;
 use crate::common::subject::{ByValue, Paired};
 use crate::common::watchdog::{assert_at_most, processor_time};
+use crate::common::{scaled, sized};
 use crate::heap;
 
 /// How many notices an operation takes.
 const NOTICES: usize = 16;
-const MANY: usize = scaled(1_000, 20);
+const MANY: usize = sized(1_000, 300, 20);
 
 crate::subjects! {
     $ in [crate::collections];

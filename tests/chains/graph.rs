@@ -15,7 +15,7 @@ use weakly::Reclaim;
 use weakly::keep::Limit;
 
 use crate::common::random::random;
-use crate::common::scaled;
+use crate::common::{scaled, sized};
 use crate::model::Model;
 use crate::world::World;
 
@@ -140,7 +140,7 @@ pub(crate) fn compute(node: usize, contents: &[u32], env: &mut dyn Env) -> Resul
 /// How many lookups there are with each number of threads.
 fn lookups() -> usize {
     let wanted = std::env::var("WEAKLY_LOOKUPS").ok();
-    wanted.map_or(scaled(20_000, 100), |wanted| {
+    wanted.map_or(sized(20_000, 10_000, 100), |wanted| {
         wanted.parse().expect("a number")
     })
 }
@@ -156,7 +156,7 @@ impl Drop for Running {
     }
 }
 
-const ROUND: usize = scaled(5_000, 100);
+const ROUND: usize = sized(5_000, 2_500, 100);
 
 /// 513, 541, 551: A single thread has the misses, the results and the numbers of the plain model.
 #[test]

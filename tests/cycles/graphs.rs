@@ -1,14 +1,13 @@
 //! Random graphs against brute force.
 
 use crate::common::random::random;
+use crate::common::sized;
 use crate::graph::{ALL, Atomic, Counted, Family, Ours, Single, check};
 
 /// How many graphs of each kind.
 pub(crate) fn graphs() -> u64 {
     let asked = std::env::var("WEAKLY_GRAPHS").ok();
-    asked.map_or(if cfg!(miri) { 3 } else { 1000 }, |text| {
-        text.parse().unwrap()
-    })
+    asked.map_or(sized(1_000, 400, 3) as u64, |text| text.parse().unwrap())
 }
 
 fn check_all<F: Family>() {

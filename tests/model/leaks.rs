@@ -11,7 +11,7 @@ use std::thread;
 use weakly::{Reclaim, Strong, WeakMap, concurrent, local};
 
 use crate::common::heap::bytes_of_all_threads;
-use crate::common::{self, Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled};
+use crate::common::{self, Atomic, Kind, Local, StdArc, StdRc, UserOwn, new, scaled, sized};
 use crate::model::all::{Pointers, Shared, SharedPointers, Which};
 use crate::model::op::Op;
 use crate::model::world::{Key, SharedValue, Value};
@@ -33,7 +33,7 @@ fn seeds() -> u64 {
     if cfg!(feature = "holders") {
         1
     } else {
-        scaled(4, 1) as u64
+        sized(4, 2, 1) as u64
     }
 }
 

@@ -12,7 +12,7 @@ fn config(cases: usize) -> ProptestConfig {
         .ok()
         .and_then(|n| n.parse().ok());
     ProptestConfig {
-        cases: asked.unwrap_or(sized(cases, cases / 2, 2) as u32),
+        cases: asked.unwrap_or(sized(cases, cases / 4, 2) as u32),
         // A script that failed belongs in a test of its own; and Miri has no files.
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -67,6 +67,7 @@ fn an_owner_beside_a_race() {
 /// is kept.
 #[test]
 fn the_last_maker_unlinks() {
+    let _long = models::long();
     for (races, fails) in [(true, true), (true, false), (false, true), (false, false)] {
         let model = move |maker: &Maker| {
             let map = Arc::new(Map::default());

@@ -332,6 +332,7 @@ fn a_move_that_is_under_way() {
 /// The same, but two threads finish the move.
 #[test]
 fn a_move_that_two_finish() {
+    let _long = models::long();
     some(4, [1], |table, [a]| {
         table.raw.write().begin_to_shrink();
         assert!(!table.remove(2));

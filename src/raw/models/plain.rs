@@ -278,6 +278,7 @@ fn growth_by_two() {
 /// Two buckets become one.
 #[test]
 fn shrinking() {
+    let _long = models::long();
     for key in [0, 1] {
         model(2, [], move |table, []| {
             let a = object(key);

@@ -124,6 +124,7 @@ fn at_the_end_of_the_table() {
 /// The reaping thread has also removed an entry.
 #[test]
 fn with_a_removal() {
+    let _long = models::long();
     model(0, [0, 1], |table, [a, _b]| {
         let reader = with(&table, |table| {
             look_twice(table, 0);

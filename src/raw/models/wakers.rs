@@ -7,6 +7,7 @@ use super::reap::reap_and_remove;
 use super::spawn;
 use crate::Strong;
 use crate::ptr::models::{Payload, Woken};
+use crate::sync::models;
 
 /// The code of a table's users, in short.
 impl Table {
@@ -85,6 +86,7 @@ fn a_purge_that_finds_nothing_against_a_death() {
 /// An operation drains the dead, too, and arms the waker without passing the stripes.
 #[test]
 fn a_purge_and_an_operation_against_a_death() {
+    let _long = models::long();
     some(0, [0, 1], |table: Arc<Table>, [a, b]| {
         let woken = called(&table, a);
         let other = with(&table, Table::tidy);
