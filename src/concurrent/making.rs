@@ -163,7 +163,8 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// As a lookup, for a task.
+    /// Looks for the value, for a caller that does not reserve in the same visit: the visit ends
+    /// before the method returns. The error is the reservation that was found, if any.
     #[inline(never)]
     pub(super) fn look<R>(
         &self,
@@ -302,7 +303,8 @@ impl<S: Compare> Table<S> {
         }
     }
 
-    /// As [`lead`](Self::lead), with the frame of the computation.
+    /// Reserves the value in the visit of the lookup, or else goes on as [`lead`](Self::lead) does;
+    /// then begins the frame of the computation.
     #[inline(never)]
     fn lead_with_frame<'t, R, E, Es: Errors<E>>(
         &'t self,

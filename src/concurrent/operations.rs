@@ -100,6 +100,7 @@ impl<S: Compare> Table<S> {
                     drop(node);
                     return shown;
                 }
+                // Nothing was changed: a writer makes the change. `plain` has done the upkeep.
                 (node, Upkeep::Nothing)
             }
             None => (self.ready(hash, key, watch, value), Upkeep::All),

@@ -40,7 +40,8 @@ impl Object {
         !self.doubtful && self.shown == self.count
     }
 
-    /// Marks the object, if all its strong handles have been shown so far.
+    /// Marks the object, if all its strong handles have been shown so far. `at_rest` is as for
+    /// [`take`].
     fn mark(&mut self, at_rest: bool) {
         if self.is_ours() {
             self.marked = self.held.mark();
@@ -64,6 +65,9 @@ impl Object {
 }
 
 /// Finds the objects with strong handles besides the shown handles. No user code runs here.
+/// `at_rest`: the caller has promised that the maps are [at
+/// rest](crate::cycles::Cycles::at_rest). Without the promise, an object whose handles have no mark
+/// ([`Owners::Unmarked`]) is doubtful.
 pub(super) fn take(nodes: &mut [Object], at_rest: bool) {
     let _turn = Turn::wait();
     // The three passes of the check in `ptr::mark`.

@@ -116,9 +116,8 @@ impl Tracer<'_> {
     ///
     /// True for objects behind [`Strong`](crate::Strong) and `Arc`, for [foreign](Self::foreign)
     /// objects, and for the values of shared maps with all objects to which these values lead.
-    /// False otherwise: for the values of maps of
-    /// one owner, and behind `local::Strong` and `Rc`. Always false if the maps are [at
-    /// rest](crate::cycles::Cycles::at_rest).
+    /// False otherwise: for the values of maps of one owner, and behind `local::Strong` and `Rc`.
+    /// Always false if the maps are [at rest](crate::cycles::Cycles::at_rest).
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared
@@ -159,9 +158,9 @@ pub(super) struct Object {
     /// Whether the value of a shared map leads to the object: a reader of the map may have lent the
     /// object to another thread, even if the object is behind an `Rc`.
     lent: bool,
-    /// Whether the object has been traced.
+    /// Whether the object has been asked for its handles.
     asked: bool,
-    /// Whether the object can be traced.
+    /// Whether the object can be traced: a [leaf](Tracer::leaf) cannot.
     pub(super) traced: bool,
     /// The object's handles, in `Graph::edges`.
     pub(super) edges: Range<usize>,
@@ -304,6 +303,8 @@ impl Graph {
         graph
     }
 
+    /// Enters a handle, by the address of its field. `trace` shows the handles of the object;
+    /// `None` for a leaf. `field` is the number of the field's name in the report.
     fn visit<P: Counted>(
         &mut self,
         pointer: &P,
@@ -379,6 +380,7 @@ impl Graph {
         u32::try_from(self.nodes.len()).expect("no more than 2^32 objects")
     }
 
+    /// Adds a new object, which is still to be traced.
     fn add(&mut self, object: Object) {
         let number = self.next();
         self.nodes.push(object);
@@ -406,6 +408,7 @@ impl Graph {
         }
     }
 
+    /// Adds a handle of the value or object that is being traced.
     fn edge(&mut self, object: u32, field: u32, holder: Holder) {
         if let Some(report) = &mut self.report {
             report.edges.push((field, holder));
@@ -413,7 +416,8 @@ impl Graph {
         self.edges.push(object);
     }
 
-    /// Adds an entry, whose keys have been added already.
+    /// Adds an entry, whose keys have been added already; `show` shows the handles of its value.
+    /// `shared`: threads share the map.
     pub(super) fn link(
         &mut self,
         mut link: Ephemeron,

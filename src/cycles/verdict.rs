@@ -70,6 +70,7 @@ impl Graph {
             } else {
                 kept
             };
+            // (A set: the number says nothing.)
             list[ephemeron.member].get_or_insert(ephemeron.entry, 0);
         }
         verdict

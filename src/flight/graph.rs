@@ -110,7 +110,8 @@ impl Edge {
     }
 
     /// Looks for a way that leads back to the computation of this edge. Returns `None` if there is
-    /// no way; otherwise, whether the way that was found is still there (F2).
+    /// no way, or if `to` is complete: then the caller waits no longer. Otherwise returns whether
+    /// the way that was found is still there (F2).
     fn way_back(&self, to: &Arc<Reservation>) -> Option<bool> {
         // The reservations on all ways, each with the place from which an edge has led to it.
         let (mut reached, mut at) = (vec![(Arc::clone(to), None)], 0);

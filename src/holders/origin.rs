@@ -216,8 +216,14 @@ fn outermost<R>(use_it: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Returns whether a file is not a user's: a file of this crate, or of a library whose functions
-/// this crate calls with its closures. Functions of the standard library, such as `into`, do not
-/// know their callers either.
+/// stand between frames of this crate (hashbrown calls closures of this crate; functions of the
+/// standard library, such as `into`, do not know their callers).
+///
+/// `sources` is the folder of this crate's files, as cargo passes the folder to the compiler:
+/// `src/` if this crate is the root package of the workspace that is built; otherwise a path to
+/// this crate, absolute or from the root of the workspace. A user's file never begins with
+/// `sources`. Where `sources` is `src/`, the users are other packages, whose paths are absolute or
+/// begin with their own folders. (A path in a backtrace is different: see [`is_ours`].)
 fn is_inside(file: &str) -> bool {
     const FILE: &str = file!();
     let (sources, _) = FILE.split_at(FILE.len() - "holders/origin.rs".len());

@@ -188,6 +188,8 @@ impl Holder {
     pub(crate) fn of_raw(object: *const ()) -> Self {
         let (number, origin) = (next(), Origin::here());
         let addr = object.addr();
+        // (`?`, here and below: the object has an entry, see the head of the file. A wrong registry
+        // shall not panic under the lock.)
         Self::list(addr, number, origin, None, |shard, _| {
             let raw = shard.object(addr)?.raw;
             let removed = shard.remove(raw, addr)?;
@@ -208,8 +210,9 @@ impl Holder {
         });
     }
 
-    /// Lists a handle, of a new object or of a known object. The replaced entry is dropped under no
-    /// lock.
+    /// Lists a handle, of a new object or of a known object. `replace` removes and returns the
+    /// entry that the new entry replaces, if any, and may set `below` of the new entry. The
+    /// replaced entry is dropped under no lock.
     fn list(
         addr: usize,
         number: u64,

@@ -519,6 +519,7 @@ impl<X> Ring<X> {
             self.expel(at, Gone::Weight);
             gone += 1;
         }
+        // Q3: the memberships of the victims have ended.
         self.begin_round();
         gone
     }

@@ -71,7 +71,7 @@ impl Arming {
         Arc::clone(&cell)
     }
 
-    /// Lets the next death call the waker. A death that has a stripe may or may not.
+    /// Lets the next death call the waker. (A death that has a stripe already may call it, or not.)
     pub(super) fn arm(&self) {
         // Release: with `owed_if_armed`: the caller has set the cell, or found it.
         self.armed.store(ARMED, Release);

@@ -380,7 +380,8 @@ impl<F: Flavour> RecordRef<F> {
         // SAFETY: the caller's promise.
         let finalizers = unsafe { gate.begin_death() };
         loop {
-            // Postponed until the gate is open: under the gate nothing is allocated or freed.
+            // The work that `wakes` returns, postponed until the gate is open: under the gate
+            // nothing is allocated or freed.
             let (mut left, mut other) = (None, None);
             let mut unlinking = Unlinking::new();
             let mut is_last = false;

@@ -19,6 +19,7 @@ const ARMED: usize = 4;
 /// Returns whether the top is one of the marks.
 #[inline(always)]
 fn is_mark(top: *mut ()) -> bool {
+    // No notice has an address up to `ARMED`, and null wraps to the largest number.
     top.addr().wrapping_sub(1) < ARMED
 }
 
@@ -98,6 +99,7 @@ impl<F: Flavour> StackRef<F> {
                 .compare_exchange(top, node.as_ptr(), Release, Acquire)
             {
                 Ok(_) if is_armed => return cell.map(Pushed::First),
+                // Another push was the first. Our share may be the last one by now.
                 Ok(_) => return cell.map(Pushed::Share),
                 Err(now) => top = now,
             }

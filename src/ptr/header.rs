@@ -222,6 +222,7 @@ impl<F: Flavour> Block<F> {
     pub(crate) fn upgrade(self) -> bool {
         let count = &self.header().count;
         let now = count.first_load(1);
+        // One test for zero, which wraps, `DEAD`, a mark, and too large a count.
         if now.wrapping_sub(1) >= MAX_STRONG {
             return self.upgrade_marked(now);
         }

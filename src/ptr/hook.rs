@@ -55,6 +55,7 @@ impl<F: Flavour> Hook<F> {
             // SAFETY: a block is not null.
             block: unsafe { NonNull::new_unchecked(block.as_ptr()) },
             hash: 0,
+            // Less than a page: see `CHUNK` in `stack`.
             offset: offset as u32,
             live: Live::new(),
         }

@@ -23,10 +23,9 @@
 //!   is not null, until the gate is closed. Then the slot is the link of its notice.
 //! * **R4** The gate is `DYING` from before the first push on, and `CLOSED` when all registrations
 //!   are pushed or taken off. No registration comes meanwhile: to register takes a strong pointer,
-//!   or an open gate (K2 of `token`).
-//!   By the step to `DYING` the death ends the registrations with collections that threads share
-//!   (C1 of `shared`), and takes the finalizers. (If the object returns, the death has taken the
-//!   home before: see G1 of `home`.)
+//!   or an open gate (K2 of `token`). By the step to `DYING` the death ends the registrations with
+//!   collections that threads share (C1 of `shared`), and takes the finalizers. (If the object
+//!   returns, the death has taken the home before: see G1 of `home`.)
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
@@ -162,9 +161,9 @@ impl<F: Flavour> RecordRef<F> {
         RecordRef(unsafe { NonNull::new_unchecked(record.cast()) })
     }
 
-    /// Returns the record. R1: the caller has a reference, or is about to give it up by the next
-    /// access. (After that access, only fields that are cells are used through the returned
-    /// reference.)
+    /// Returns the record. R1: the caller has a reference, or gives its reference up by the next
+    /// access, which is to a field that is a cell: a Rust reference to a cell does not promise that
+    /// the cell outlives the access.
     #[inline(always)]
     pub(super) fn get<'a>(self) -> &'a Record<F> {
         // SAFETY: R1.
@@ -284,7 +283,7 @@ impl<F: Flavour> RecordRef<F> {
         }
     }
 
-    /// Sets this link.
+    /// Sets the record that [`link`](Self::link) returns.
     ///
     /// # Safety
     /// As for [`link`](Self::link).

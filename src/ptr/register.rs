@@ -83,8 +83,11 @@ impl<F: Flavour> Block<F> {
         Err(now)
     }
 
-    /// Registers an entry as [`register`](Self::register) does, if the block may not be the
-    /// registration.
+    /// Registers an entry as [`register`](Self::register) does, in the record if the state needs a
+    /// record. The state was `now`.
+    ///
+    /// # Safety
+    /// As for [`register`](Self::register).
     #[cold]
     #[inline(never)]
     unsafe fn register_further(
@@ -96,6 +99,7 @@ impl<F: Flavour> Block<F> {
         // SAFETY: the caller's promise.
         unsafe {
             match self.record_from(now, false) {
+                // The state needs no record any more: the block may be the registration.
                 None => self.register(recipient, hash),
                 Some(record) => match record.register(recipient, hash) {
                     Some(registration) => registration,

@@ -62,6 +62,7 @@ impl<F: Flavour> Block<F> {
                         Err(other) => now = other,
                     }
                 }
+                // Too many weak pointers. (The other states are impossible: see the promise.)
                 _ => abort(),
             }
         }

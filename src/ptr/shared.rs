@@ -182,6 +182,7 @@ impl CoreRef {
         }
     }
 
+    /// Locks any free stripe, as [`enter`](Self::enter) does, beginning behind this thread's own.
     #[cold]
     #[inline(never)]
     fn enter_other(self) -> Option<Locked> {
@@ -333,8 +334,8 @@ impl CoreRef {
             if full == 0 {
                 return (ptr::null_mut(), 0);
             }
-            // The first from the own stripe on. If another thread has locked it, the next turn
-            // begins one further.
+            // The first full list from the own stripe on. If another thread has locked its stripe,
+            // the next turn begins one stripe further.
             let from = own + turn as usize;
             let at = from + full.rotate_right(from as u32).trailing_zeros() as usize;
             match core.stripe(at % usize::BITS as usize).try_lock() {
@@ -359,6 +360,7 @@ impl CoreRef {
         self.first_due(all.filter(|at| *at != own))
     }
 
+    /// Returns the first of these stripes in whose list entries wait.
     fn first_due(self, mut stripes: impl Iterator<Item = usize>) -> Option<usize> {
         stripes.find(|at| self.get().stripe(*at).waiting() != 0)
     }
@@ -420,6 +422,7 @@ impl CoreRef {
         self.get().arming.waker()
     }
 
+    /// Returns the cell of the waker, which is made if there is none.
     pub(crate) fn waker_or_new<'a>(self) -> &'a WakerCell {
         self.get().arming.waker_or_new(|| self.pass())
     }
@@ -429,7 +432,8 @@ impl CoreRef {
         self.get().arming.share(|| self.pass())
     }
 
-    /// Arms the core: the next death calls the waker. A death at the entries may or may not.
+    /// Arms the core: the next death calls the waker. (A death that is at the entries already may
+    /// call it, or not.)
     pub(crate) fn arm(self) {
         self.get().arming.arm();
     }

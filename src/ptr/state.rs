@@ -89,6 +89,7 @@ pub(super) fn guess() -> *mut () {
     ptr::without_provenance_mut(1 << 3 | THIN)
 }
 
+/// Returns `LOCKED`.
 #[inline(always)]
 pub(super) fn locked() -> *mut () {
     weak(0)
@@ -98,6 +99,7 @@ pub(super) fn locked() -> *mut () {
 /// one entry alone.
 #[inline(always)]
 pub(super) fn is_more(state: *mut ()) -> bool {
+    // Of the tags in these states, only `WEAK` and `RECORD` have the lowest bit.
     state.addr() & (WEAK & RECORD) != 0
 }
 
@@ -144,18 +146,20 @@ impl<F: Flavour> State<F> {
 }
 
 impl<F: Flavour> Block<F> {
+    /// Changes the state from `from` to `to`, neither of which is a record. The error is the
+    /// present state, if it is not `from`.
     #[inline(always)]
     pub(super) fn transition(self, from: *mut (), to: *mut ()) -> Result<*mut (), *mut ()> {
-        // Release: the record, for the threads that load the pointer; and the uses of the block by
-        // an owner, for the thread that frees the block. Not an acquire: no thread reads through
-        // the replaced value. (As a read-modify-write the exchange also passes on all that was
-        // released before.)
+        // Release: the uses of the block by an owner, for the thread that frees the block. Not an
+        // acquire: no thread reads through the replaced value. (As a read-modify-write the exchange
+        // also passes on all that was released before.)
         self.header()
             .state
             .compare_exchange(from, to, Release, Acquire)
     }
 
-    /// Publishes a record, which [`prepare`](Self::prepare) has set for the state `from`.
+    /// Publishes a record, which [`prepare`](Self::prepare) has set for the state `from`. The error
+    /// is the present state, if it is not `from`; then `new` keeps the record.
     #[inline]
     pub(super) fn inflate(
         self,
@@ -166,7 +170,7 @@ impl<F: Flavour> Block<F> {
             unreachable!("the record has been prepared")
         };
         let to = record.record().as_ptr().map_addr(|addr| addr | RECORD);
-        // Release: as in `transition`.
+        // Release: the record, for the threads that load the pointer; and as in `transition`.
         // Acquire: the removal of an entry whose hash the caller may be about to overwrite.
         match self
             .header()

@@ -109,6 +109,7 @@ impl Stripe {
         }
     }
 
+    /// Locks the stripe, unless a thread has the stripe, or the stripe is closed.
     #[inline]
     pub(super) fn try_lock(&self) -> Result<Locked, Busy> {
         // Acquire: with the unlocking: the list; and the changes made before the stripe was passed
@@ -194,6 +195,7 @@ impl Stripe {
     }
 }
 
+/// Returns the entry that is `nth` entries below `first`. `below` is as for [`Locked::take`].
 #[cold]
 #[inline(never)]
 fn nth_below(first: *mut (), nth: usize, below: impl Fn(*mut ()) -> *mut ()) -> *mut () {

@@ -477,9 +477,11 @@ impl<T: ?Sized, F: Flavour> Clone for Strong<T, F> {
     #[inline]
     #[cfg_attr(feature = "holders", track_caller)]
     fn clone(&self) -> Self {
-        // Relaxed: the new pointer is made from an existing pointer. (The sign of the new count is
-        // the one test for which this compiles to an increment and a branch on the flags.)
+        // Relaxed: the new pointer is made from an existing pointer.
         let before = self.block().header().count.fetch_add(1, Relaxed);
+        // Negative: a check has marked the count (P1 of `mark`: the mark is taken away before the
+        // new pointer is used), or there are about 2^31 pointers. (The sign is the one test for
+        // which this compiles to an increment and a branch on the flags.)
         if (before.wrapping_add(1) as i32) < 0 {
             self.block().cloned_marked();
         }

@@ -167,6 +167,7 @@ pub(super) enum Pushed<S> {
 #[derive(Debug)]
 pub(crate) struct Wakes {
     // Both are empty in the end; without `ManuallyDrop` the drop would be a call.
+    /// The newest cell in the list of this thread (W3).
     list: ManuallyDrop<Option<Arc<WakerCell>>>,
     /// The cells that were in the list of another thread (W3).
     apart: ManuallyDrop<Vec<Arc<WakerCell>>>,
@@ -234,6 +235,7 @@ impl Wakes {
         None
     }
 
+    /// Makes the wake-ups. If a waker panics, the other wakers are still called.
     #[cold]
     #[inline(never)]
     fn make(&mut self) {

@@ -100,7 +100,7 @@ impl<F: Flavour> NoticeQueue for DeadQueue<F> {
         self.batch.is_none() && self.stack.is_none_or(StackRef::is_empty)
     }
 
-    /// O(notices that have come since the last count, or since the last one was taken out).
+    /// O(notices that have come since the last count, or since a notice was last taken out).
     fn count(&self) -> usize {
         let count = |stack: StackRef<F>| stack.count_batch(self.batch) + stack.count();
         self.stack.map_or(0, count)

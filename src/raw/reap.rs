@@ -7,12 +7,11 @@
 //! entries waited in each list. Since t some list has been full at each moment, so each change that
 //! has begun and ended since t has taken 16 entries. So the lists have at most 15 s + k - 16 c
 //! entries, where s is the number of stripes, k the number of entries killed since t, and c the
-//! number of these changes. Besides, a
-//! thread has up to 16 entries on their way from a list, and a bag of 16 (D7 of `batch`); and
-//! entries at which a thread inside may look wait for that thread (D2). The bound holds for any
-//! number of threads, because no step depends on which other threads make changes. Only one kind
-//! of change takes no entries: a change by a destructor that runs inside 16 nested drains of the
-//! same thread.
+//! number of these changes. Besides, a thread has up to 16 entries on their way from a list, and a
+//! bag of 16 (D7 of `batch`); and entries at which a thread inside may look wait for that thread
+//! (D2). The bound holds for any number of threads, because no step depends on which other threads
+//! make changes. Only one kind of change takes no entries: a change by a destructor that runs
+//! inside 16 nested drains of the same thread.
 //!
 //! Nor does an entry wait for a certain thread: one change of a thread in 16 also looks at the next
 //! list and the next bag, and takes entries that nobody else is about to take.

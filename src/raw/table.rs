@@ -303,7 +303,8 @@ pub(crate) struct Writer<'t, N: Entry> {
     pub(super) inside: Writing<'t>,
 }
 
-/// Finds the entry with this hash for which `same` is true, in an array and the arrays after it.
+/// Finds the entry with this hash for which `same` answers `Yes`, in an array and the arrays after
+/// it. Begins again as R5 demands.
 #[inline]
 pub(super) fn find<'g, N: Entry, M: Into<Match>>(
     first: &'g Array<N>,
@@ -315,6 +316,7 @@ pub(super) fn find<'g, N: Entry, M: Into<Match>>(
         let mut home = array.home(hash);
         let mut meta = home.meta();
         while meta.has_moved() {
+            // There is one: the array was published before a bucket moved into it.
             array = array.next()?;
             home = array.home(hash);
             meta = home.meta();

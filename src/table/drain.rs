@@ -11,8 +11,7 @@ use crate::queue::NoticeQueue;
 use crate::reference::Slot;
 
 impl<K: Slot, V: Slot> Table<K, V> {
-    /// Reclaims a few dead entries. Each operation that may change the collection calls
-    /// `tidy`.
+    /// Reclaims a few dead entries. Each operation that may change the collection calls `tidy`.
     #[inline]
     pub(crate) fn tidy(&mut self) {
         self.reclaim_some_notified();
@@ -53,7 +52,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
             let drain = DrainGuard(self);
             while drain.0.next_of_all().is_some() {}
             drop(drain);
-            // If only one queue was armed, a notice that came to it woke nobody. So look again.
+            // If only one queue was armed, a notice that came to it woke nobody (W2 of
+            // `ptr::waker`). So look again.
             if self.is_idle() {
                 break;
             }
@@ -104,6 +104,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         kept
     }
 
+    /// As [`next_dead`](Self::next_dead), without limits.
     fn next_of_all(&mut self) -> Option<Remains<K, V>> {
         self.next_dead(&mut { usize::MAX }, &mut self.entries.num_buckets())
     }

@@ -126,8 +126,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         entries
     }
 
-    /// Prefetches the entry, without its tag, at the home bucket. The entry is there unless the
-    /// bucket was occupied. Returns the bucket.
+    /// Prefetches the place of an entry, without its tag, in the home bucket of the hash. (The
+    /// entry is there, unless the bucket was occupied.) Returns the bucket.
     #[inline(always)]
     fn prefetch_home(&self, hash: HashValue) -> usize {
         let bucket = hash.get() as usize & self.entries.num_buckets().wrapping_sub(1);

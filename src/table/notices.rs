@@ -29,6 +29,9 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.entries.is_empty() || (!self.is_idle() && self.are_all_notified())
     }
 
+    /// Returns whether each entry has a pending notice. The exact count may look up the entry of
+    /// each notice. So cheap checks come first: there are at least as many notices as entries, and
+    /// the exact count is cheap, or no entry is live.
     #[inline(never)]
     fn are_all_notified(&self) -> bool {
         let of_one = self.keys.is_idle() || self.values.is_idle();
@@ -67,8 +70,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.notified_entries()
     }
 
-    /// Looks the entries up. A late notice has none. An entry counts once if both its key and its
-    /// value have a notice.
+    /// Returns what [`notified`](Self::notified) returns: looks up the entry of each notice. A late
+    /// notice has no entry. An entry counts once if both its key and its value have a notice.
     #[cold]
     fn notified_entries(&self) -> usize {
         let of_keys = self.keys.iter().filter_map(|notice| {
@@ -126,6 +129,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
+    /// Reclaims entries with pending notices, at most [`NOTICES`] of them.
     #[inline(never)]
     pub(super) fn reclaim_some(&mut self) {
         if self.waker().is_some() {

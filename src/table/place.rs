@@ -106,6 +106,7 @@ impl<'a, K: Slot, V: Slot> Vacant<'a, K, V> {
     ) -> Found<'a, K, V> {
         let entry = make(&mut self.registrar);
         let entry = self.place.insert(entry);
+        // hashbrown stores the entries in front of the tags, the first entry last.
         let after = (entry.bucket_index() + 1).wrapping_mul(size_of::<Entry<K, V>>());
         let addr = core::ptr::from_ref(entry.get()).addr();
         self.registrar.hints.tags = addr.wrapping_add(after);

@@ -22,6 +22,7 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
+    /// Makes room as [`reserve`](Self::reserve) does, or returns an error.
     pub(crate) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         if self.is_short_of(additional) {
             self.reclaim_all();

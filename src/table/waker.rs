@@ -30,7 +30,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         self.values.arm();
     }
 
-    /// Like [`arm`](Self::arm), but also if only one late notice is pending in a queue.
+    /// Arms the waker, as [`arm`](Self::arm) does. Before, finishes a late notice that is alone in
+    /// its queue.
     pub(super) fn settle(&mut self) {
         let (entries, keys, values) = (&self.entries, &mut self.keys, &mut self.values);
         finish_late(keys, entries, |entry, notice| entry.key.is_named_by(notice));
@@ -67,6 +68,8 @@ impl<K: Slot, V: Slot> Table<K, V> {
         }
     }
 
+    /// Replaces the waker, and returns the old waker. Returns the new waker if the collection gets
+    /// no notices.
     pub(super) fn replace_waker(&mut self, waker: Option<Arc<Waker>>) -> Option<Arc<Waker>> {
         if let Some(cell) = self.waker() {
             return cell.replace(waker);
