@@ -197,6 +197,7 @@ impl Cycles<'_, '_> {
 fn steps(graph: &Graph, goal: usize, addr: usize) -> (Vec<Step>, Vec<usize>) {
     let (mut steps, mut ends) = (Vec::new(), Vec::new());
     let mut seen = vec![false; graph.nodes.len()];
+    // A range of handles, with a step that is like their steps but for the handle and its object.
     let mut work: VecDeque<_> = (0..graph.ephemerons.len())
         .map(|link| {
             let own = graph.keys[graph.ephemerons[link].keys.clone()].contains(&addr);
@@ -210,6 +211,7 @@ fn steps(graph: &Graph, goal: usize, addr: usize) -> (Vec<Step>, Vec<usize>) {
             let object = graph.edges[edge] as usize;
             let is_first = !mem::replace(&mut seen[object], true);
             if is_first {
+                // `from`: the step that is pushed below.
                 let (from, ring) = (Some(steps.len()), like.ring || object == goal);
                 let next = graph.nodes[object].edges.clone();
                 work.push_back((Step { from, ring, ..like }, next));
@@ -265,6 +267,7 @@ impl Holders {
         self.groups.sort_by_key(order);
     }
 
+    /// Notes which handles and values the search has not seen.
     fn note_unseen(&mut self) {
         let elsewhere = self.elsewhere();
         if elsewhere != Some(0) {
@@ -375,6 +378,7 @@ impl HolderPath {
         numbers
     }
 
+    /// Returns the text for the entry with which the path begins.
     fn entry(&self) -> String {
         let HolderPath(paths, end) = self;
         let Step { link, own, .. } = paths.steps[*end];

@@ -101,6 +101,8 @@ struct Destroying<'a, 'm, 'v> {
 }
 
 impl Destroying<'_, '_, '_> {
+    /// Lets the entries of one map move again; before, unless this is a drain, destroys the
+    /// unlinked entries of the map. Returns false if no map is left.
     fn next(&mut self) -> bool {
         let Some((last, rest)) = core::mem::take(&mut self.members).split_last_mut() else {
             return false;
@@ -314,6 +316,7 @@ impl<'m, 'v> Cycles<'m, 'v> {
     }
 }
 
+/// Passes the entries of all maps to the graph.
 fn show<'v, 'm>(members: &[impl Deref<Target = dyn Member<'v> + 'm>], graph: &mut Graph) {
     graph.members = members
         .iter()
@@ -412,8 +415,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns the number of the entry's map: 0 for the map that was passed to
-    /// [`Cycles::with`] first. O(1).
+    /// Returns the number of the entry's map: 0 for the map that was passed to [`Cycles::with`]
+    /// first. O(1).
     #[must_use]
     pub fn map(&self) -> usize {
         self.map
@@ -422,10 +425,10 @@ impl Kept {
     /// Returns the weak form of the entry's key, or `None` if `W` is a different type. O(1).
     ///
     /// For a `WeakMap<K, V>`, a `WeakHashMap<K, V>` and a `Memo<K, V>` the type is `K::Weak`: the
-    /// weak handle to the key, such as `Weak<T>` for `Strong<T>`. Other keys of a
-    /// memo have the types of [`Part::Weak`](crate::memo::Part::Weak); the `Arc` of a plain value
-    /// owns the handles in the value, which a search takes for handles of the entry.
-    /// For a `WeakValueMap<K, V>` the type is `V::Weak`, as the entry depends on its value.
+    /// weak handle to the key, such as `Weak<T>` for `Strong<T>`. Other keys of a memo have the
+    /// types of [`Part::Weak`](crate::memo::Part::Weak); the `Arc` of a plain value owns the
+    /// handles in the value, which a search takes for handles of the entry. For a
+    /// `WeakValueMap<K, V>` the type is `V::Weak`, as the entry depends on its value.
     #[must_use]
     pub fn key<W: 'static>(&self) -> Option<&W> {
         self.key.downcast_ref()

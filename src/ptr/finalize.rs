@@ -34,6 +34,7 @@ unsafe impl Send for FinalizerToken<Atomic> {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for FinalizerToken<Atomic> {}
 
+/// Registers a finalizer of an object.
 pub(super) fn register<T: ?Sized, F: Flavour>(
     object: ObjectRef<'_, T, F>,
     callback: Box<F::Callback>,

@@ -147,6 +147,7 @@ impl<F: Flavour> Block<F> {
     /// B1: the caller's share was the last, and the uses by all other threads happen before.
     #[inline]
     pub(super) unsafe fn free(self) {
+        // Relaxed: the caller's promise: the death, which wrote the layout, happens before.
         let code = self.header().count.load(Relaxed);
         debug_assert_ne!(code & DEAD, 0, "freed before its death was over");
         let (size, align) = (

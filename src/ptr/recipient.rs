@@ -21,6 +21,7 @@ pub(crate) enum Recipient<F: Flavour> {
 }
 
 impl<F: Flavour> Recipient<F> {
+    /// Returns the word for a recipient; null for none.
     #[inline(always)]
     pub(super) fn encode(this: Option<Self>) -> *mut () {
         match this {
@@ -30,6 +31,8 @@ impl<F: Flavour> Recipient<F> {
         }
     }
 
+    /// Returns the recipient of a word.
+    ///
     /// # Safety
     /// `recipient` is from [`encode`](Self::encode), and the stack or core is not freed.
     #[inline(always)]

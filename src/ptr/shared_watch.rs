@@ -295,7 +295,8 @@ impl<T: ?Sized> SharedWatch<T> {
         let mut now = state.first_load(dead(ptr::null_mut()));
         loop {
             let to = match State::<Atomic>::decode(now) {
-                // One share is the object's, the other ours.
+                // One share is the object's, the other ours. (`DEAD`: the death has still to give
+                // up the object's share: see `leave_to_watch`.)
                 State::Shared(_) | State::Dead => weak(2),
                 // The death has given up its share.
                 State::Weak(_) => return,
@@ -321,6 +322,9 @@ impl<T: ?Sized> SharedWatch<T> {
         }
     }
 
+    /// Ends the registration as [`end`](Self::end) does, in a record. `word` is the id of the
+    /// registration.
+    ///
     /// # Safety
     /// C1: the registration is the caller's to end.
     unsafe fn end_in(

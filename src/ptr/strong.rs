@@ -155,8 +155,8 @@ impl<T, F: Flavour> Strong<T, F> {
     unsafe fn take(self) -> T {
         let this = ManuallyDrop::new(self);
         Holder::died(this.ptr.as_ptr().cast());
-        // SAFETY: no other pointer reaches the payload, and the payload is not used after this: it
-        // does not return.
+        // SAFETY: no other pointer reaches the payload, and the payload is not used after this:
+        // without its home the object does not return.
         let value = unsafe {
             drop(this.block().take_home());
             this.ptr.read()

@@ -84,15 +84,18 @@ impl TokenSlot {
         (there.addr() > ENDED).then(|| block().place().addr().get())
     }
 
+    /// Makes the token, unless another thread is faster or the entry ends. Returns a share in the
+    /// token, or `None` if the entry has ended.
     #[cold]
     #[inline(never)]
     fn make(&self) -> Option<Token> {
         let new = Token::new();
         // Release: the token is initialised for the threads that find it.
-        // Acquire on failure: the other thread's token is.
+        // Acquire on failure: the other thread's token is initialised.
         let there = (self.0).compare_exchange(ptr::null_mut(), new.0.as_ptr(), Release, Acquire);
         match there.map_err(NonNull::new) {
             Err(Some(there)) => {
+                // No other thread knows the new token.
                 let mut wakes = Wakes::NONE;
                 new.close(&mut wakes);
                 Self::share(there)
@@ -105,6 +108,7 @@ impl TokenSlot {
         }
     }
 
+    /// Returns a share in the token to which the word leads, or `None` if the word is `ENDED`.
     fn share(there: NonNull<()>) -> Option<Token> {
         if there.addr().get() == ENDED {
             return None;
@@ -395,8 +399,8 @@ impl Closing {
         };
         drop(gate);
         let (place, others) = (block.payload(), &mut self.others);
-        // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: the
-        // registration is taken off below when it was.
+        // SAFETY: C1: the gate is not open, so the registration has ended, and is counted once: as
+        // soon as the registration is counted, it is taken off below.
         let cell = match unsafe { core.try_unlink(of, place, hash, others, Arc::clone) } {
             Attempt::Tied(below) => {
                 // SAFETY: made of a token.
@@ -456,7 +460,8 @@ impl Closing {
     /// Gives up the reference of a share in a token that another thread has closed. If that was the
     /// last reference, the token is freed at the end.
     fn give_up(&mut self, token: RecordRef<Atomic>) {
-        // SAFETY: R1: the share's reference. If it was the last, the token is the caller's alone.
+        // SAFETY: R1: the share's reference. If it was the last, the token is the caller's alone,
+        // and `add_ref` makes the reference of the list.
         unsafe {
             if token.gives_up_last(1) {
                 token.add_ref();
