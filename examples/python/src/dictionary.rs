@@ -59,7 +59,6 @@ impl WeakDictionary {
     }
 
     fn __clear__(&self, py: Python<'_>) {
-        let all: Vec<_> = self.0.with(py, |map| map.drain().collect());
-        drop(all);
+        foreign::empty(py, &self.0);
     }
 }

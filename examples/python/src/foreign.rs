@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::mem::replace;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -74,12 +75,24 @@ where
 }
 
 pub fn table<V: Send + 'static>() -> Table<V> {
-    Arc::new_cyclic(|table: &Weak<Gil<WeakMap<Strong<Native>, V>>>| {
-        let mut map = WeakMap::new();
-        map.set_reclaim(Reclaim::OnRequest);
-        map.set_waker(Some(Death::waker(table.clone())));
-        Gil::new(map)
-    })
+    Arc::new_cyclic(|table: &Weak<Gil<_>>| Gil::new(empty_map(table.clone())))
+}
+
+fn empty_map<V: Send + 'static>(
+    table: Weak<Gil<WeakMap<Strong<Native>, V>>>,
+) -> WeakMap<Strong<Native>, V> {
+    let mut map = WeakMap::new();
+    map.set_reclaim(Reclaim::OnRequest);
+    map.set_waker(Some(Death::waker(table)));
+    map
+}
+
+/// Empties a table. (`drain` under the lock would destroy there what dead entries own: a thread
+/// without Python's lock may have dropped a handle just now.)
+pub fn empty<V: Send + 'static>(py: Python<'_>, table: &Table<V>) {
+    let empty = empty_map(Arc::downgrade(table));
+    let all = table.with(py, |map| replace(map, empty));
+    drop(all);
 }
 
 /// A memo is shared: threads wait for its values without Python's lock.

@@ -65,8 +65,7 @@ pub fn is_node(object: &Bound<'_, PyAny>) -> bool {
 
 /// Frees the parked wrappers. Their objects may live on.
 pub fn clear(py: Python<'_>) {
-    let all: Vec<_> = PARKED.with(py, |parked| parked.drain().collect());
-    drop(all);
+    foreign::empty(py, &PARKED);
 }
 
 /// Returns the object of a wrapper. A parked wrapper, which Python has found by a weak reference,

@@ -17,9 +17,8 @@ static WRAPPERS: LazyLock<Table<Py<PyWeakrefReference>>> = LazyLock::new(foreign
 pub static ATTRIBUTES: LazyLock<Table<Reference>> = LazyLock::new(foreign::table);
 
 pub fn clear(py: Python<'_>) {
-    let wrappers: Vec<_> = WRAPPERS.with(py, |wrappers| wrappers.drain().collect());
-    let attributes: Vec<_> = ATTRIBUTES.with(py, |attributes| attributes.drain().collect());
-    drop((wrappers, attributes));
+    foreign::empty(py, &WRAPPERS);
+    foreign::empty(py, &ATTRIBUTES);
 }
 
 /// The wrapper owns the native object. An object has one wrapper at a time.
