@@ -177,8 +177,8 @@ fn leak() {
             "A value that owns its key: Button: 2 strong handles, 1 found (maps searched: 1)\n  \
              held by entry of WeakMap<Strong<Button, Local>, Action> (its own key) .closes -> Dialog .buttons -> Button\
              {}{}{}\n\
-             (handles elsewhere: 1, such as the argument of the search, variables, fields that no `Trace` shows (`impl_trace!`), \
-             maps that were not searched (`Cycles::with`)){unseen}\n",
+             (handles elsewhere: 1, such as the argument of the search, variables, fields that no `Trace` shows \
+             (`impl_trace!`, `#[derive(Trace)]`), maps that were not searched (`Cycles::with`)){unseen}\n",
             held("   ", "let buttons = vec!", "clone"),
             with(format!(
                 "\n    in an object made at {}",

@@ -108,7 +108,7 @@ impl<T: ?Sized + Trace> Trace for RefCell<T> {
     fn trace(&self, tracer: &mut Tracer<'_>) {
         match self.try_borrow() {
             Ok(inside) => inside.trace(tracer),
-            Err(_) => tracer.unseen::<Self>("is mutably borrowed"),
+            Err(_) => tracer.unseen::<Self>("is mutably borrowed: search when it is not"),
         }
     }
 }
@@ -248,7 +248,9 @@ fn locked<G: ops::Deref<Target: Trace>>(
     match lock() {
         Ok(inside) => Trace::trace(&*inside, tracer),
         Err(std::sync::TryLockError::Poisoned(inside)) => Trace::trace(&**inside.get_ref(), tracer),
-        Err(std::sync::TryLockError::WouldBlock) => tracer.unseen::<G::Target>("is locked"),
+        Err(std::sync::TryLockError::WouldBlock) => {
+            tracer.unseen::<G::Target>("is locked: search when it is not")
+        }
     }
 }
 

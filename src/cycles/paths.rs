@@ -26,6 +26,8 @@ use crate::reference::{StrongRef, WeakKey, WeakRef};
 const GROUPS: usize = 20;
 const LINES: usize = 8;
 const FIELDS: usize = 16;
+/// What is said of the objects of a type that does not show its handles.
+const NO_TRACE: &str = "has no `Trace` (`impl_trace!` and `#[derive(Trace)]` implement it)";
 
 /// The holders of an object, as far as the values of some maps show them. See [`Cycles::holders`].
 ///
@@ -173,7 +175,7 @@ impl Cycles<'_, '_> {
         holders.ends = ends;
         let mut report = graph.report.take().unwrap_or_default();
         for node in graph.nodes.iter().filter(|node| !node.traced) {
-            report.unseen(node.held.name(), "has no `Trace`");
+            report.unseen(node.held.name(), NO_TRACE);
         }
         holders.paths = Arc::new(Paths {
             steps,
@@ -274,7 +276,8 @@ impl Holders {
             let count = elsewhere.map_or("some".into(), |count| count.to_string());
             self.unseen.push(format!(
                 "handles elsewhere: {count}, such as the argument of the search, variables, fields \
-                 that no `Trace` shows (`impl_trace!`), maps that were not searched (`Cycles::with`)"
+                 that no `Trace` shows (`impl_trace!`, `#[derive(Trace)]`), maps that were not \
+                 searched (`Cycles::with`)"
             ));
         }
         for ((name, why), count) in &self.paths.report.unseen {

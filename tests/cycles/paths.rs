@@ -318,17 +318,20 @@ fn what_was_not_looked_at_is_named() {
     ));
     assert_eq!(
         free[1],
-        "not looked at: 1 of `Opaque`, which has no `Trace`"
+        "not looked at: 1 of `Opaque`, which has no `Trace` (`impl_trace!` and `#[derive(Trace)]` \
+         implement it)"
     );
     assert_eq!(free.len(), 2 + usize::from(cfg!(not(feature = "holders"))));
     let busy = unseen(true);
     let all = busy.join("\n");
     assert!(
-        all.contains("1 of `RefCell<Option<Strong<u8, Atomic>>>`, which is mutably borrowed"),
+        all.contains(
+            "1 of `RefCell<Option<Strong<u8, Atomic>>>`, which is mutably borrowed: search when"
+        ),
         "{all}"
     );
     assert!(
-        all.contains("1 of `Option<Strong<u8, Atomic>>`, which is locked"),
+        all.contains("1 of `Option<Strong<u8, Atomic>>`, which is locked: search when"),
         "{all}"
     );
     // No map leads to the object: that is no clean bill.
