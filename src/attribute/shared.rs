@@ -236,6 +236,7 @@ impl<K: SharedKey> Attributes<K> {
                 .is_some_and(&mut wanted);
             match removed {
                 true => set?.with(AttributeId::of::<A>(), None),
+                // `compute` cannot leave an entry: put the same set again.
                 false => set.cloned(),
             }
         });

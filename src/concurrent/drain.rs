@@ -240,7 +240,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         let mut panics = FirstPanic::default();
         let _taking = self.begin_taking();
         let swept = self.unlink_dead(usize::MAX, &mut panics);
-        self.take_back(&mut panics);
+        self.enter_and_leave(&mut panics);
         panics.resume();
         !swept
             || self.nodes.dead() != 0
@@ -263,7 +263,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         // With the policy `OnRequest`, the entries that no thread is looking at are kept now.
         self.destroy_kept(dead, &mut panics);
         if kept + dead < most {
-            self.take_back(&mut panics);
+            self.enter_and_leave(&mut panics);
         }
         panics.resume();
         kept + dead
@@ -308,7 +308,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             if self.is_swept() {
                 panics.catch(|| _ = self.sweep_on(most, left()));
             }
-            self.take_back(&mut panics);
+            self.enter_and_leave(&mut panics);
         }
         panics.resume();
         let taken = kept.take(most);
@@ -319,7 +319,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Enters and leaves the table: a reader may have left its retired entries to the next thread
     /// that leaves (D3 of `raw`).
-    pub(super) fn take_back(&self, panics: &mut FirstPanic) {
+    pub(super) fn enter_and_leave(&self, panics: &mut FirstPanic) {
         if !self.nodes.is_new() {
             panics.catch(|| drop(self.pin()));
         }
@@ -447,7 +447,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             let mut panics = FirstPanic::default();
             self.destroy_kept(usize::MAX, &mut panics);
             self.drain_dead(usize::MAX, &mut panics);
-            self.take_back(&mut panics);
+            self.enter_and_leave(&mut panics);
             panics.resume();
         }
     }

@@ -167,8 +167,9 @@ impl<S: Schema<Watch: Watches>> Table<S> {
 
     /// Destroys dead entries, one after the other, while the members of the ring are beyond a
     /// limit. A dead entry counts until it is destroyed, and otherwise a live entry would be
-    /// evicted in its place. Ends when 16 dead entries have made no room: threads are looking at
-    /// these entries, or the entries had died before the limit was set.
+    /// evicted in its place. Ends when 16 dead entries have made no room, because threads are
+    /// looking at these entries, or the entries had died before the limit was set. Also ends when
+    /// no dead entry can be taken.
     fn destroy_dead(
         &self,
         ceiling: &Ceiling<S>,
@@ -183,7 +184,10 @@ impl<S: Schema<Watch: Watches>> Table<S> {
         while *idle < MOST_IDLE && self.nodes.dead() + self.nodes.waiting() != 0 {
             let Some(before) = beyond() else { return };
             if self.drain_dead(1, panics) == 0 {
-                self.take_back(panics);
+                // No entry can be taken: the rest wait for threads inside (D2 of `raw`), or other
+                // threads have taken them, or too many drains of this thread nest. A reader may
+                // have left entries to the next thread that leaves (D3): leave once, and give up.
+                self.enter_and_leave(panics);
                 *idle = MOST_IDLE;
             }
             *idle += usize::from(beyond().is_some_and(|now| now >= before));

@@ -245,6 +245,8 @@ impl<S: Compare> Table<S> {
     {
         let (unanswered, mut waited) = (Unanswered(self), None);
         loop {
+            // While there is an heir, the value that the owner has left stays alive: look before
+            // the heir is dropped. Without an heir, `reserve` finds the value itself.
             if let Some(heir) = waited.take() {
                 let found = self.look(hash, key, &read);
                 // Before the caller reserves the value, since a destructor may ask for the value.

@@ -298,6 +298,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// ```
     #[track_caller]
     pub fn insert(&self, key: impl MemoQuery<K>, value: V) -> Option<V> {
+        // Outside of computations not in a closure, which would hide the caller's location.
         match Scope::is_any() {
             true => Scope::apart(|| self.set(key, value)),
             false => self.set(key, value),
@@ -312,6 +313,7 @@ impl<K: MemoKey, V: Clone> Memo<K, V> {
     /// waiting threads compute the result anew.
     #[track_caller]
     pub fn remove(&self, key: impl MemoQuery<K>) -> Option<V> {
+        // As in `insert`.
         match Scope::is_any() {
             true => Scope::apart(|| self.take(key)),
             false => self.take(key),

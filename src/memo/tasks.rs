@@ -386,8 +386,11 @@ impl<K: MemoKey, V: Clone> TaskComputation<'_, K, V> {
     }
 }
 
-/// Separates the result of an operation from the dependency for [`Inputs::add_dependency`]. An
-/// operation that returns a result without an entry has the dependency [`Dependency::Ended`].
+/// Separates the result of an operation from the dependency for [`Inputs::add_dependency`]. Within
+/// a computation, a result without a dependency has no entry: [`Dependency::Ended`]. (Outside of
+/// computations `add_dependency` ignores the dependency.) An error has no entry either, but is no
+/// ended input: `None` spoils the inputs, and does not mark them as ended (see
+/// [`EntryWatches::all_live`]).
 fn split_dependency<V, E>(
     ended: Result<WithDependency<V>, E>,
 ) -> (Result<V, E>, Option<Dependency>) {

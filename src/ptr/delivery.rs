@@ -179,7 +179,8 @@ impl<F: Flavour> StackRef<F> {
         };
         // An armed stack stays armed until a push, and a pushed notice stays until the owner takes
         // it.
-        // Acquire: if there is a notice whose push woke no task, the push is seen, and its count.
+        // Acquire: not relied on. The owner reads a notice only after `top` or `take`, which
+        // acquire its push, and sees counted pushes on other stacks by `count_off`.
         let top = stack.top.load(Acquire);
         if !top.is_null() {
             return top.addr() == ARMED;
@@ -191,6 +192,9 @@ impl<F: Flavour> StackRef<F> {
         // Acquire on failure: as for the load.
         let result = stack.top.compare_exchange(top, armed, Release, Acquire);
         if result.is_err() {
+            // No wake-up is owed: the notice came while the stack was not armed. The stack was
+            // counted by `attach`, whose caller looks for notices, or by a push: then the wake-up
+            // of this push, or of an earlier push on another stack, is unanswered yet.
             cell.count();
         }
         result.is_ok()

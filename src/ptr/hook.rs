@@ -313,7 +313,8 @@ impl<F: Flavour> Off<F> {
     /// Adds a hook, which the drop of this list frees.
     ///
     /// # Safety
-    /// The hook is the caller's, and the caller does not free the hook.
+    /// The hook is lone (from [`LoneHook::boxed`]), was taken out of its list, is used by no other
+    /// thread, and the caller does not free it.
     #[inline]
     pub(super) unsafe fn add(&mut self, hook: HookRef<F>) {
         // Relaxed: no other thread uses the hook.
@@ -340,7 +341,7 @@ impl<F: Flavour> Drop for Off<F> {
     fn drop(&mut self) {
         while let Some(hook) = self.0 {
             self.0 = HookRef::in_list(hook.link().load(Relaxed));
-            // SAFETY: the caller of `add` has promised that the hook is ours.
+            // SAFETY: the promise of `add`.
             unsafe { LoneHook::free(hook) };
         }
     }

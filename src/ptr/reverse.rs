@@ -144,7 +144,8 @@ impl<F: Flavour> Cursor<F> {
 impl<F: Flavour> Drop for Cursor<F> {
     fn drop(&mut self) {
         if self.is_linked {
-            // An allocation has failed.
+            // `hashes_with` has panicked in `reserve`, between two turns at the gate. (`lock` fails
+            // only for a dead object; the object lives.)
             if let Some(gate) = self.record.lock() {
                 self.take(&gate);
             }

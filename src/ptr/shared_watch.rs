@@ -348,7 +348,7 @@ impl<T: ?Sized> SharedWatch<T> {
             gate.set_recipient(slot, None);
             recipient
         } else {
-            // SAFETY: H1, a hook, which is in the list.
+            // SAFETY: H1, a lone hook, which is in the list.
             unsafe {
                 let hook = HookRef::from_ptr(NonNull::new_unchecked(word));
                 gate.unlink(hook);

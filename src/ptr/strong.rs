@@ -408,12 +408,15 @@ impl<T: ?Sized, F: Flavour> Strong<T, F> {
         );
         Holder::died(self.ptr.as_ptr().cast());
         let (block, layout) = (self.block(), self.layout());
-        // Acquire: the weak pointers and entries. `NONE` is final: only a strong pointer could
+        // Acquire: the Release of a collection, which holds no strong pointer: the collection has
+        // ended its entry, and its uses of the block come before the free; or the collection has
+        // published a record, to make a weak pointer. `NONE` is final: only a strong pointer could
         // change the state, and the last one is gone.
         let state = block.header().state.load(Acquire);
         if state != state::NONE {
-            // SAFETY: the caller's promise. (No object of one thread returns.)
+            // SAFETY: the caller's promise.
             return unsafe {
+                // (No object of one thread returns.)
                 match F::SHARED && state::is_more(state) {
                     true => Self::die_recorded(self.ptr, state),
                     false => Self::die_watched(self.ptr),

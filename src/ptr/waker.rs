@@ -25,11 +25,13 @@
 //!   thread, runs no user code.
 //!
 //! No wake-up is lost: if a notice is pending when all pushers have returned, the count is above
-//! zero. The last change from zero to one was made by a pusher, which then woke. Stacks counted
-//! before this change were pushed on before the wake-up. Consider a stack counted later. Either the
-//! stack was not yet armed again, or the owner, who counted another stack off afterwards, has seen
-//! the count, and so the push: the purge that follows a wake-up looks at all stacks after it has
-//! armed the last, and ends only if nothing is pending.
+//! zero. The last change from zero to one was made by a pusher, which then woke, or by an owner
+//! whose arming failed (`arm`): then the earlier wake-up is still unanswered. (Or by an owner who
+//! attaches the cell, and looks for notices afterwards.) Stacks counted before a pusher's change
+//! were pushed on before the wake-up. Consider a stack counted later. Either the stack was not yet
+//! armed again, or the owner, who counted another stack off afterwards, has seen the count, and so
+//! the push: the purge that follows a wake-up looks at all stacks after it has armed the last, and
+//! ends only if nothing is pending.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

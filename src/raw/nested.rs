@@ -139,8 +139,8 @@ impl Drop for Listed<'_> {
 }
 
 impl Listed<'_> {
-    /// Takes out a turn that is not the innermost: a destructor has left the frames of inner calls,
-    /// since the inner calls run in a coroutine with a stack of its own.
+    /// Takes out a turn that is not the innermost: a destructor of an inner call runs in a
+    /// coroutine, and has switched back to the stack of the outer call, which returns first.
     #[cold]
     fn leave_the_middle(&self) {
         let turns = TURNS.with(Cell::get);

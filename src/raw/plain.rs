@@ -176,7 +176,8 @@ impl<N: Entry> RawTable<N> {
     #[inline(always)]
     pub(super) fn keep(&self, participant: &Participant, memory: Box<MaybeUninit<N>>) {
         let parked = participant.parked.get();
-        // As in `reuse`.
+        // Under these checks memory is never used again: see `reuse`. (Under loom no spare memory
+        // comes here: `end` keeps it.)
         if let Some(parked) = parked.filter(|_| cfg!(not(any(miri, weakly_sanitize)))) {
             parked.keep(memory);
         }

@@ -173,6 +173,7 @@ impl<N: Entry> RawTable<N> {
     pub(crate) fn set_waker(&self, waker: Option<Waker>) -> Option<Arc<WakerCell>> {
         let is_set = waker.is_some();
         if is_set {
+            // D8: an object in a bag wakes no task.
             self.be_prompt();
         }
         let cell = match waker {
@@ -186,8 +187,9 @@ impl<N: Entry> RawTable<N> {
     }
 
     /// Makes `waker` the table's waker, unless it is already. Returns the cell of the waker. Does
-    /// not [arm](Self::arm) the waker.
+    /// not [arm](Self::arm) the waker. The caller then looks at the bags, as `poll_pending` does.
     pub(crate) fn renew_waker(&self, waker: &Waker) -> Arc<WakerCell> {
+        // D8
         self.be_prompt();
         let cell = self.core_or_new().waker_share();
         cell.renew(waker);
