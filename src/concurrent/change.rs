@@ -78,6 +78,7 @@ impl<S: Schema<Watch: Watches>> Table<S> {
             };
             body(&change, &mut result);
         }
+        // Before the waiters go on: they would evict in the place of this thread.
         drop(eviction);
         drop(overtaken);
         result

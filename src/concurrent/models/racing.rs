@@ -6,6 +6,7 @@ use loom::sync::Mutex;
 use super::*;
 use crate::Memo;
 use crate::flight::Reservation;
+use crate::sync::models;
 
 type Made = Result<Strong<Payload>, ()>;
 
