@@ -15,8 +15,8 @@ const FOLDERS: [&str; 7] = [
     ".ci",
 ];
 
-/// Scripts that take hours, or show something to a reader.
-const BY_HAND: [&str; 5] = ["run", "deep", "mutants", "coverage", "prose"];
+/// Scripts that only the deep run calls, and those that show something to a reader.
+const BY_HAND: [&str; 6] = ["run", "deep", "mutants", "handles", "coverage", "prose"];
 
 /// A kind of program, as cargo's option or as the folder of scripts, and a name.
 type Named<'t> = (&'t str, &'t str);
