@@ -1,12 +1,14 @@
 //! What runs while a table moves its entries: nothing of the user's.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use weakly::{Strong, WeakHashMap, WeakHashSet, WeakMap, WeakPairMap, WeakSet, WeakValueMap};
 
-use crate::common::sized;
+use crate::common::random::random;
+use crate::common::scaled;
 use crate::counted::{Counted, addresses};
 
 thread_local! {
@@ -26,37 +28,60 @@ impl Hash for Content {
 
 type Change<M, L> = fn(&mut M, usize, &L);
 
-/// Fills the table, removes every other entry, and lets entries come and go until removed entries have taken all free
-/// places: then a reservation moves the entries within the table, others into other tables.
-fn check<M, L>(
-    mut map: M,
-    make: fn(usize) -> L,
+/// How many entries come at most, and to how many maps.
+const ENTRIES: usize = scaled(20_000, 2_000);
+const MAPS: u64 = 100;
+
+/// Fills the table, removes every other entry, and lets entries come and go until removed entries have taken all free places.
+/// Returns the numbers of the entries, or `None` if not all places are taken in the end: that depends on the hashes. (The hashes
+/// of addresses in a row are so even that free places always stay: so the order of the entries is random.)
+fn fill<M, L>(
+    map: &mut M,
+    lives: &[L],
     (insert, remove): (Change<M, L>, Change<M, L>),
     size: fn(&M) -> (usize, usize),
-    moves: [fn(&mut M); 3],
-) {
-    let mut lives: Vec<L> = (0..sized(20_000, 20_000, 2_000)).map(make).collect();
-    moves[2](&mut map);
-    let full = size(&map).1;
-    let mut there: std::collections::VecDeque<_> = (0..full).collect();
-    there.iter().for_each(|n| insert(&mut map, *n, &lives[*n]));
+    seed: u64,
+) -> Option<VecDeque<usize>> {
+    let full = size(map).1;
+    let mut order: Vec<_> = (0..lives.len()).collect();
+    for (at, with) in (1..order.len()).zip(random(seed)) {
+        order.swap(at, with % (at + 1));
+    }
+    let mut there: VecDeque<_> = order.drain(..full).collect();
+    there.iter().for_each(|n| insert(map, *n, &lives[*n]));
     // Fewer than half stay: otherwise the table would grow.
     for n in 0..full / 2 + 20 {
         let gone = there.remove(n.min(there.len() - 1)).unwrap();
-        remove(&mut map, gone, &lives[gone]);
+        remove(map, gone, &lives[gone]);
     }
-    let mut next = full;
-    // How long that takes depends on the seeds of the hashes.
-    while size(&map).0 != size(&map).1 {
-        if next == lives.len() {
-            lives.push(make(next));
+    for next in order {
+        if size(map).0 == size(map).1 {
+            return Some(there);
         }
-        insert(&mut map, next, &lives[next]);
+        insert(map, next, &lives[next]);
         there.push_back(next);
-        next += 1;
         let gone = there.pop_front().unwrap();
-        remove(&mut map, gone, &lives[gone]);
+        remove(map, gone, &lives[gone]);
     }
+    None
+}
+
+/// A reservation moves the entries within the table, others into other tables.
+fn check<M, L>(
+    new: fn() -> M,
+    make: fn(usize) -> L,
+    changes: (Change<M, L>, Change<M, L>),
+    size: fn(&M) -> (usize, usize),
+    moves: [fn(&mut M); 3],
+) {
+    let lives: Vec<L> = (0..ENTRIES).map(make).collect();
+    let filled = |seed| {
+        let mut map = new();
+        moves[2](&mut map);
+        let there = fill(&mut map, &lives, changes, size, seed)?;
+        Some((map, there))
+    };
+    let (mut map, there) = (0..MAPS).find_map(filled).expect("all places are taken");
     for moving in moves {
         HASHED.set(0);
         addresses();
@@ -65,7 +90,7 @@ fn check<M, L>(
         assert_eq!(size(&map).0, there.len());
     }
     for n in there {
-        remove(&mut map, n, &lives[n]);
+        (changes.1)(&mut map, n, &lives[n]);
     }
     assert_eq!(size(&map).0, 0);
 }
@@ -77,7 +102,7 @@ fn entries_move_without_code_of_the_user() {
     macro_rules! check {
         ($($map:ty, $make:expr, $insert:expr, $remove:expr;)*) => {$(
             check::<$map, _>(
-                <$map>::new(),
+                <$map>::new,
                 $make,
                 ($insert, $remove),
                 |map| (map.len(), map.capacity()),
